@@ -145,11 +145,16 @@ def heads_backward(
     backward = slices_backward if isinstance(heads, SlicedHeads) else projections_backward
     projections = backward(heads, x, positions, d_q, d_k, d_v)
     return HeadsGradients(
-        d_output=d_output, d_W_o=d_W_o, d_b_o=d_b_o, d_concatenated=d_concatenated,
-        attention=attention, projections=projections, d_x=projections.d_x,
+        d_output=d_output,
+        d_W_o=d_W_o,
+        d_b_o=d_b_o,
+        d_concatenated=d_concatenated,
+        attention=attention,
+        projections=projections,
+        d_x=projections.d_x,
         d_sink=None if heads.sink is None else sink_backward(heads, trace.heads, attention.d_weights),
         d_positions=None if positions is None else added_backward(positions, projections.d_source, 2),
-    )  # fmt: skip
+    )
 
 
 def unshare_heads(
@@ -185,9 +190,15 @@ def projections_backward(
     d_through_v, d_W_v, d_b_v = linear_backward(x, heads.W_v, heads.b_v, merge_heads(d_v))
     d_source = d_through_q + d_through_k
     return ProjectionGradients(
-        d_W_q=d_W_q, d_b_q=d_b_q, d_W_k=d_W_k, d_b_k=d_b_k, d_source=d_source,
-        d_W_v=d_W_v, d_b_v=d_b_v, d_x=d_source + d_through_v,
-    )  # fmt: skip
+        d_W_q=d_W_q,
+        d_b_q=d_b_q,
+        d_W_k=d_W_k,
+        d_b_k=d_b_k,
+        d_source=d_source,
+        d_W_v=d_W_v,
+        d_b_v=d_b_v,
+        d_x=d_source + d_through_v,
+    )
 
 
 def slices_backward(
@@ -266,9 +277,7 @@ def model_backward(
         in_layers = [layer.attention.d_positions for layer in layers]
         d_positions = added_backward(added, d_x, 2) if in_attention is None else sum(in_layers)
         d_position_table = fill_up(d_positions, model.config.context)
-    return ModelGradients(
-        d_logits, d_W_unembed, d_b_unembed, norm, tuple(layers), d_position_table, d_token_table
-    )  # fmt: skip
+    return ModelGradients(d_logits, d_W_unembed, d_b_unembed, norm, tuple(layers), d_position_table, d_token_table)
 
 
 def fill_up(d_positions: Positions, context: int) -> Float[Array, "*runs context d_model"]:

@@ -35,8 +35,10 @@ def read_newest(model: TinyTransformer, ids: Int[Tensor, "*runs tokens"], past: 
     """
     context, xp = model.config.context, namespace(model.table)
     if past and not model.config.causal:
-        raise InputError("keys and values can be kept where tokens do not see what comes after them, but the model "
-                         "is not causal; read the whole text instead")  # fmt: skip
+        raise InputError(
+            "keys and values can be kept where tokens do not see what comes after them, but the model "
+            "is not causal; read the whole text instead"
+        )
     if past:
         check_kept(past, len(model.layers), min(ids.shape[-1] - 1, context))
     if not past or (ids.shape[-1] > context and model.config.positions not in SLIDING_POSITIONS):
@@ -52,8 +54,11 @@ def check_kept(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None:
         raise InputError(
             "the past has the keys and values of all {n_layers} layers and of the {n_tokens} tokens before the newest "
             "that the model sees, but got {layers} layers and {kept} tokens; keep what present gives",
-            n_layers=n_layers, n_tokens=n_tokens, layers=len(past), kept=kept,
-        )  # fmt: skip
+            n_layers=n_layers,
+            n_tokens=n_tokens,
+            layers=len(past),
+            kept=kept,
+        )
 
 
 def present(trace: ModelTrace) -> tuple[KeyValues, ...]:

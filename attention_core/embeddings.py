@@ -115,8 +115,9 @@ def rotate(
     if not (how.base > 0 and how.stretch > 0):
         raise InputError(
             "rotary positions need a base and a stretch above 0, but got {base} and {stretch}",
-            base=str(how.base), stretch=str(how.stretch),
-        )  # fmt: skip
+            base=str(how.base),
+            stretch=str(how.stretch),
+        )
     angles = rotation_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
     angles = xp.asarray(angles, dtype=x.dtype)
     even, odd = x[..., 0:width:2], x[..., 1:width:2]

@@ -109,9 +109,17 @@ def lists_said_twice(pieces: Pieces, count: int, length: int, random: torch.Gene
 # The head that is not there.
 
 NAME_PAIRS = (
-    ("mary", "john"), ("anna", "peter"), ("emma", "tom"), ("lucy", "sam"), ("alice", "henry"), ("jane", "george"),
-    ("the queen", "the king"), ("the woman", "the man"), ("the girl", "the boy"), ("my sister", "my brother"),
-)  # fmt: skip
+    ("mary", "john"),
+    ("anna", "peter"),
+    ("emma", "tom"),
+    ("lucy", "sam"),
+    ("alice", "henry"),
+    ("jane", "george"),
+    ("the queen", "the king"),
+    ("the woman", "the man"),
+    ("the girl", "the boy"),
+    ("my sister", "my brother"),
+)
 PRONOUN_SENTENCES = (
     "{first} saw {second} at the gate, but {pronoun} did not stop.",
     "{first} sat with {second} by the fire and {pronoun} told a story.",
@@ -183,8 +191,9 @@ class MeasuredHeads:
     def name_of(self, layer: int, head: int) -> str | None:
         """The pattern that the head has earned on both, or None; of several, the one furthest above an even head."""
         earned = [
-            name for name in self.naming
+            name
+            for name in self.naming
             if self.naming[name].earned(layer, head) and self.confirming[name].earned(layer, head)
-        ]  # fmt: skip
+        ]
         above_even = {name: self.naming[name].heads[layer][head] - self.naming[name].even for name in earned}
         return max(above_even, key=above_even.__getitem__, default=None)

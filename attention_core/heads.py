@@ -184,9 +184,18 @@ class MultiHeadAttention(Heads):
         W_v, b_v = draw_linear(d_model, kv_heads * d_v, bias=bias, generator=generator)
         W_o, b_o = draw_linear(n_heads * d_v, d_model, bias=bias, generator=generator)
         return cls(
-            W_q=W_q, b_q=b_q, W_k=W_k, b_k=b_k, W_v=W_v, b_v=b_v, W_o=W_o, b_o=b_o,
-            n_heads=n_heads, rotary=rotary, dropout=dropout,
-        )  # fmt: skip
+            W_q=W_q,
+            b_q=b_q,
+            W_k=W_k,
+            b_k=b_k,
+            W_v=W_v,
+            b_v=b_v,
+            W_o=W_o,
+            b_o=b_o,
+            n_heads=n_heads,
+            rotary=rotary,
+            dropout=dropout,
+        )
 
     def project(
         self,
@@ -286,8 +295,9 @@ def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_
     if n_heads < 1 or x.shape[-1] % n_heads:
         raise InputError(
             "heads share the features evenly, but {n_heads} heads cannot share {features}",
-            n_heads=n_heads, features=x.shape[-1],
-        )  # fmt: skip
+            n_heads=n_heads,
+            features=x.shape[-1],
+        )
     return x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads).swapaxes(-2, -3)
 
 

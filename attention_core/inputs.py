@@ -37,18 +37,23 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
         if not hasattr(x, "dtype"):
             raise InputError(
                 "{name} is a NumPy array or a torch tensor, but got a {kind}; turn it into one, as np.array does",
-                name=name, kind=type(x).__name__,
-            )  # fmt: skip
+                name=name,
+                kind=type(x).__name__,
+            )
         if not is_float(x):
             raise InputError(
                 "{name} holds floating-point numbers, but its type is {kind}; convert it, for example to float32",
-                name=name, kind=str(x.dtype),
-            )  # fmt: skip
+                name=name,
+                kind=str(x.dtype),
+            )
         if x.dtype != q.dtype:
             raise InputError(
                 "q, k and v are arrays of one library with one type of number, but q is {one} and {name} is {other}; "
-                "convert one of them", one=described(q), name=name, other=described(x),
-            )  # fmt: skip
+                "convert one of them",
+                one=described(q),
+                name=name,
+                other=described(x),
+            )
 
 
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
@@ -56,8 +61,11 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
     if min(len(q), len(k), len(v)) < 2:
         raise InputError(
             "q, k and v have a row for each token and a column for each feature, but their shapes are {q}, {k} and "
-            "{v}; a single vector is written x[None]", q=str((*q,)), k=str((*k,)), v=str((*v,)),
-        )  # fmt: skip
+            "{v}; a single vector is written x[None]",
+            q=str((*q,)),
+            k=str((*k,)),
+            v=str((*v,)),
+        )
     if q[-1] != k[-1]:
         raise InputError(
             "queries and keys need the same number of features, but q has {q} and k has {k}", q=q[-1], k=k[-1]
@@ -73,8 +81,11 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
     if not q[:-2] == k[:-2] == v[:-2]:
         raise InputError(
             "q, k and v need the same axes before tokens and features, but theirs are {q}, {k} and {v}; where heads "
-            "share keys and values, share_heads repeats them", q=str((*q[:-2],)), k=str((*k[:-2],)), v=str((*v[:-2],)),
-        )  # fmt: skip
+            "share keys and values, share_heads repeats them",
+            q=str((*q[:-2],)),
+            k=str((*k[:-2],)),
+            v=str((*v[:-2],)),
+        )
 
 
 def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool = False) -> None:
@@ -85,8 +96,9 @@ def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool =
     if not hasattr(may_attend, "dtype"):
         raise InputError(
             "a mask is an array with a row for each query and a column for each key, but got {mask}; causal_mask and "
-            "its like make one", mask=repr(may_attend),
-        )  # fmt: skip
+            "its like make one",
+            mask=repr(may_attend),
+        )
     shape, scores_shape = may_attend.shape, (*q.shape[:-1], k.shape[-2])
     if shape != scores_shape[-2:] and not fits(shape, scores_shape):
         raise misfit(tuple(shape), scores_shape)
@@ -94,8 +106,10 @@ def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool =
     if of_numpy(may_attend) != of_numpy(q) or not (boolean or may_attend.dtype == q.dtype):
         raise InputError(
             "a mask is boolean, or added to scores and then of their type, but q is {q} and the mask is {mask}; "
-            "convert the mask", q=described(q), mask=described(may_attend),
-        )  # fmt: skip
+            "convert the mask",
+            q=described(q),
+            mask=described(may_attend),
+        )
     if not boolean:
         check_added(may_attend)
     if not may_see_nothing:
@@ -109,8 +123,10 @@ def check_added(mask: Array) -> None:
         place = first(~below)
         raise InputError(
             "a float mask is added to the scores, so it holds finite numbers, and −∞ to hide a key, but at {place} it "
-            "holds {number}; replace it", place=str(place), number=str(float(mask[place])),
-        )  # fmt: skip
+            "holds {number}; replace it",
+            place=str(place),
+            number=str(float(mask[place])),
+        )
 
 
 def check_visible(visible: Array) -> None:
@@ -123,8 +139,10 @@ def check_visible(visible: Array) -> None:
         if batch:
             raise InputError(
                 "every query needs at least one key it may look at, but the mask hides all keys from query {query} of "
-                "batch entry {entry}", query=query, entry=batch[0] if len(batch) == 1 else str(tuple(batch)),
-            )  # fmt: skip
+                "batch entry {entry}",
+                query=query,
+                entry=batch[0] if len(batch) == 1 else str(tuple(batch)),
+            )
         raise InputError(
             "every query needs at least one key it may look at, but the mask hides all keys from query {query}",
             query=query,
@@ -142,8 +160,9 @@ def is_boolean(may_attend: Array) -> bool:
         return False
     raise InputError(
         "a mask is boolean, True where a query may look, or floating-point and added to the scores, but its type is "
-        "{kind}; where 1 means that a query may look, write mask == 1", kind=str(may_attend.dtype),
-    )  # fmt: skip
+        "{kind}; where 1 means that a query may look, write mask == 1",
+        kind=str(may_attend.dtype),
+    )
 
 
 def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
@@ -153,18 +172,25 @@ def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
         return InputError(
             "to fit scores of shape {scores}, the mask needs {rows} rows (queries) and {columns} columns (keys), but "
             "its shape is {shape}; 1 row holds for all queries",
-            scores=scores, rows=scores_shape[-2], columns=scores_shape[-1], shape=str(shape),
-        )  # fmt: skip
+            scores=scores,
+            rows=scores_shape[-2],
+            columns=scores_shape[-1],
+            shape=str(shape),
+        )
     if missing > 0 and shape[:-2] == scores_shape[: len(shape) - 2]:
         return InputError(
             "to fit scores of shape {scores}, the mask of shape {shape} lacks an axis for the heads; write "
             "mask[{index}]",
-            scores=scores, shape=str(shape), index=", ".join([":"] * (len(shape) - 2) + ["None"] * missing),
-        )  # fmt: skip
+            scores=scores,
+            shape=str(shape),
+            index=", ".join([":"] * (len(shape) - 2) + ["None"] * missing),
+        )
     return InputError(
         "before its rows and columns, a mask has the axes of the scores, 1 where it holds for all, or none, but the "
-        "scores have {axes} and the mask has {own}", axes=str(tuple(scores_shape[:-2])), own=str(shape[:-2]),
-    )  # fmt: skip
+        "scores have {axes} and the mask has {own}",
+        axes=str(tuple(scores_shape[:-2])),
+        own=str(shape[:-2]),
+    )
 
 
 def fits(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
@@ -190,7 +216,7 @@ def check_scale(scale: object) -> None:
         raise InputError(
             "scale is a finite number, which the scores are multiplied by, or None for 1/√d_k, but got {scale}",
             scale=repr(scale),
-        )  # fmt: skip
+        )
 
 
 def check_soft_cap(soft_cap: object) -> None:
@@ -200,7 +226,7 @@ def check_soft_cap(soft_cap: object) -> None:
         raise InputError(
             "a soft cap is a number above 0, beyond which no score goes, or 0 or None for no cap, but got {cap}",
             cap=repr(soft_cap),
-        )  # fmt: skip
+        )
 
 
 def check_sink(sink: object, q: Array) -> None:
@@ -212,13 +238,16 @@ def check_sink(sink: object, q: Array) -> None:
     elif sink.dtype != q.dtype:
         raise InputError(
             "sinks are scores, of the type of q, but q is {q} and the sinks are {sink}; convert them",
-            q=described(q), sink=described(sink),
-        )  # fmt: skip
+            q=described(q),
+            sink=described(sink),
+        )
     elif not repeats(tuple(sink.shape), tuple(q.shape[:-2])):
         raise InputError(
             "there is one sink for all heads or one for each, but the sinks have the shape {sink} and q has the axes "
-            "{axes} before its tokens", sink=str((*sink.shape,)), axes=str((*q.shape[:-2],)),
-        )  # fmt: skip
+            "{axes} before its tokens",
+            sink=str((*sink.shape,)),
+            axes=str((*q.shape[:-2],)),
+        )
 
 
 def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
@@ -227,9 +256,12 @@ def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
     if past[0].shape[-2] != past[1].shape[-2] or kept != (k.shape[:-2] + k.shape[-1:], v.shape[:-2] + v.shape[-1:]):
         raise InputError(
             "kept keys and values have the shapes of the new ones, but for the number of their tokens, which is one "
-            "for both; they are {keys} and {values}, and the new ones {k} and {v}", keys=str((*past[0].shape,)),
-            values=str((*past[1].shape,)), k=str((*k.shape,)), v=str((*v.shape,)),
-        )  # fmt: skip
+            "for both; they are {keys} and {values}, and the new ones {k} and {v}",
+            keys=str((*past[0].shape,)),
+            values=str((*past[1].shape,)),
+            k=str((*k.shape,)),
+            v=str((*v.shape,)),
+        )
 
 
 def check_gradient(d_output: Array, output: Array) -> None:
@@ -237,8 +269,9 @@ def check_gradient(d_output: Array, output: Array) -> None:
     if d_output.shape != output.shape:
         raise InputError(
             "the gradient of an output of shape {output} has its shape, but got {gradient}",
-            output=str((*output.shape,)), gradient=str((*d_output.shape,)),
-        )  # fmt: skip
+            output=str((*output.shape,)),
+            gradient=str((*d_output.shape,)),
+        )
 
 
 def check_whole(what: str, number: object, least: int) -> None:
@@ -246,7 +279,7 @@ def check_whole(what: str, number: object, least: int) -> None:
     if not (isinstance(number, Integral) and not isinstance(number, bool) and number >= least):
         raise InputError(
             "{what} is a whole number from {least} on, but got {number}", what=what, least=least, number=repr(number)
-        )  # fmt: skip
+        )
 
 
 def is_number(value: object) -> bool:

@@ -45,8 +45,9 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
     if not 1 <= n_real <= n_tokens:
         raise InputError(
             "a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}",
-            n_tokens=n_tokens, n_real=n_real,
-        )  # fmt: skip
+            n_tokens=n_tokens,
+            n_real=n_real,
+        )
     return (torch.arange(n_tokens) < n_real).expand(n_tokens, n_tokens)
 
 

@@ -167,9 +167,12 @@ def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
     """Raises ValueError where a score is infinite or not a number, as after steps that were too large."""
     if not torch.isfinite(logits).all():
         broken = int((~torch.isfinite(logits)).sum())
-        raise InputError("every score must be a finite number, but {broken} of {count} are not; the model is "
-                         "broken: train it with a smaller learning rate, or choose another", broken=broken,
-                         count=logits.numel())  # fmt: skip
+        raise InputError(
+            "every score must be a finite number, but {broken} of {count} are not; the model is "
+            "broken: train it with a smaller learning rate, or choose another",
+            broken=broken,
+            count=logits.numel(),
+        )
 
 
 def check_temperature(temperature: float) -> None:

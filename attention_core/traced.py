@@ -225,11 +225,20 @@ class Traced:
 
 
 BINARY = {
-    "add": ("+", np.add), "sub": ("−", np.subtract), "mul": ("·", np.multiply), "truediv": ("÷", np.divide),
-    "pow": ("^", np.power), "gt": (">", np.greater), "ge": ("≥", np.greater_equal), "lt": ("<", np.less),
-    "le": ("≤", np.less_equal), "eq": ("=", np.equal), "ne": ("≠", np.not_equal),
-    "and": ("and", np.logical_and), "or": ("or", np.logical_or),
-}  # fmt: skip
+    "add": ("+", np.add),
+    "sub": ("−", np.subtract),
+    "mul": ("·", np.multiply),
+    "truediv": ("÷", np.divide),
+    "pow": ("^", np.power),
+    "gt": (">", np.greater),
+    "ge": ("≥", np.greater_equal),
+    "lt": ("<", np.less),
+    "le": ("≤", np.less_equal),
+    "eq": ("=", np.equal),
+    "ne": ("≠", np.not_equal),
+    "and": ("and", np.logical_and),
+    "or": ("or", np.logical_or),
+}
 UNARY = {"neg": ("neg", np.negative), "invert": ("not", np.logical_not)}
 FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos}
 for _name, (_sign, _f) in BINARY.items():

@@ -214,9 +214,11 @@ class TrainingStack:
             states = [self.states[i] for i in which]
             model = self.model if len(which) == len(self.states) else model_with(self.model.config, self.weights[which])
             evaluations = evaluate_together(
-                [state.settings.task for state in states], model, side_by_side([batch for _, batch in group]),
+                [state.settings.task for state in states],
+                model,
+                side_by_side([batch for _, batch in group]),
                 [state.step for state in states],
-            )  # fmt: skip
+            )
             found |= zip(which, evaluations, strict=True)
         return found
 

@@ -62,9 +62,11 @@ def print_sliding() -> None:
     """What the cache of the trained model changes once its window slides over a tale."""
     found, context = sliding_over_tale(), language_model().model.config.context
     kept = ", ".join(f"{share:.1%}" for share in found.keys)
-    print(f"\nThe window of {context} slides over {found.n} tokens more. Kept keys differ from those computed anew by "
-          f"{kept} of their length, layer by layer; {found.moved:.1%} of the next token's probability moves, and in "
-          f"{found.same:.1%} of the windows the likeliest token is the same.")  # fmt: skip
+    print(
+        f"\nThe window of {context} slides over {found.n} tokens more. Kept keys differ from those computed anew by "
+        f"{kept} of their length, layer by layer; {found.moved:.1%} of the next token's probability moves, and in "
+        f"{found.same:.1%} of the windows the likeliest token is the same."
+    )
 
 
 if __name__ == "__main__":

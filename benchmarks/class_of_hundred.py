@@ -235,9 +235,13 @@ def rows(plan: Plan, ours: Report, ordinary: Report | None) -> list[tuple]:
     slow = ours.seen.percentile("lessons", 95) / ours.rerun_alone
     lines = [
         row("errors", lambda r: len(r.errors), goal=judged(not ours.errors, "0")),
-        row(f"{plan.sessions} open at once: the last is ready, s", lambda r: r.last_ready, 2,
-            judged(ours.last_ready <= 3, "≤ 3")),
-    ]  # fmt: skip
+        row(
+            f"{plan.sessions} open at once: the last is ready, s",
+            lambda r: r.last_ready,
+            2,
+            judged(ours.last_ready <= 3, "≤ 3"),
+        ),
+    ]
     for name, what in (("lessons", "lessons"), ("training", "training pages"), ("openings", "opening a link")):
         for percent, title in ((50, "p50"), (95, "p95"), (100, "max")):
             wanted = f"≤ {SLOWEST} × {ours.rerun_alone:.0f}"
@@ -249,19 +253,31 @@ def rows(plan: Plan, ours: Report, ordinary: Report | None) -> list[tuple]:
         row("a rerun of a lesson alone with the server: p50, ms", lambda r: r.rerun_alone, 1),
         row("memory: one visitor has seen every page, MB", lambda r: r.memory_first),
         row("memory: first half of the class, MB", lambda r: r.memory_of_half(0)),
-        row("memory: second half, MB", lambda r: r.memory_of_half(1),
-            goal=judged(halves[1] <= 1.05 * halves[0], "within 5 %")),
-        row("memory: most, MB", lambda r: max(memory for _, memory in r.memory),
-            goal=judged(most <= 1.4 * first, "≤ 1.4 × one visitor's")),
+        row(
+            "memory: second half, MB",
+            lambda r: r.memory_of_half(1),
+            goal=judged(halves[1] <= 1.05 * halves[0], "within 5 %"),
+        ),
+        row(
+            "memory: most, MB",
+            lambda r: max(memory for _, memory in r.memory),
+            goal=judged(most <= 1.4 * first, "≤ 1.4 × one visitor's"),
+        ),
         row("memory: all have left, MB", lambda r: r.memory_left),
-        row("memory: and are forgotten, MB", lambda r: r.memory_forgotten,
-            goal=judged(ours.memory_forgotten <= 1.15 * first, "within 15 % of one visitor's")),
+        row(
+            "memory: and are forgotten, MB",
+            lambda r: r.memory_forgotten,
+            goal=judged(ours.memory_forgotten <= 1.15 * first, "within 15 % of one visitor's"),
+        ),
         row("memory of one session, kB", lambda r: 1024 * r.memory_opened * r.replicas / plan.sessions),
         row("processor time of one rerun of a lesson, ms", lambda r: 1000 * r.cpu_per_rerun, 1),
-        row("visitors for half a core, at this pace", lambda r: BUSY * sum(plan.think) / 2 / r.cpu_per_rerun,
-            more_is_better=True),
+        row(
+            "visitors for half a core, at this pace",
+            lambda r: BUSY * sum(plan.think) / 2 / r.cpu_per_rerun,
+            more_is_better=True,
+        ),
         row("visitors for a gigabyte", carried, more_is_better=True),
-    ]  # fmt: skip
+    ]
     return lines
 
 

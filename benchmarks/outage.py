@@ -68,8 +68,9 @@ async def beside(students: list[Session], readers: list[Session], number: int, l
     """One round: everybody goes on until it is over."""
     end = time.perf_counter() + ROUND_SECONDS
     chances = (random.Random(100 * number + place) for place in range(STUDENTS + READERS))
-    await asyncio.gather(*(press(one, next(chances), end) for one in students),
-                         *(move(one, next(chances), end, load) for one in readers))  # fmt: skip
+    await asyncio.gather(
+        *(press(one, next(chances), end) for one in students), *(move(one, next(chances), end, load) for one in readers)
+    )
 
 
 async def press(student: Session, chance: random.Random, end: float) -> None:

@@ -17,9 +17,16 @@ from pathlib import Path
 HERE = Path(__file__).parent
 CALLS, BLOCKS = 30, 80
 ON_THE_WAY = (
-    "attend", "check_inputs", "check_shapes", "check_mask", "dot_product_scores", "scale_scores", "mask_scores",
-    "softmax_rows", "mix_values",
-)  # fmt: skip
+    "attend",
+    "check_inputs",
+    "check_shapes",
+    "check_mask",
+    "dot_product_scores",
+    "scale_scores",
+    "mask_scores",
+    "softmax_rows",
+    "mix_values",
+)
 
 
 def main() -> None:

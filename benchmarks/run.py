@@ -188,16 +188,26 @@ def start_rows(plan: Plan, task: str, seconds: float, notes: list[str]) -> list[
     moved, finished = max(starts.moved), max(starts.finished)
     beside, idle = (load.percentile(95) for load in (starts.lessons_beside, starts.lessons_idle))
     notes += [f"{task}: {error}" for error in starts.lessons_beside.errors[:1]]
-    notes.append(f"{task}: {len(starts.lessons_idle.latencies)} reruns of a lesson while nothing was trained, "
-                 f"{len(starts.lessons_beside.latencies)} while the class trained.")  # fmt: skip
+    notes.append(
+        f"{task}: {len(starts.lessons_idle.latencies)} reruns of a lesson while nothing was trained, "
+        f"{len(starts.lessons_beside.latencies)} while the class trained."
+    )
     what = f"{SESSIONS} press Start at once, {task}:"
     return [
         Row(f"{what} the last sees it move, s", f"{moved:.2f}", goal=judged(moved <= 1, "≤ 1")),
-        Row(f"{what} the last sees it finished, s", f"{finished:.1f}", goal=judged(finished <= seconds,
-                                                                                 f"≤ {seconds:g}")),
-        Row(f"{what} a lesson beside, p95, ms (beside: while nothing is trained)", f"{beside:.0f}", f"{idle:.0f}",
-            f"{beside / idle:.2f}", judged(beside <= 1.5 * idle, "≤ 1.5")),
-    ]  # fmt: skip
+        Row(
+            f"{what} the last sees it finished, s",
+            f"{finished:.1f}",
+            goal=judged(finished <= seconds, f"≤ {seconds:g}"),
+        ),
+        Row(
+            f"{what} a lesson beside, p95, ms (beside: while nothing is trained)",
+            f"{beside:.0f}",
+            f"{idle:.0f}",
+            f"{beside / idle:.2f}",
+            judged(beside <= 1.5 * idle, "≤ 1.5"),
+        ),
+    ]
 
 
 def one_class(folder: Path, sessions: int, seconds: float, training: bool, seed: int) -> Load:

@@ -20,9 +20,14 @@ PATIENCE_SECONDS = 30.0
 SHARED_SEEDS = 5  # most of a class types the same few seeds
 # Old links open a notebook's example, those of a model's sizes a model that is trained; one number is beyond its limit.
 LINK_NUMBERS = {
-    "d_k": (1, 9), "d_v": (1, 8), "seed": (0, 999), "heads": (1, 4), "model_d_k": (1, 8), "model_d_model": (1, 12),
+    "d_k": (1, 9),
+    "d_v": (1, 8),
+    "seed": (0, 999),
+    "heads": (1, 4),
+    "model_d_k": (1, 8),
+    "model_d_model": (1, 12),
     "model_heads": (1, 4),
-}  # fmt: skip
+}
 
 
 @dataclass

@@ -90,9 +90,16 @@ async def measure(server: Server, keeper: Keeper, students: int) -> None:
 
 
 def print_table(
-    counted: int, students: int, told: list[float], took: list[float], alone: Load, waiting: Load, voting: Load,
-    cores: float, errors: list[str],
-) -> None:  # fmt: skip
+    counted: int,
+    students: int,
+    told: list[float],
+    took: list[float],
+    alone: Load,
+    waiting: Load,
+    voting: Load,
+    cores: float,
+    errors: list[str],
+) -> None:
     """Every number, with its goal."""
     cast, idle = ROUNDS_OF_VOTES * students, alone.percentile(95)
     slowest, typical = max(took), sorted(took)[len(took) // 2]
@@ -109,8 +116,14 @@ def print_table(
     ]
     for what, load in (("wait for a question", waiting), ("vote", voting)):
         beside = load.percentile(95)
-        rows.append((f"a lesson while {students} {what}, p95, ms (beside: alone)", f"{beside:.0f}", f"{idle:.0f}",
-                     judged(beside <= 1.5 * idle, "≤ 1.5 times")))  # fmt: skip
+        rows.append(
+            (
+                f"a lesson while {students} {what}, p95, ms (beside: alone)",
+                f"{beside:.0f}",
+                f"{idle:.0f}",
+                judged(beside <= 1.5 * idle, "≤ 1.5 times"),
+            )
+        )
     print("| what | measured | beside | goal |\n|---|--:|--:|---|")
     for row in rows:
         print(f"| {' | '.join(row)} |")

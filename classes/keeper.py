@@ -91,10 +91,16 @@ class Keeper:
         code, key = new_code(), new_key()
         with self._changing():
             if self._one("SELECT count(*) FROM classes") >= MOST_CLASSES:
-                raise RefusedError("{most_classes} classes are open here, which is the most. Try again in an hour.",
-                                   most_classes=MOST_CLASSES)  # fmt: skip
-            self._run("INSERT INTO classes VALUES (?, ?, {now} + ?, 0, 0, 'waiting')", code, hashed(key),
-                      60 * UNJOINED_MINUTES)  # fmt: skip
+                raise RefusedError(
+                    "{most_classes} classes are open here, which is the most. Try again in an hour.",
+                    most_classes=MOST_CLASSES,
+                )
+            self._run(
+                "INSERT INTO classes VALUES (?, ?, {now} + ?, 0, 0, 'waiting')",
+                code,
+                hashed(key),
+                60 * UNJOINED_MINUTES,
+            )
         return code, key
 
     def join(self, code: str) -> None:
@@ -125,11 +131,16 @@ class Keeper:
     def ask(self, code: str, key: str, after: int, cards: int, asked: str) -> None:
         """Put a question to the class, which comes `after` the question with this number: pressed twice, it is one."""
         if not 2 <= cards <= MOST_CARDS or len(asked) > MOST_TEXT:
-            raise RefusedError("A question has 2 to {most_cards} answers and at most {most_text} characters.",
-                               most_cards=MOST_CARDS, most_text=f"{MOST_TEXT:,}")  # fmt: skip
+            raise RefusedError(
+                "A question has 2 to {most_cards} answers and at most {most_text} characters.",
+                most_cards=MOST_CARDS,
+                most_text=f"{MOST_TEXT:,}",
+            )
         if after >= MOST_QUESTIONS:
-            raise RefusedError("{most_questions} questions were asked, which is the most: open another class.",
-                               most_questions=MOST_QUESTIONS)  # fmt: skip
+            raise RefusedError(
+                "{most_questions} questions were asked, which is the most: open another class.",
+                most_questions=MOST_QUESTIONS,
+            )
         with self._changing():
             self._ruled(code, key, ASK, code, hashed(key), after)
             self._run("INSERT INTO questions VALUES (?, ?, ?, ?)", code, after + 1, cards, asked)
@@ -154,8 +165,10 @@ class Keeper:
         if not self._run(VOTE, taken, token, card, code, number, stage, card, MOST_VOTERS, taken, taken, token):
             room = self.look(code)
             if (room.number, room.stage) == (number, stage):
-                raise RefusedError("{most_voters} have answered, which is the most; this answer was not counted.",
-                                   most_voters=MOST_VOTERS)  # fmt: skip
+                raise RefusedError(
+                    "{most_voters} have answered, which is the most; this answer was not counted.",
+                    most_voters=MOST_VOTERS,
+                )
             raise RefusedError("This vote is closed; your answer was not changed.")
 
     def own(self, code: str, token: str, number: int) -> dict[int, int]:
@@ -170,8 +183,9 @@ class Keeper:
 
     def votes(self, code: str, number: int, cards: int) -> Votes:
         """How the class voted."""
-        rows = self._rows("SELECT round, card, count(*) FROM votes WHERE code = ? AND number = ? GROUP BY round, card",
-                          code, number)  # fmt: skip
+        rows = self._rows(
+            "SELECT round, card, count(*) FROM votes WHERE code = ? AND number = ? GROUP BY round, card", code, number
+        )
         counts = {(taken, card): count for taken, card, count in rows}
         moved = {(before, after): count for before, after, count in self._rows(MOVED, code, number)}
         first, second = (tuple(counts.get((taken, card), 0) for card in range(cards)) for taken in ROUNDS)

@@ -108,8 +108,11 @@ class PromptKeeper:
             if slow:
                 self._slow, self._next_try = True, self._failed + REST_SECONDS
         if self._may_log(type(error.__cause__ or error)):
-            log.error("the database of the classes fails: look at it, and at ATTENTION_LAB_CLASSES and "
-                      "ATTENTION_LAB_CLASSES_URL", exc_info=error)  # fmt: skip
+            log.error(
+                "the database of the classes fails: look at it, and at ATTENTION_LAB_CLASSES and "
+                "ATTENTION_LAB_CLASSES_URL",
+                exc_info=error,
+            )
 
     def _note_answer(self) -> None:
         with self._guard:

@@ -35,10 +35,14 @@ MAX_TEXT = 20_000
 MAX_WEIGHT = 1e6
 MAX_DIGITS = 20  # of a whole number
 WORDS = {
-    "int": Phrase("a whole number"), "float": Phrase("a number"), "bool": Phrase("a switch, true or false"),
-    "str": Phrase("a text"), "array": Phrase("a list"), "object": Phrase("a group of settings"),
+    "int": Phrase("a whole number"),
+    "float": Phrase("a number"),
+    "bool": Phrase("a switch, true or false"),
+    "str": Phrase("a text"),
+    "array": Phrase("a list"),
+    "object": Phrase("a group of settings"),
     "null": Phrase("nothing"),
-}  # for what msgspec calls types  # fmt: skip
+}  # for what msgspec calls types
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +97,9 @@ def check_writes(settings: TrainingSettings) -> None:
     """Raises ValueError for a model that cannot write, because what it learnt is no text."""
     if not isinstance(settings.task, CharacterTask):
         learnt = getattr(settings.task, "key", "something else")
-        raise InputError("only a model that learnt a text can be kept and can write, but this one learnt: {learnt}",
-                         learnt=learnt)  # fmt: skip
+        raise InputError(
+            "only a model that learnt a text can be kept and can write, but this one learnt: {learnt}", learnt=learnt
+        )
 
 
 def read_header(data: bytes) -> dict:
@@ -272,8 +277,9 @@ def check_works(checkpoint: Checkpoint) -> None:
 
 def refusal(expected: Phrase, came: Phrase | str) -> InputError:
     """The sentence for a file that cannot be used."""
-    return InputError("expected {expected}, but got {came}. Choose a file that this page saved.", expected=expected,
-                      came=came)  # fmt: skip
+    return InputError(
+        "expected {expected}, but got {came}. Choose a file that this page saved.", expected=expected, came=came
+    )
 
 
 def shown_value(value: object, most: int = 60) -> str:

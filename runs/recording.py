@@ -88,11 +88,15 @@ class Recording:
     def keep(self, step: TrainingStep) -> None:
         """Record a step, or end where it shows that the run is over."""
         if not math.isfinite(step.loss):
-            self.end(Phrase(
-                "After {step} updates the loss is no longer a number: the steps were too large. What you see is the "
-                "last good model, after {newest} updates. Try a learning rate well below {rate}.",
-                step=step.step, newest=max(self.newest, 0), rate=f"{self.settings.learning_rate:g}",
-            ))  # fmt: skip
+            self.end(
+                Phrase(
+                    "After {step} updates the loss is no longer a number: the steps were too large. What you see is "
+                    "the last good model, after {newest} updates. Try a learning rate well below {rate}.",
+                    step=step.step,
+                    newest=max(self.newest, 0),
+                    rate=f"{self.settings.learning_rate:g}",
+                )
+            )
             return
         self._losses[step.step] = step.loss
         if step.evaluation is not None:

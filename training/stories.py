@@ -225,9 +225,18 @@ def reason(r: random.Random, p: Character, q: Character) -> str:
 
 Scene = Callable[[random.Random, Character, Character], str]
 SCENES: dict[Scene, float] = {
-    owners: 4, question: 3, colours: 2, moods: 3, reflexive: 3, said_again: 2, greeting: 2, nest: 1, journey: 3,
-    present: 3, reason: 3,
-}  # fmt: skip
+    owners: 4,
+    question: 3,
+    colours: 2,
+    moods: 3,
+    reflexive: 3,
+    said_again: 2,
+    greeting: 2,
+    nest: 1,
+    journey: 3,
+    present: 3,
+    reason: 3,
+}
 
 
 def story(r: random.Random) -> str:

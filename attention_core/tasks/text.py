@@ -56,21 +56,36 @@ class CharacterTask(Task):
             raise ValueError(f"a window goes from 1 to {MAX_WINDOW} characters, but got {self.window}")
         n, distinct = len(self.tokens), len(self.vocabulary)
         if n < self.window + 1:
-            raise InputError("the text has {n} characters, but a window of {window} and the character after it need "
-                             "at least {needed}; type a longer text or choose a shorter window", n=n,
-                             window=self.window, needed=self.window + 1)  # fmt: skip
+            raise InputError(
+                "the text has {n} characters, but a window of {window} and the character after it need "
+                "at least {needed}; type a longer text or choose a shorter window",
+                n=n,
+                window=self.window,
+                needed=self.window + 1,
+            )
         if distinct < 2:
-            raise InputError("the text repeats a single character, {character}, so there is nothing to predict; use "
-                             "at least two different ones", character=repr(self.tokens[0]))  # fmt: skip
+            raise InputError(
+                "the text repeats a single character, {character}, so there is nothing to predict; use "
+                "at least two different ones",
+                character=repr(self.tokens[0]),
+            )
         if not 0 <= self.held_out_share <= 0.5:
             raise ValueError(f"the share that is kept apart goes from 0 to 0.5, but got {self.held_out_share}")
         if self.held_out_share and min(self.n_trained, n - self.n_trained) < self.window + 1:
-            raise InputError("with {share} of {n} characters kept apart, a part is shorter than a window of "
-                             "{window} and the character after it; type a longer text or choose a shorter window",
-                             share=f"{self.held_out_share:.0%}", n=n, window=self.window)  # fmt: skip
+            raise InputError(
+                "with {share} of {n} characters kept apart, a part is shorter than a window of "
+                "{window} and the character after it; type a longer text or choose a shorter window",
+                share=f"{self.held_out_share:.0%}",
+                n=n,
+                window=self.window,
+            )
         if distinct > MAX_VOCABULARY:
-            raise InputError("the text has {distinct} different characters and this small model takes at most {most}; "
-                             "use a text with fewer", distinct=distinct, most=MAX_VOCABULARY)  # fmt: skip
+            raise InputError(
+                "the text has {distinct} different characters and this small model takes at most {most}; "
+                "use a text with fewer",
+                distinct=distinct,
+                most=MAX_VOCABULARY,
+            )
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:

@@ -23,9 +23,14 @@ def one_in_row(
     begin = next(iter(options)) if begin is None else begin
     with option_in_link(key, options, begin):
         chosen = st.segmented_control(
-            label, list(options), format_func=partial(label_of, options), required=True, key=key,
-            persist_state="session", label_visibility="visible" if labelled else "collapsed",
-        )  # fmt: skip
+            label,
+            list(options),
+            format_func=partial(label_of, options),
+            required=True,
+            key=key,
+            persist_state="session",
+            label_visibility="visible" if labelled else "collapsed",
+        )
     return chosen if chosen in options else begin  # a forged message may name what is none
 
 

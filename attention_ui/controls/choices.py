@@ -68,14 +68,21 @@ def query_choice(trace: ExampleTrace, *, masked: bool = True) -> int:
     names = {token.position + 1: format_value(token) for token in trace.names}
     with clamped_control("asks", Limit(1, n_tokens), n_tokens):
         chosen = st.selectbox(
-            translate("Query token"), list(names), format_func=lambda place: names.get(place, ""), key="asks",
+            translate("Query token"),
+            list(names),
+            format_func=lambda place: names.get(place, ""),
+            key="asks",
             persist_state="session",
-        )  # fmt: skip
+        )
     # A forged message may name what is no option; Streamlit hands its words over.
     query = (chosen if isinstance(chosen, int) else n_tokens) - 1
     if masked and 0 < query == n_tokens - 1:
-        st.sidebar.caption(translate("The causal mask changes nothing for the last token: no key comes after it. To see it "
-                                "act, choose an earlier query token."))  # fmt: skip
+        st.sidebar.caption(
+            translate(
+                "The causal mask changes nothing for the last token: no key comes after it. To see it "
+                "act, choose an earlier query token."
+            )
+        )
     return query
 
 
@@ -150,9 +157,12 @@ def hand_drawn_mask(n_tokens: int) -> Mask:
     boxes, beside = st.columns(2)
     causal = causal_mask(n_tokens)
     code = beside.text_input(
-        translate("Code of this mask: a number for each row"), key="drawn", bind="query-params",
-        max_chars=LENGTHS["drawn"].most, placeholder=mask_code(causal.tolist()),
-    )  # fmt: skip
+        translate("Code of this mask: a number for each row"),
+        key="drawn",
+        bind="query-params",
+        max_chars=LENGTHS["drawn"].most,
+        placeholder=mask_code(causal.tolist()),
+    )
     try:
         mask = mask_from_code(code, n_tokens) if code else causal
     except ValueError as error:
@@ -174,10 +184,15 @@ def draw_boxes(begin: list[list[bool]]) -> None:
     names = [str(place + 1) for place in range(len(begin))]
     key = f"boxes_{mask_code(begin)}"
     st.data_editor(
-        pd.DataFrame(begin, columns=names, index=names), key=key, num_rows="fixed", on_change=write_code,
-        args=(key, begin), width="content", row_height=24,
+        pd.DataFrame(begin, columns=names, index=names),
+        key=key,
+        num_rows="fixed",
+        on_change=write_code,
+        args=(key, begin),
+        width="content",
+        row_height=24,
         column_config={column: st.column_config.CheckboxColumn(width=44) for column in names},
-    )  # fmt: skip
+    )
 
 
 def write_code(key: str, begin: list[list[bool]]) -> None:

@@ -18,8 +18,11 @@ BLOCK_SIZES = Limit(1, MAX_TOKENS)
 SIZES_OF = {EXAMPLE_SIZES: message("this example")} | {key: model.name for key, model in PUBLISHED.items()}
 COST_TOKENS = {str(2**power): str(2**power) for power in range(4, 18)}
 LINK_RULES: dict[str, LinkRule] = {
-    "cost_view": COST_VIEWS, "cost_of": SIZES_OF, "cost_tokens": COST_TOKENS, "block": BLOCK_SIZES,
-}  # fmt: skip
+    "cost_view": COST_VIEWS,
+    "cost_of": SIZES_OF,
+    "cost_tokens": COST_TOKENS,
+    "block": BLOCK_SIZES,
+}
 COST_DEFAULTS = Choices()
 
 

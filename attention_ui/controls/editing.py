@@ -21,9 +21,12 @@ MOST_UNDONE = 50
 def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
     """The field that holds the changed numbers for the address; what it says, and what it says in vain."""
     code = st.text_input(
-        translate("Numbers changed by hand"), key="edits", bind="query-params", placeholder="q1,2=0.5;x3,1=-1",
+        translate("Numbers changed by hand"),
+        key="edits",
+        bind="query-params",
+        placeholder="q1,2=0.5;x3,1=-1",
         help=translate("q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into."),
-    )  # fmt: skip
+    )
     return parse_edits(code or "")
 
 
@@ -67,15 +70,22 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
         st.text(translate("X: rows are tokens, columns are features of x"))
         names = [f"{place + 1} · {visible_text(token)}" for place, token in enumerate(trace.tokens)]
     else:
-        st.text(translate("{matrix}: rows are features of x, columns are features of {vector}", matrix=matrix,
-                     vector=matrix[-1]))  # fmt: skip
+        st.text(
+            translate(
+                "{matrix}: rows are features of x, columns are features of {vector}", matrix=matrix, vector=matrix[-1]
+            )
+        )
         names = [f"x {feature + 1}" for feature in range(rows)]
     key = f"editor_{matrix}_{head}_{rows}x{columns}_{generation()}"
     looks = {str(j + 1): number_column(j) for j in range(columns)}
     st.data_editor(
-        pd.DataFrame(numbers.tolist(), columns=list(looks), index=names), key=key, num_rows="fixed",
-        column_config=looks, on_change=take_typed, args=(trace, head, matrix, key),
-    )  # fmt: skip
+        pd.DataFrame(numbers.tolist(), columns=list(looks), index=names),
+        key=key,
+        num_rows="fixed",
+        column_config=looks,
+        on_change=take_typed,
+        args=(trace, head, matrix, key),
+    )
     if matrix == "x":
         st.text(render(shared_row(trace)))
 

@@ -161,8 +161,11 @@ def run_in_link() -> bool:
         settings = settings_of_code(text_in_link("own"))
         example_of_run(settings)
     except ValueError as error:
-        note = message("The link says example = {mine}, but it spells no run that can be shown here: {why}.",
-                   mine=SOURCES[MINE], why=reason(error))  # fmt: skip
+        note = message(
+            "The link says example = {mine}, but it spells no run that can be shown here: {why}.",
+            mine=SOURCES[MINE],
+            why=reason(error),
+        )
         set_state("link_notes", [*link_notes(), render(note)])
         return False
     set_state("own_run", settings)
@@ -264,8 +267,12 @@ def what_is_fixed(preset: Preset) -> Message:
     return plural(
         "The notebook fixes {sizes} {count} head, seed {seed} and weights drawn as {kind}. {remark}",
         "The notebook fixes {sizes} {count} heads, seed {seed} and weights drawn as {kind}. {remark}",
-        fixed.n_heads, sizes=formulas, seed=fixed.seed, kind=WEIGHT_KINDS[fixed.weight_kind], remark=preset.remark,
-    )  # fmt: skip
+        fixed.n_heads,
+        sizes=formulas,
+        seed=fixed.seed,
+        kind=WEIGHT_KINDS[fixed.weight_kind],
+        remark=preset.remark,
+    )
 
 
 def head_choice(trace: ExampleTrace) -> int:

@@ -94,8 +94,9 @@ def what_the_model_fixes(example: Example) -> Message:
         "The model's own: {d_model} features, {count} head with {d_k} features of a query or key and {d_v} of a value.",
         "The model's own: {d_model} features, {count} heads with {d_k} features of a query or key and {d_v} of a "
         "value.",
-        sizes.pop("n_heads"), **sizes,
-    )  # fmt: skip
+        sizes.pop("n_heads"),
+        **sizes,
+    )
 
 
 def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
@@ -122,8 +123,10 @@ def cannot_share(d_model: int, asked: int, n_heads: int) -> Message:
     return plural(
         "{asked} heads cannot share {count} feature evenly; the nearest number that can is {n_heads}.",
         "{asked} heads cannot share {count} features evenly; the nearest number that can is {n_heads}.",
-        d_model, asked=asked, n_heads=n_heads,
-    )  # fmt: skip
+        d_model,
+        asked=asked,
+        n_heads=n_heads,
+    )
 
 
 def what_the_notebook_fixes(preset: HeadsPreset) -> Message:

@@ -25,18 +25,27 @@ MOST_TYPED = 200  # characters
 LINK_RULES: dict[str, LinkRule] = {
     **{f"says_{source}": Length(MOST_TYPED) for source in (*TASK_SOURCES, LANGUAGE, MINE)},
     **{key: LIMITS[name] for name, key in KEY_OF_SIZE.items()},
-    "trained_for": Limit(0, MAX_STEPS), "layer": Limit(1, 4), "train_mask": SWITCH, "train_scaling": SWITCH,
-}  # fmt: skip
+    "trained_for": Limit(0, MAX_STEPS),
+    "layer": Limit(1, 4),
+    "train_mask": SWITCH,
+    "train_scaling": SWITCH,
+}
 
 
 def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
     """The sentence that the model reads, and how far it is trained."""
     text = st.text_input(
-        translate("Its sentence"), key=f"says_{source}", bind="query-params", placeholder=learnt.sentence,
+        translate("Its sentence"),
+        key=f"says_{source}",
+        bind="query-params",
+        placeholder=learnt.sentence,
         max_chars=MOST_TYPED,
-        help=translate("It knows these tokens: {known}. Left empty, it is “{sentence}”.", known=learnt.known,
-                  sentence=learnt.sentence),
-    )  # fmt: skip
+        help=translate(
+            "It knows these tokens: {known}. Left empty, it is “{sentence}”.",
+            known=learnt.known,
+            sentence=learnt.sentence,
+        ),
+    )
     end = learnt.training["steps"]
     updates = changing_slider(translate("Updates of training"), "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)
     return {"text": text or "", "updates": updates}
@@ -45,10 +54,15 @@ def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
 def reader_controls() -> dict[str, object]:
     """What the learner chose of the language model: the text that it reads."""
     text = st.text_input(
-        translate("A text in English"), key=f"says_{LANGUAGE}", bind="query-params", placeholder=SENTENCE_READ,
-        max_chars=MOST_TYPED, 
-        help=translate("Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=SENTENCE_READ),
-    )  # fmt: skip
+        translate("A text in English"),
+        key=f"says_{LANGUAGE}",
+        bind="query-params",
+        placeholder=SENTENCE_READ,
+        max_chars=MOST_TYPED,
+        help=translate(
+            "Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=SENTENCE_READ
+        ),
+    )
     return {"text": text or ""}
 
 

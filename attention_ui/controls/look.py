@@ -57,9 +57,12 @@ def last_word_choice(trace: ExampleTrace) -> None:
         return
     set_state("last_word", trace.tokens[-1] if trace.tokens[-1] in fitting else None)
     st.segmented_control(
-        translate("Change the last word"), fitting, key="last_word", on_change=change_last_word,
+        translate("Change the last word"),
+        fitting,
+        key="last_word",
+        on_change=change_last_word,
         args=(f"says_{trace.example.source}", trace),
-    )  # fmt: skip
+    )
 
 
 def change_last_word(key: str, trace: ExampleTrace) -> None:

@@ -49,11 +49,13 @@ def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:
         kind = one_in_row(translate("Positions"), "positions", KINDS)
         causal = one_in_row(translate("Mask"), "order_mask", MASKS) == "causal"
     if kind not in kinds_for(d_k):
-        show_notes(message(
-            "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. "
-            "Choose an even d_k in the sidebar. Until then no positions are given.",
-            d_k=d_k,
-        ))  # fmt: skip
+        show_notes(
+            message(
+                "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. "
+                "Choose an even d_k in the sidebar. Until then no positions are given.",
+                d_k=d_k,
+            )
+        )
         kind = "none"
     return kind, causal
 
@@ -66,9 +68,13 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
         seed = bound_number(translate("Shuffle number"), "shuffle", SHUFFLES, 0, width=130)
         shuffled = random_permutation(n, seed)
         typed = st.text_input(
-            translate("or an order by hand: the old positions, in their new order"), key="order", bind="query-params",
-            max_chars=LONGEST_ORDER, placeholder=" ".join(str(old + 1) for old in shuffled), width=380,
-        )  # fmt: skip
+            translate("or an order by hand: the old positions, in their new order"),
+            key="order",
+            bind="query-params",
+            max_chars=LONGEST_ORDER,
+            placeholder=" ".join(str(old + 1) for old in shuffled),
+            width=380,
+        )
     if not (typed or "").strip():
         return shuffled
     try:

@@ -63,9 +63,11 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, choices = source_and_sizes(sources, notes, running)
     if not running.example.scaling:
-        show_notes(message(
-            "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
-        ))  # fmt: skip
+        show_notes(
+            message(
+                "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
+            )
+        )
     return seen_trained(heads_example(running, source, **choices))
 
 

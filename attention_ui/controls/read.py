@@ -85,9 +85,13 @@ def chosen_word(asked: ReadChoices) -> int:
     names = {name.position + 1: format_value(name) for name in read(asked).names}
     with clamped_control("word", Limit(1, len(names)), len(names)):
         chosen = st.selectbox(
-            translate("Word"), list(names), format_func=lambda position: names.get(position, ""), key="word",
-            persist_state="session", width=260,
-        )  # fmt: skip
+            translate("Word"),
+            list(names),
+            format_func=lambda position: names.get(position, ""),
+            key="word",
+            persist_state="session",
+            width=260,
+        )
     return (chosen if isinstance(chosen, int) else len(names)) - 1
 
 

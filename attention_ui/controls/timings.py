@@ -75,8 +75,12 @@ def csv_of_timings(timings: Sequence[Timing]) -> bytes:
 @cached_by_language(maxsize=16)
 def this_machine() -> str:
     """The processor and the version of PyTorch: nothing that tells whose machine it is."""
-    return translate("{processor}, {cores} cores of which one is used, PyTorch {version}", processor=processor(),
-                cores=os.cpu_count() or 1, version=str(torch.__version__))  # fmt: skip
+    return translate(
+        "{processor}, {cores} cores of which one is used, PyTorch {version}",
+        processor=processor(),
+        cores=os.cpu_count() or 1,
+        version=str(torch.__version__),
+    )
 
 
 def processor() -> str:

@@ -51,9 +51,13 @@ def variant_choices(example: ExampleTrace) -> Choices:
 def second_sentence(example: ExampleTrace) -> str:
     """The sentence that asks; what had to be changed in it is said."""
     typed = st.text_input(
-        translate("A second sentence, which asks"), key="second", bind="query-params", max_chars=LONGEST_SECOND, width=380,
+        translate("A second sentence, which asks"),
+        key="second",
+        bind="query-params",
+        max_chars=LONGEST_SECOND,
+        width=380,
         placeholder=translate("left empty, the second half of the first asks"),
-    )  # fmt: skip
+    )
     second = (typed or "").strip()
     if second:
         show_notes(*followed_by(example, second).notes)

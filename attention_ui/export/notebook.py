@@ -73,13 +73,18 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
 
 def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     """What the notebook is, what it imports, and how it draws."""
-    yield prose(render(plural(
-        "One screen of Attention Lab, computed once more from the same numbers by the same functions. It needs "
-        "{needs}. The last cell of each screen compares the results with what stood there.",
-        "{count} screens of Attention Lab, computed once more from the same numbers by the same functions. It needs "
-        "{needs}. The last cell of each screen compares the results with what stood there.",
-        screens, needs=NEEDS,
-    )))  # fmt: skip
+    yield prose(
+        render(
+            plural(
+                "One screen of Attention Lab, computed once more from the same numbers by the same functions. It needs "
+                "{needs}. The last cell of each screen compares the results with what stood there.",
+                "{count} screens of Attention Lab, computed once more from the same numbers by the same functions. It "
+                "needs {needs}. The last cell of each screen compares the results with what stood there.",
+                screens,
+                needs=NEEDS,
+            )
+        )
+    )
     yield code("\n".join([FUTURE, *sorted(imports)]))
     yield code(PRINT_OPTIONS.rstrip())
     from attention_ui.figures.taken_home import picture  # brings Altair, for which no first visitor should wait

@@ -22,12 +22,11 @@ def column_width(texts: Iterable[str], smallest: int) -> int:
 def answers_table(rows: Mapping[str, Sequence[str]], beside: int, step: int, smallest: int = 0) -> pa.Table:
     """A row for each text: its place in pixels, where titles take the room `beside` columns that are `step` wide."""
     line = ANSWER_LINE * max(ANSWER_LETTERS, smallest) / ANSWER_LETTERS
-    drawn = [
-        (title, 0.0, (place + 0.5) * line, "left", "muted") for place, title in enumerate(rows)
-    ] + [
+    drawn = [(title, 0.0, (place + 0.5) * line, "left", "muted") for place, title in enumerate(rows)] + [
         (text, beside + (column + 0.5) * step, (place + 0.5) * line, "center", "ink")
-        for place, texts in enumerate(rows.values()) for column, text in enumerate(texts)
-    ]  # fmt: skip
+        for place, texts in enumerate(rows.values())
+        for column, text in enumerate(texts)
+    ]
     return pa.table(dict(zip(("text", "x", "y", "align", "tone"), zip(*drawn, strict=True), strict=True)))
 
 
@@ -41,6 +40,8 @@ def answers_chart(rows: int, columns: int, beside: int, step: int, smallest: int
     written = text.encode(at("x"), down(), role_colour(), text="text:N", tooltip="text:N", description="text:N")
     sizes = {"width": beside + step * columns, "height": ANSWER_LINE * letter // ANSWER_LETTERS * rows}
     return alt.layer(alt_layer(), written).properties(
-        **sizes, autosize=alt.AutoSizeParams(type="pad"), view={"stroke": None},
+        **sizes,
+        autosize=alt.AutoSizeParams(type="pad"),
+        view={"stroke": None},
         usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
-    )  # fmt: skip
+    )

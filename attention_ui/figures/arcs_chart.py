@@ -37,31 +37,55 @@ def arcs_chart(words: int, width: int, longest: int, slanted: bool, letters: int
     )
     look = {"angle": 50, "align": "left", "baseline": "middle"} if slanted else {"baseline": "top"}
     named = line.mark_text(fontSize=of_words, aria=False, **look).encode(
-        at("token"), y=alt.value(base + of_numbers + 10), color=role_colour("ink"), text="text:N",
+        at("token"),
+        y=alt.value(base + of_numbers + 10),
+        color=role_colour("ink"),
+        text="text:N",
         opacity=shown_where(1, 0.55, 1, 0.75),
-    )  # fmt: skip
+    )
     room = line.mark_rect(opacity=0).encode(
-        at("left"), x2="right:Q", y=alt.value(base - LINE), y2=alt.value(base + 2 * LINE),
-        tooltip=alt.Tooltip("say:N", title=" "), description="say:N",
-    )  # fmt: skip
-    numbers = from_arcs("true").mark_text(fontSize=of_numbers, dy=2, baseline="top", aria=False).encode(
-        at("key"), y=alt.value(base), color=role_colour("weight_role"), text="text:N", opacity=shown_where(1, 0, 1, 0)
-    )  # fmt: skip
+        at("left"),
+        x2="right:Q",
+        y=alt.value(base - LINE),
+        y2=alt.value(base + 2 * LINE),
+        tooltip=alt.Tooltip("say:N", title=" "),
+        description="say:N",
+    )
+    numbers = (
+        from_arcs("true")
+        .mark_text(fontSize=of_numbers, dy=2, baseline="top", aria=False)
+        .encode(
+            at("key"),
+            y=alt.value(base),
+            color=role_colour("weight_role"),
+            text="text:N",
+            opacity=shown_where(1, 0, 1, 0),
+        )
+    )
     side_by_side = not letters or width >= 2 * letters  # elsewhere they are read by pointing
     return layered(
         arcs.transform_calculate(thick="0.6 + 5 * datum.weight").encode(
-            at("middle"), y=alt.value(base), color=role_colour("weight_role"),
-            opacity=shown_where(0.9, 0.02, 0.9, 0.25), size=alt.Size("size:Q", scale=None, legend=None), **thick,
+            at("middle"),
+            y=alt.value(base),
+            color=role_colour("weight_role"),
+            opacity=shown_where(0.9, 0.02, 0.9, 0.25),
+            size=alt.Size("size:Q", scale=None, legend=None),
+            **thick,
         ),
         dots.transform_calculate(area="20 + 160 * datum.weight").encode(
-            at("key"), y=alt.value(base - 5), color=role_colour("weight_role"),
-            size=alt.Size("area:Q", scale=None, legend=None), opacity=shown_where(0.9, 0.02, 0.9, 0.25),
+            at("key"),
+            y=alt.value(base - 5),
+            color=role_colour("weight_role"),
+            size=alt.Size("area:Q", scale=None, legend=None),
+            opacity=shown_where(0.9, 0.02, 0.9, 0.25),
         ),
         *([numbers] if side_by_side else []),
         named,
         room.add_params(pointed),
-        padded=True, width=width * words, height=base + 2,
-    )  # fmt: skip
+        padded=True,
+        width=width * words,
+        height=base + 2,
+    )
 
 
 def shown_where(own: float, others: float, chosen: float, rest: float) -> alt.OpacityValue:

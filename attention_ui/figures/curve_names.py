@@ -154,9 +154,14 @@ def line_names(plot: Plot) -> Iterator[dict[str, object]]:
         align, aside = end_of(plot, line)
         x, y = float(line.x[-1]), float(line.y[-1])
         yield {
-            "x": x, "y": y, "away": round(box.middle - plot.from_top(y)), "aside": aside,
-            "name": render(line.name), "tone": line.colour, "align": align,
-        }  # fmt: skip
+            "x": x,
+            "y": y,
+            "away": round(box.middle - plot.from_top(y)),
+            "aside": aside,
+            "name": render(line.name),
+            "tone": line.colour,
+            "align": align,
+        }
 
 
 def end_of(plot: Plot, line: Line) -> tuple[str, int]:
@@ -183,8 +188,10 @@ def level_names(plot: Plot) -> Iterator[dict[str, object]]:
     if low < 0 < high:
         yield {"name": "", "y": 0.0, "away": 0, "align": "left"}
     for name, y in figure.levels:
-        rated = [(plot.in_the_way(box), rank, box, lines, align)
-                 for rank, (box, lines, align) in enumerate(boxes_of_level(plot, render(name), y))]  # fmt: skip
+        rated = [
+            (plot.in_the_way(box), rank, box, lines, align)
+            for rank, (box, lines, align) in enumerate(boxes_of_level(plot, render(name), y))
+        ]
         _, _, box, lines, align = min(rated, key=lambda one: one[:2])
         plot.taken.append(box)
         first = box.middle - (box.high - plot.line) / 2
@@ -230,9 +237,14 @@ def mark_names(plot: Plot) -> Iterator[dict[str, object]]:
     plot.taken.extend(boxes(from_top))
     for place, ((_, x), name, align) in enumerate(zip(figure.marks, names, sides, strict=True)):
         yield {
-            "x": float(x), "from_top": float(from_top), "down": line * (2 * place + 1 - len(names)) / 2,
-            "name": name, "tone": "ink", "align": align, "away": begins[place] - plot.width * plot.along(x),
-        }  # fmt: skip
+            "x": float(x),
+            "from_top": float(from_top),
+            "down": line * (2 * place + 1 - len(names)) / 2,
+            "name": name,
+            "tone": "ink",
+            "align": align,
+            "away": begins[place] - plot.width * plot.along(x),
+        }
 
 
 def past_marks(plot: Plot, x: float, name: str, align: str) -> float:

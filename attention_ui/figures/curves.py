@@ -43,12 +43,24 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
     """The shape of a figure."""
     ends = [x for line in figure.lines if len(line.x) for x in (line.x[0], line.x[-1])]
     return CurveShape(
-        figure.width, figure.height, render(figure.x), render(figure.y), figure.logarithmic,
-        all(float(x).is_integer() for x in ends), figure.percent, figure.above,
-        figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
-        len(paths(figure)) > 1, bool(figure.levels) or parted(figure), figure.chosen is not None,
-        bool(figure.marks), figure.logarithmic_y, film=film,
-    )  # fmt: skip
+        figure.width,
+        figure.height,
+        render(figure.x),
+        render(figure.y),
+        figure.logarithmic,
+        all(float(x).is_integer() for x in ends),
+        figure.percent,
+        figure.above,
+        figure.x_domain,
+        figure.y_domain,
+        any(line.low is not None for line in figure.lines),
+        len(paths(figure)) > 1,
+        bool(figure.levels) or parted(figure),
+        figure.chosen is not None,
+        bool(figure.marks),
+        figure.logarithmic_y,
+        film=film,
+    )
 
 
 def parted(figure: Curves) -> bool:

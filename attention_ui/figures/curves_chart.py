@@ -95,8 +95,13 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
     wide = shape.width if shape.film else "width"  # in a film each view has its own
     side = {"align": alt.ExprRef("datum.align"), "x": alt.ExprRef(f"datum.align === 'left' ? 0 : {wide}")}
     rule = source.mark_rule(strokeDash=[4, 4], strokeWidth=1)
-    name = source.mark_text(dy=alt.ExprRef("datum.away"), fontSize=letters_of(shape), lineBreak="\n",
-                            lineHeight=NAME_HEIGHT * letters_of(shape) / LETTERS_OF_NAMES, **side)  # fmt: skip
+    name = source.mark_text(
+        dy=alt.ExprRef("datum.away"),
+        fontSize=letters_of(shape),
+        lineBreak="\n",
+        lineHeight=NAME_HEIGHT * letters_of(shape) / LETTERS_OF_NAMES,
+        **side,
+    )
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
 
 

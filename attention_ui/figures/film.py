@@ -73,10 +73,13 @@ def meant_by_clicks(table: pa.Table, layout: Layout) -> list[str]:
     titles = {(place.left, place.top - place.header): place.matrix.key for place in layout.places}
     drawn = table.select(["cell_tag", "kind", "gx", "gy"]).to_pylist()
     return [
-        one["cell_tag"].strip("|").rsplit(" ", 1)[0] if one["cell_tag"]
-        else titles.get((one["gx"], one["gy"]), "") if one["kind"] == "title" else ""
+        one["cell_tag"].strip("|").rsplit(" ", 1)[0]
+        if one["cell_tag"]
+        else titles.get((one["gx"], one["gy"]), "")
+        if one["kind"] == "title"
+        else ""
         for one in drawn
-    ]  # fmt: skip
+    ]
 
 
 def greyed(frame: Matrices) -> str:

@@ -101,19 +101,31 @@ def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
     jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": translate("jump to")} | names}
     return [
         # Not on the signal of the moment, which listens to this one: Vega cannot begin with a circle.
-        {"name": "playing", "value": False, "bind": {"input": "checkbox", "name": translate("play")},
-         "on": [{"events": tick, "update": f"playing && moment < {last}"},
+        {
+            "name": "playing",
+            "value": False,
+            "bind": {"input": "checkbox", "name": translate("play")},
+            "on": [
+                {"events": tick, "update": f"playing && moment < {last}"},
                 {"events": on_mark, "update": f"playing && !({marked})"},
-                *([{"events": {"signal": "jump"}, "update": f"playing && jump === {NOWHERE}"}] if jumps else [])]},
+                *([{"events": {"signal": "jump"}, "update": f"playing && jump === {NOWHERE}"}] if jumps else []),
+            ],
+        },
         {"name": "pace", "value": USUAL_PACE, "bind": paces},
         {"name": "shown", "value": 0, "on": [{"events": {"signal": "moment"}, "update": "now()"}]},
-        {"name": "moment", "value": last, "bind": slider,
-         "on": [{"events": tick, "update": on_time},
+        {
+            "name": "moment",
+            "value": last,
+            "bind": slider,
+            "on": [
+                {"events": tick, "update": on_time},
                 {"events": {"signal": "playing"}, "update": f"playing && moment === {last} ? 0 : moment"},
                 {"events": on_mark, "update": f"{marked} ? datum.frame : moment"},
-                *([{"events": {"signal": "jump"}, "update": f"jump === {NOWHERE} ? moment : jump"}] if jumps else [])]},
+                *([{"events": {"signal": "jump"}, "update": f"jump === {NOWHERE} ? moment : jump"}] if jumps else []),
+            ],
+        },
         *([jump] if jumps else []),
-    ]  # fmt: skip
+    ]
 
 
 def sentence_of_film(width: int, letters: int) -> alt.LayerChart:

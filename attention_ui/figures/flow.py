@@ -52,8 +52,14 @@ def stack_row(figure: Flow, side: int, place: int, count: int, top: float, voter
     height, letter = count / voters, CARD_LETTERS[place]
     tone = "weight" if place == figure.right else "muted"
     text = f"{letter} · {count}" + (" ✓" if place == figure.right else "")
-    said = translate("{vote}: {count} of {voters} chose {letter}, {card}.", vote=VOTES_NAMED[side], count=count,
-                voters=voters, letter=letter, card=render(figure.cards[place]).rstrip(".。"))  # fmt: skip
+    said = translate(
+        "{vote}: {count} of {voters} chose {letter}, {card}.",
+        vote=VOTES_NAMED[side],
+        count=count,
+        voters=voters,
+        letter=letter,
+        card=render(figure.cards[place]).rstrip(".。"),
+    )
     return "stack", float(side), top, top + height, top + height / 2, text, tone, said, f"{side}{letter}"
 
 

@@ -24,8 +24,9 @@ def flow_chart(width: int, cards: int) -> alt.LayerChart:
         ),
         *(named_side(side, x) for side in (0, 1)),
         titles_of_votes(x),
-        width=width, height=FLOW_HEIGHT,
-    )  # fmt: skip
+        width=width,
+        height=FLOW_HEIGHT,
+    )
 
 
 def of_flow(kind: str) -> alt.Chart:

@@ -18,13 +18,20 @@ def head_maps_chart(width: int, height: int, letters: int = 0) -> alt.LayerChart
     words = {"align": "left", "baseline": "bottom", "aria": False}
     return layered(
         cells.encode(
-            x, y, role_colour("weight"), x2=x2, y2=y2,
-            tooltip=alt.Tooltip("say:N", title=" "), description="say:N",
+            x,
+            y,
+            role_colour("weight"),
+            x2=x2,
+            y2=y2,
+            tooltip=alt.Tooltip("say:N", title=" "),
+            description="say:N",
         ),
         frames.mark_rect(filled=False, strokeWidth=1.5, aria=False).encode(x, y, outline, x2=x2, y2=y2),
         frames.mark_text(fontSize=names, fontWeight="bold", dy=-scores - 9, **words).encode(
             x, y, role_colour("ink"), text="name:N"
         ),
         frames.mark_text(fontSize=scores, dy=-5, **words).encode(x, y, role_colour("muted"), text="score:N"),
-        padded=True, width=width, height=height,
-    )  # fmt: skip
+        padded=True,
+        width=width,
+        height=height,
+    )

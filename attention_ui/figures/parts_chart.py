@@ -31,8 +31,10 @@ def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.Lay
         words(("drawn",), "ink", "to", align="left", dx=4, fontWeight="bold"),
         words(("dropped",), "muted", "to", align="left", dx=4, fontStyle="italic"),
         pointed_line(y, x_scale, end_of_figure),
-        padded=True, width=width, height=alt.Step(step),
-    )  # fmt: skip
+        padded=True,
+        width=width,
+        height=alt.Step(step),
+    )
 
 
 def things(*kinds: str) -> alt.Chart:

@@ -36,9 +36,18 @@ def passing_table(figure: OnlineSoftmaxFigure) -> pa.Table:
 
 
 def passing_thing(
-    kind: str, place: int, x: float, y: float, x2: float = 0.0, y2: float = 0.0, *, text: str = "", say: str = "",
-    tone: str = "ink", told: bool = True,
-) -> tuple:  # fmt: skip
+    kind: str,
+    place: int,
+    x: float,
+    y: float,
+    x2: float = 0.0,
+    y2: float = 0.0,
+    *,
+    text: str = "",
+    say: str = "",
+    tone: str = "ink",
+    told: bool = True,
+) -> tuple:
     """One thing; `kind` and `place` tell it from all others, at every moment."""
     return kind, f"{kind} {place}", x, x2, y, y2, text, say, tone, told
 
@@ -46,9 +55,17 @@ def passing_thing(
 def still_things(figure: OnlineSoftmaxFigure) -> list[tuple]:
     """The names of the keys and of the lines; a frame where a score stands that was not read yet."""
     names = [
-        passing_thing("names", at, at + 0.5, 14, text=visible_text(key.text), tone="q" if key == figure.query else "ink",
-                      told=False)
-        for at, key in enumerate(figure.keys)]  # fmt: skip
+        passing_thing(
+            "names",
+            at,
+            at + 0.5,
+            14,
+            text=visible_text(key.text),
+            tone="q" if key == figure.query else "ink",
+            told=False,
+        )
+        for at, key in enumerate(figure.keys)
+    ]
     titles = [
         passing_thing("titles", line, 0, wide, 0, narrow, text=render(title), told=False)
         for line, (title, wide, narrow) in enumerate(zip(figure.titles, LINES_WIDE, LINES_NARROW, strict=True))
@@ -58,8 +75,9 @@ def still_things(figure: OnlineSoftmaxFigure) -> list[tuple]:
 
 def bars_so_far(figure: OnlineSoftmaxFigure, known: BlockState) -> list[tuple]:
     """The block, its keys and all before them: scores, the largest of them, sizes, and their parts of the sum."""
-    things = [passing_thing("block", 0, known.begin + 0.03, 26, known.end - 0.03, SIZE_FLOOR + 6, tone="weight",
-                            told=False)]  # fmt: skip
+    things = [
+        passing_thing("block", 0, known.begin + 0.03, 26, known.end - 0.03, SIZE_FLOOR + 6, tone="weight", told=False)
+    ]
     n, before = len(figure.keys), 0.0
     for at, number in enumerate(figure.numbers):
         middle, read = at + 0.5, at < known.end
@@ -72,21 +90,24 @@ def bars_so_far(figure: OnlineSoftmaxFigure, known: BlockState) -> list[tuple]:
         high, share = SIZES_UP * size, n * size / known.total
         things += [
             passing_thing("numbers", at, middle - SIDE, NUMBER_ZERO - up, middle + SIDE, NUMBER_ZERO, told=False),
-            passing_thing("values", at, middle, NUMBER_ZERO + (14 if up >= 0 else -12), text=cell_text(number),
-                          told=False),
+            passing_thing(
+                "values", at, middle, NUMBER_ZERO + (14 if up >= 0 else -12), text=cell_text(number), told=False
+            ),
             passing_thing("sizes", at, middle - SIDE, SIZE_FLOOR - high, middle + SIDE, SIZE_FLOOR, tone="weight"),
             passing_thing("amounts", at, middle, SIZE_FLOOR - high - 9, text=tiny_text(size)),
             passing_thing("whole", at, before, SUM_TOP, before + share, SUM_TOP + SUM_DEEP, tone="weight"),
-            passing_thing("touch", at, at + 0.04, 26, at + 0.96, SIZE_FLOOR + 6, say=render(known.says[at]),
-                          tone="weight"),
-        ]  # fmt: skip
+            passing_thing(
+                "touch", at, at + 0.04, 26, at + 0.96, SIZE_FLOOR + 6, say=render(known.says[at]), tone="weight"
+            ),
+        ]
         before += share
     level = NUMBER_ZERO - NUMBERS_UP * known.largest / figure.number_domain
     things.append(passing_thing("largest", 0, 0, level, n, level, tone="weight"))
     ways = zip(known.lines, LINES_WIDE, LINES_NARROW, strict=True)
     return things + [
         passing_thing("ways", line, 0, wide + 19, 0, narrow, text=render(said), tone="muted")
-        for line, (said, wide, narrow) in enumerate(ways)]  # fmt: skip
+        for line, (said, wide, narrow) in enumerate(ways)
+    ]
 
 
 def output_so_far(figure: OnlineSoftmaxFigure, known: BlockState) -> list[tuple]:
@@ -94,8 +115,18 @@ def output_so_far(figure: OnlineSoftmaxFigure, known: BlockState) -> list[tuple]
     slot, things = len(figure.keys) / len(known.output), []
     for at, value in enumerate(known.output):
         middle, half, up = (at + 0.5) * slot, SIDE * slot, OUTPUT_UP * value / figure.output_domain
-        things.append(passing_thing("output", at, middle - half, OUTPUT_ZERO - up, middle + half, OUTPUT_ZERO,
-                                    say=render(known.output_says[at]), tone="v"))  # fmt: skip
+        things.append(
+            passing_thing(
+                "output",
+                at,
+                middle - half,
+                OUTPUT_ZERO - up,
+                middle + half,
+                OUTPUT_ZERO,
+                say=render(known.output_says[at]),
+                tone="v",
+            )
+        )
         if len(known.output) <= MOST_VALUES:
             text = {"text": cell_text(value), "tone": "v"}
             things.append(passing_thing("results", at, middle, OUTPUT_ZERO + (14 if up >= 0 else -12), **text))

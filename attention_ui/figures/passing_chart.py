@@ -74,20 +74,35 @@ def written_parts(letters: int) -> list[alt.Chart]:
     fitting = f"clamp({SLOT} / 3, 8, {small})"
     looks = {
         "names": {"font": SERIF, "fontSize": f"narrow ? clamp({SLOT} / 3.4, 9, 13) : clamp({SLOT} / 3.6, 12, 18)"},
-        "values": {"fontSize": fitting}, "amounts": {"fontSize": fitting}, "results": {"fontSize": small},
-    }  # fmt: skip
+        "values": {"fontSize": fitting},
+        "amounts": {"fontSize": fitting},
+        "results": {"fontSize": small},
+    }
     return [
         *(text_of_moment(kind, "px", "y", **look) for kind, look in looks.items()),
-        text_of_moment("titles", "left", "line", align="left", fontWeight="bold", fontSize=f"{max(15, letters)}",
-                       opacity="narrow ? 0 : 1"),
+        text_of_moment(
+            "titles",
+            "left",
+            "line",
+            align="left",
+            fontWeight="bold",
+            fontSize=f"{max(15, letters)}",
+            opacity="narrow ? 0 : 1",
+        ),
         text_of_moment("ways", "left", "line", align="left", fontSize=f"narrow ? 12 : {max(13, letters)}"),
-    ]  # fmt: skip
+    ]
 
 
 def text_of_moment(
-    kind: str, x: str, y: str, *, font: str | None = None, align: str = "center", fontWeight: str = "normal",
+    kind: str,
+    x: str,
+    y: str,
+    *,
+    font: str | None = None,
+    align: str = "center",
+    fontWeight: str = "normal",
     **measures: str,
-) -> alt.Chart:  # fmt: skip
+) -> alt.Chart:
     """Text of a kind, whose sizes are expressions; titles stand at the left, or above their line on a phone."""
     look = {name: alt.ExprRef(value) for name, value in measures.items()} | ({"font": font} if font else {})
     source = of_moment(kind).transform_calculate(left="0", line="narrow ? datum.y2 : datum.y")

@@ -104,14 +104,24 @@ def ways(name: str, more: str = "true", **look: object) -> alt.Chart:
         high=f"datum.same ? {POST / 2} : {LOWEST} + (most - {LOWEST}) * abs(datum.key_along - datum.leave) / {span}",
         end=f"datum.same ? {POST} : 0",
     )
-    path = " + ".join([
-        "'M'", point("leave", "0"), "'C'", point("leave", "datum.high"), "' '", point("arrive", "datum.high"), "' '",
-        point("arrive", "datum.end"),
-    ])  # fmt: skip
+    path = " + ".join(
+        [
+            "'M'",
+            point("leave", "0"),
+            "'C'",
+            point("leave", "datum.high"),
+            "' '",
+            point("arrive", "datum.high"),
+            "' '",
+            point("arrive", "datum.end"),
+        ]
+    )
     chart = chart.transform_calculate(
-        path=path, wide=f"{WHOLE_RIBBON} * datum.share", role="'weight'",
+        path=path,
+        wide=f"{WHOLE_RIBBON} * datum.share",
+        role="'weight'",
         says="datum.asker + ' → ' + datum.name + ': ' + format(datum.share, '.3f')",
-    )  # fmt: skip
+    )
     shape = alt.Shape("path:N", scale=None, legend=None)
     drawn = chart.mark_point(filled=False, size=4, strokeCap="butt", **look)
     return drawn.encode(role_colour("role"), x=alt.value(0), y=alt.value(0), shape=shape, key="place:N")
@@ -138,9 +148,12 @@ def foot() -> alt.Chart:
     """A bar where the ribbons leave the query: as long as the whole."""
     left, right = (f"datum.query_along {sign} {WHOLE_RIBBON / 2}" for sign in "-+")
     bar = asked_keys("foot", "datum.query === datum.place").transform_calculate(
-        x=f"narrow ? {UPRIGHT - 4} : {left}", x2=f"narrow ? {UPRIGHT} : {right}",
-        y=f"narrow ? {left} : ground", y2=f"narrow ? {right} : ground + 4", role="'q'",
-    )  # fmt: skip
+        x=f"narrow ? {UPRIGHT - 4} : {left}",
+        x2=f"narrow ? {UPRIGHT} : {right}",
+        y=f"narrow ? {left} : ground",
+        y2=f"narrow ? {right} : ground + 4",
+        role="'q'",
+    )
     return bar.mark_rect(aria=False, tooltip=None).encode(
         at("x"), down("y"), role_colour("role"), x2="x2:Q", y2="y2:Q", key="place:N"
     )
@@ -153,20 +166,32 @@ def words_of_sentence() -> alt.Chart:
     )
     limit = "narrow ? 112 : datum.letters * (datum.right - datum.left - 0.15)"
     return written_at(
-        places, "word", font=SERIF, fontSize="datum.letters", align="narrow ? 'left' : 'center'", limit=limit,
+        places,
+        "word",
+        font=SERIF,
+        fontSize="datum.letters",
+        align="narrow ? 'left' : 'center'",
+        limit=limit,
         fontWeight="datum.tone === 'q' || datum.tone === 'k' ? 600 : 400",
-    )  # fmt: skip
+    )
 
 
 def shares_of_words(small: int) -> alt.Chart:
     """Below each word, or before it, how much it gets."""
     places = asked_keys("shares").transform_calculate(
-        x="narrow ? 62 : datum.key_along", y="narrow ? datum.key_along : ground + 84",
+        x="narrow ? 62 : datum.key_along",
+        y="narrow ? datum.key_along : ground + 84",
         role=f"datum.tone === 'k' ? 'weight' : datum.text === {masked()} ? 'muted' : 'ink'",
-    )  # fmt: skip
+    )
     size = f"narrow ? 13 : clamp(datum.letters / 3, 11, {small + 2})"
-    return written_at(places, "text", "role", fontSize=size, align="narrow ? 'right' : 'center'",
-                      fontWeight="datum.tone === 'k' ? 600 : 400")  # fmt: skip
+    return written_at(
+        places,
+        "text",
+        "role",
+        fontSize=size,
+        align="narrow ? 'right' : 'center'",
+        fontWeight="datum.tone === 'k' ? 600 : 400",
+    )
 
 
 def said_below(name: str, query: str, small: int, wide_y: str, narrow_y: str, *, middle: bool = False) -> alt.Chart:
@@ -175,12 +200,16 @@ def said_below(name: str, query: str, small: int, wide_y: str, narrow_y: str, *,
         f"datum.moment === moment && datum.query === ({query})"
     )
     places = chart.transform_calculate(
-        x="narrow ? 0 : width / 2" if middle else "0", y=f"narrow ? {narrow_y} : {wide_y}", place="0",
-        said="narrow ? datum.narrow : datum.wide", role="'ink'" if middle else "'muted'",
-    )  # fmt: skip
+        x="narrow ? 0 : width / 2" if middle else "0",
+        y=f"narrow ? {narrow_y} : {wide_y}",
+        place="0",
+        said="narrow ? datum.narrow : datum.wide",
+        role="'ink'" if middle else "'muted'",
+    )
     align = alt.ExprRef("narrow ? 'left' : 'center'") if middle else "left"
-    text = places.mark_text(aria=False, align=align, baseline="top", fontSize=small, lineHeight=small + 5,
-                            lineBreak="\n")  # fmt: skip
+    text = places.mark_text(
+        aria=False, align=align, baseline="top", fontSize=small, lineHeight=small + 5, lineBreak="\n"
+    )
     return text.encode(at("x"), down("y"), role_colour("role"), text="said:N", key="place:N")
 
 
@@ -195,17 +224,22 @@ def words_to_point_at() -> alt.Chart:
     """The room of each word. Whoever points at it sees its ribbons, and a click makes it the query token."""
     pick = alt.selection_point(name="pick", fields=["query", "standing"], on="click", toggle=False, empty=False)
     ask = alt.selection_point(
-        name="ask", fields=["query", "standing"], on="pointerover", empty=False,
+        name="ask",
+        fields=["query", "standing"],
+        on="pointerover",
+        empty=False,
         clear="pointerout[event.pointerType === 'mouse']",
-    )  # fmt: skip
+    )
     chart = alt.Chart(alt.NamedData(name="ribbon_words"), name="room").transform_calculate(
         query="datum.token", letters=SIZE_OF_LETTERS, role="'ink'"
     )
     left, right = along("datum.token - 0.5", "datum.left"), along("datum.token + 0.5", "datum.right")
     room = chart.transform_calculate(
-        x=f"narrow ? 0 : {left}", x2=f"narrow ? {UPRIGHT} : {right}",
-        y=f"narrow ? {left} : ground", y2=f"narrow ? {right} : ground + 102",
-    )  # fmt: skip
+        x=f"narrow ? 0 : {left}",
+        x2=f"narrow ? {UPRIGHT} : {right}",
+        y=f"narrow ? {left} : ground",
+        y2=f"narrow ? {right} : ground + 102",
+    )
     drawn = room.mark_rect(opacity=0, cursor="pointer", tooltip=None).encode(
         at("x"), down("y"), role_colour("role"), x2="x2:Q", y2="y2:Q", description="name:N"
     )

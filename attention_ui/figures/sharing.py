@@ -38,9 +38,21 @@ def sharing_table(figure: Sharing, *, covered: bool) -> pa.Table:
 
 
 def drawn_at(
-    kind: str, key: int, x: float, y: float, x2: float = 0.0, y2: float = 0.0, *, text: str = "", say: str = "",
-    tone: str = "ink", tag: str = "", told: bool = False, wide: bool = True, narrow: bool = True,
-) -> tuple:  # fmt: skip
+    kind: str,
+    key: int,
+    x: float,
+    y: float,
+    x2: float = 0.0,
+    y2: float = 0.0,
+    *,
+    text: str = "",
+    say: str = "",
+    tone: str = "ink",
+    tag: str = "",
+    told: bool = False,
+    wide: bool = True,
+    narrow: bool = True,
+) -> tuple:
     """One row of the table."""
     return kind, key, x, x2, y, y2, text, say, tone, tag, told, wide, narrow
 
@@ -69,14 +81,16 @@ def portion(figure: Sharing, at: int) -> list[tuple]:
     whole = (left + gap, WHOLE, right - gap, WHOLE + DEEP)
     return [
         drawn_at("touch", at, at + 0.04, 28, at + 0.96, FLOOR + 6, **pointed, tone="weight"),
-        drawn_at("names", at, middle, 18, text=visible_text(one.key.text), tone="q" if one.key == figure.query else "ink"),
+        drawn_at(
+            "names", at, middle, 18, text=visible_text(one.key.text), tone="q" if one.key == figure.query else "ink"
+        ),
         drawn_at("numbers", at, middle - BAR / 2, ZERO - up, middle + BAR / 2, ZERO),
         drawn_at("values", at, middle, ZERO + (16 if up >= 0 else -12), text=cell_text(one.number)),
         drawn_at("sizes", at, middle - BAR / 2, FLOOR - high, middle + BAR / 2, FLOOR, tone="weight", told=True),
         drawn_at("amounts", at, middle, FLOOR - high - 10, text=tiny_text(one.size), told=True),
         *ribbon(at, middle, left, right),
         drawn_at("whole", at, *whole, **pointed, tone="weight"),
-    ]  # fmt: skip
+    ]
 
 
 def number_height(figure: Sharing, one: Portion) -> float:
@@ -129,13 +143,32 @@ def labels(figure: Sharing) -> list[tuple]:
         middle, room = (left + right) / 2, [one.share * pixels for pixels in (WIDE, NARROW)]
         fits = [min(letters(names[at]), LEAST_SHOWN) * LABEL_LETTER * 1.2 < pixels - 8 for pixels in room]
         drawn.append(
-            drawn_at("shares", at, middle, WHOLE + DEEP + 18, text=shares[at], tone="weight", told=True, wide=wide[at],
-                  narrow=narrow[at])
-        )  # fmt: skip
+            drawn_at(
+                "shares",
+                at,
+                middle,
+                WHOLE + DEEP + 18,
+                text=shares[at],
+                tone="weight",
+                told=True,
+                wide=wide[at],
+                narrow=narrow[at],
+            )
+        )
         drawn.append(
-            drawn_at("inside", at, middle, WHOLE + DEEP / 2, right - left, text=names[at], tone="ghost", told=True,
-                  wide=fits[0], narrow=fits[1])
-        )  # fmt: skip
+            drawn_at(
+                "inside",
+                at,
+                middle,
+                WHOLE + DEEP / 2,
+                right - left,
+                text=names[at],
+                tone="ghost",
+                told=True,
+                wide=fits[0],
+                narrow=fits[1],
+            )
+        )
     return drawn
 
 

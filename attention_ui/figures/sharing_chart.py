@@ -72,9 +72,15 @@ def pointed(kind: str, **look: object) -> alt.Chart:
     """Rectangles that can be pointed at and say what they are."""
     drawn = of_kind(kind).mark_rect(cursor="pointer", **look)
     return drawn.encode(
-        at("px"), down(), role_colour(), x2="px2:Q", y2="y2:Q", key="place:N",
-        tooltip=alt.Tooltip("say:N", title=" "), description="say:N",
-    )  # fmt: skip
+        at("px"),
+        down(),
+        role_colour(),
+        x2="px2:Q",
+        y2="y2:Q",
+        key="place:N",
+        tooltip=alt.Tooltip("say:N", title=" "),
+        description="say:N",
+    )
 
 
 def writing(letters: int) -> list[alt.Chart]:

@@ -19,10 +19,11 @@ def picture(title: str, numbers, rows: Sequence[str], columns: Sequence[str], ax
         if np.isfinite(number)
     ]
     base = alt.Chart(pd.DataFrame(cells)).encode(
-        x=alt.X("column:N", sort=column_names, scale=alt.Scale(domain=column_names), title=axes[1])
-        .axis(orient="top", labelAngle=-45),
+        x=alt.X("column:N", sort=column_names, scale=alt.Scale(domain=column_names), title=axes[1]).axis(
+            orient="top", labelAngle=-45
+        ),
         y=alt.Y("row:N", sort=row_names, scale=alt.Scale(domain=row_names), title=axes[0]),
-    )  # fmt: skip
+    )
     largest = max((cell["size"] for cell in cells), default=0) or 1
     squares = base.mark_square(color="#6a3db8", opacity=0.35).encode(
         size=alt.Size("size:Q", scale=alt.Scale(domain=[0, largest], range=[0, 1200]), legend=None),

@@ -28,8 +28,12 @@ def draw_code(code: Code) -> None:
     Where they are an attention, the same in two other ways: all three are run on the numbers of this page.
     """
     if code.ran is not None:
-        st.text(translate("These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
-                     program=A_PROGRAM))  # fmt: skip
+        st.text(
+            translate(
+                "These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
+                program=A_PROGRAM,
+            )
+        )
     if code.attention is None:
         show_source(*code.functions)
         show_calls(code)

@@ -124,11 +124,15 @@ def draw_menus(matrices: dict[str, Matrix], first: str) -> None:
         )
         st.selectbox(
             translate("Row"), range(len(rows)), format_func=rows.__getitem__, key="trace_row", width=140, **chosen
-        )  # fmt: skip
+        )
         st.selectbox(
-            translate("Column"), range(len(columns)), format_func=columns.__getitem__, key="trace_column", width=140,
+            translate("Column"),
+            range(len(columns)),
+            format_func=columns.__getitem__,
+            key="trace_column",
+            width=140,
             **chosen,
-        )  # fmt: skip
+        )
 
 
 def take_menus() -> None:

@@ -36,9 +36,15 @@ IN_DRAWER = {
 
 
 def show_drawer(
-    address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "", *, heading: Message,
-    path: Callable[[], bytes] | None = None, more: Mapping[str, Callable[[], None]] | None = None,
-) -> None:  # fmt: skip
+    address: str,
+    code: Code | None,
+    figures: Sequence[Figure] = (),
+    lesson: str = "",
+    *,
+    heading: Message,
+    path: Callable[[], bytes] | None = None,
+    more: Mapping[str, Callable[[], None]] | None = None,
+) -> None:
     """One line at the foot: the lesson before, what the drawer holds, the lesson after. Below it what is open.
 
     The numbers of a `lesson` that is covered are not given away. `heading` is the question that a notebook of this

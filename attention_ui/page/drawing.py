@@ -141,8 +141,9 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
     cell = max(cell_size(layout.columns, first.width, numbered=numbered), letters + 1)
     film = replace(film, curves=tuple(map(liked_curves, film.curves)))
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
-    spec = film_template(len(film.frames), cell, layout.columns, film.width, *shapes, jumps=jumps_of(film),
-                         letters=letters)  # fmt: skip
+    spec = film_template(
+        len(film.frames), cell, layout.columns, film.width, *shapes, jumps=jumps_of(film), letters=letters
+    )
     yield_turn()  # the tables take a while
     show_chart(film, spec, film_tables(film, layout, numbered=numbered, letters=letters), lesson, on_pick=on_pick)
     say_whose_weights(film)
@@ -258,10 +259,19 @@ def draw_rows(figure: Table) -> None:
 
 
 KEEP_THEIR_PLACE = {
-    Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
-    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, OnlineSoftmaxFigure: draw_passing, Ribbons: draw_ribbons,
-    Flow: draw_flow, Facts: draw_facts,
-}  # fmt: skip
+    Matrices: draw_matrices,
+    Curves: draw_curves,
+    Points: draw_points,
+    Parts: draw_parts,
+    Film: draw_film,
+    Arcs: draw_arcs,
+    HeadMaps: draw_head_maps,
+    Sharing: draw_sharing,
+    OnlineSoftmaxFigure: draw_passing,
+    Ribbons: draw_ribbons,
+    Flow: draw_flow,
+    Facts: draw_facts,
+}
 ONLY_UNCOVERED = {Listing: draw_listing, Table: draw_table}
 
 

@@ -60,9 +60,15 @@ class LessonPage:
 
 
 def open_lesson(
-    lesson: ModuleType, *, address: str = "", heads: bool = True, own_sizes: bool = False, own_mask: bool = False,
-    own_tokens: bool = False, controls_below: bool = False,
-) -> LessonPage:  # fmt: skip
+    lesson: ModuleType,
+    *,
+    address: str = "",
+    heads: bool = True,
+    own_sizes: bool = False,
+    own_mask: bool = False,
+    own_tokens: bool = False,
+    controls_below: bool = False,
+) -> LessonPage:
     """Open the page of a lesson: the question it answers, the controls of the running example, the choice of a head.
 
     A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
@@ -209,8 +215,11 @@ def draw_with_panel(lesson: str, group: Sequence[Figure], place: int) -> tuple[P
 def say_notice(lesson: str, group: Sequence[Figure], headline: Message | None, *, charts_below: bool) -> None:
     """Below figures that stand side by side: what there is to notice in them that neither they nor the headline say."""
     notices = (figure.notice for figure in group if not isinstance(figure, Ribbons))
-    draw_notice(lesson, [sentence for notice in notices for sentence in notice if sentence != headline],
-                charts_below=charts_below)  # fmt: skip
+    draw_notice(
+        lesson,
+        [sentence for notice in notices for sentence in notice if sentence != headline],
+        charts_below=charts_below,
+    )
 
 
 def lines_of(group: Sequence[Figure]) -> list[list[Figure]]:

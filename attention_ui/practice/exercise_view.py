@@ -29,14 +29,23 @@ from words import language, tag_of
 LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
 EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
-    "code": message("Your code"), "run": message("Run and check"), "reset": message("Start again"),
-    "loading": message("Python is loading …"), "ready": message("ready"), "running": message("running …"),
-    "ran": message("ran in your browser"), "stopped": message("stopped"), "broken": message("Python could not start: {why}"),
+    "code": message("Your code"),
+    "run": message("Run and check"),
+    "reset": message("Start again"),
+    "loading": message("Python is loading …"),
+    "ready": message("ready"),
+    "running": message("running …"),
+    "ran": message("ran in your browser"),
+    "stopped": message("stopped"),
+    "broken": message("Python could not start: {why}"),
     "long": message("This has {count} characters; up to {most} are run."),
     "unseen": message("Line {line} has a character that cannot be seen ({code}). Delete it, then run again."),
     "keys": message("{ctrl} {enter} runs. {tab} indents; {esc}, then {tab} leaves the editor."),
-    "ctrl": message("Ctrl"), "enter": message("Enter"), "tab": message("Tab"), "esc": message("Esc"),
-}  # fmt: skip
+    "ctrl": message("Ctrl"),
+    "enter": message("Enter"),
+    "tab": message("Tab"),
+    "esc": message("Esc"),
+}
 TRIES = 3  # after so many the solution can be seen
 SEEDS = 10**6
 
@@ -75,11 +84,20 @@ def draw_editor(exercise: Exercise, large: bool) -> None:
     }
     editor = component("runner", url=f"./runner?v={runner_version()}")
     editor(
-        key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
-        starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
-        forget=forgotten(), word=word_of_visit(), large=large, lang=tag_of(language().code),
+        key=EDITOR,
+        on_change=take_answer,
+        exercise=exercise.key,
+        seed=next_seed(),
+        job=json.dumps(job),
+        starter=exercise.starter,
+        code=of_exercise("code", exercise.key) or exercise.starter,
+        limit=1000 * SECONDS,
+        forget=forgotten(),
+        word=word_of_visit(),
+        large=large,
+        lang=tag_of(language().code),
         words={name: render(said) for name, said in EDITOR_WORDS.items()},
-    )  # fmt: skip
+    )
 
 
 def word_of_visit() -> str:
@@ -163,9 +181,13 @@ def offer_help(exercise: Exercise) -> None:
             open_entry(lesson)
         locked = left > 0 and exercise.key not in progress().exercises
         st.button(
-            translate("Show a solution"), key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
+            translate("Show a solution"),
+            key="exercise_solution",
+            on_click=set_state,
+            args=(shown, True),
+            disabled=locked,
             type="tertiary",
-        )  # fmt: skip
+        )
         if locked:
             st.caption(render(plural("after {count} more try", "after {count} more tries", left)))
     if get_state(shown) and not locked:

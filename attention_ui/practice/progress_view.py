@@ -80,9 +80,14 @@ def take_file() -> None:
         set_state(NOTE, message("This file cannot be used: {why}", why=reason(error)))
         return
     add_progress(solved)
-    said = message("The file says that {lessons} and {exercises} are solved.",
-               lessons=plural("{count} lesson", "{count} lessons", len(solved.lessons)),
-               exercises=plural("{count} exercise", "{count} exercises", len(solved.exercises)))  # fmt: skip
-    left_out = plural("{count} name in it means nothing here and was left out.",
-                         "{count} names in it mean nothing here and were left out.", unknown)  # fmt: skip
+    said = message(
+        "The file says that {lessons} and {exercises} are solved.",
+        lessons=plural("{count} lesson", "{count} lessons", len(solved.lessons)),
+        exercises=plural("{count} exercise", "{count} exercises", len(solved.exercises)),
+    )
+    left_out = plural(
+        "{count} name in it means nothing here and was left out.",
+        "{count} names in it mean nothing here and were left out.",
+        unknown,
+    )
     set_state(NOTE, render_all([said, left_out] if unknown else [said]))

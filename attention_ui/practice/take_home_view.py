@@ -111,9 +111,13 @@ def worksheet_controls() -> tuple[str, int, dict[str, object]]:
         )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         typed = st.text_input(
-            translate("Sentence of two to five words"), PAPER_SENTENCE, key="paper_text", bind="query-params",
-            max_chars=LONGEST_ON_PAPER, width=290,
-        )  # fmt: skip
+            translate("Sentence of two to five words"),
+            PAPER_SENTENCE,
+            key="paper_text",
+            bind="query-params",
+            max_chars=LONGEST_ON_PAPER,
+            width=290,
+        )
         digits = one_in_row(translate("Round to"), "paper_digits", DIGITS_ON_PAPER, labelled=True)
         paper = one_in_row(translate("Paper"), "paper_size", PAPER_SIZES, labelled=True)
     text, notes = words_on_paper(typed or "")
@@ -127,9 +131,13 @@ def key_panel() -> None:
     """The key of the sheet that has this code."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         code = st.text_input(
-            translate("Code of the sheet"), key="paper_code", bind="query-params", max_chars=LONGEST_SHEET_CODE, width=400,
+            translate("Code of the sheet"),
+            key="paper_code",
+            bind="query-params",
+            max_chars=LONGEST_SHEET_CODE,
+            width=400,
             placeholder=sheet_code(TAKEN_HOME),
-        )  # fmt: skip
+        )
         paper = one_in_row(translate("Paper"), "paper_size", PAPER_SIZES, labelled=True)
     if not code:
         st.text(translate("It stands at the top of every worksheet."))

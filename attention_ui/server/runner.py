@@ -72,17 +72,19 @@ def page_style() -> str:
 
 def runner_policy(script: str, style: str, embedders: str) -> str:
     """What a browser is told to refuse to this page: everything but its own script and style, and its worker."""
-    return "; ".join([
-        "sandbox allow-scripts",  # an origin of its own: no cookies, no storage, no way into the app
-        "default-src 'none'",  # no request of any kind
-        f"script-src {hash_of(script)} 'unsafe-eval'",  # Brython makes JavaScript from Python
-        f"style-src {hash_of(style)}",
-        "font-src data:",
-        "worker-src blob:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        f"frame-ancestors 'self' {embedders}".rstrip(),  # the app's page, and whoever shows that in a frame
-    ])  # fmt: skip
+    return "; ".join(
+        [
+            "sandbox allow-scripts",  # an origin of its own: no cookies, no storage, no way into the app
+            "default-src 'none'",  # no request of any kind
+            f"script-src {hash_of(script)} 'unsafe-eval'",  # Brython makes JavaScript from Python
+            f"style-src {hash_of(style)}",
+            "font-src data:",
+            "worker-src blob:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            f"frame-ancestors 'self' {embedders}".rstrip(),  # the app's page, and whoever shows that in a frame
+        ]
+    )
 
 
 @cache

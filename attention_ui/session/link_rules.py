@@ -22,9 +22,24 @@ from attention_ui.writing import controls as writing_controls
 from words import LANGUAGES, tag_of
 
 CONTROLS = (
-    backward, choices, code, cost, example, heads, learnt, look, positions, pytorch, read, training_controls, variants,
-    writing_controls, exercise_view, take_home_view, rooms,
-)  # fmt: skip
+    backward,
+    choices,
+    code,
+    cost,
+    example,
+    heads,
+    learnt,
+    look,
+    positions,
+    pytorch,
+    read,
+    training_controls,
+    variants,
+    writing_controls,
+    exercise_view,
+    take_home_view,
+    rooms,
+)
 SHARED = (choices, example, heads, learnt)  # controls that several pages have
 LINK_RULES: dict[str, LinkRule] = {"large": SWITCH, "lang": {tag_of(code): code for code in LANGUAGES}}
 for controls in CONTROLS:

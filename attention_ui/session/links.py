@@ -183,8 +183,9 @@ def repaired_option(name: str, asked: str, labels: Mapping[object, Label]) -> tu
         known |= {str(key).lower(): str(key) for key in labels}
     if asked.lower() in known:
         return known[asked.lower()], None
-    return None, translate("The link says {name} = {asked}, which is none of the choices; it was left out.",
-                      **link_says(name, asked))  # fmt: skip
+    return None, translate(
+        "The link says {name} = {asked}, which is none of the choices; it was left out.", **link_says(name, asked)
+    )
 
 
 def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | None, str | None]:
@@ -194,27 +195,34 @@ def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | N
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        return None, translate("The link says {name} = {asked}, which is not a number; it was left out.",
-                          **link_says(name, asked))  # fmt: skip
+        return None, translate(
+            "The link says {name} = {asked}, which is not a number; it was left out.", **link_says(name, asked)
+        )
     within = min(max(value, limit.least), limit.most)
     nearest = round(within) if isinstance(limit, Limit) else within
     if value == nearest:
         return str(nearest), None
     says = link_says(name, asked) | {"nearest": str(nearest)}
     if value == within:
-        return str(nearest), translate("The link says {name} = {asked}, but {name} is a whole number; this is {nearest}.",
-                                  **says)  # fmt: skip
+        return str(nearest), translate(
+            "The link says {name} = {asked}, but {name} is a whole number; this is {nearest}.", **says
+        )
     ends = {"least": str(limit.least), "most": str(limit.most)}
-    return str(nearest), translate("The link says {name} = {asked}, but {name} goes from {least} to {most}; this is "
-                              "{nearest}.", **says, **ends)  # fmt: skip
+    return str(nearest), translate(
+        "The link says {name} = {asked}, but {name} goes from {least} to {most}; this is {nearest}.", **says, **ends
+    )
 
 
 def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | None]:
     """The beginning that fits, and the sentence that says so."""
     if len(asked) <= length.most:
         return asked, None
-    note = translate("The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
-                **link_says(name, asked), count=Integer(len(asked)), most=length.most)  # fmt: skip
+    note = translate(
+        "The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
+        **link_says(name, asked),
+        count=Integer(len(asked)),
+        most=length.most,
+    )
     return asked[: length.most], note
 
 

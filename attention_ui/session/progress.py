@@ -46,8 +46,11 @@ def save_progress(solved: Progress) -> bytes:
 def load_progress(file: bytes) -> tuple[Progress, int]:
     """What a file holds, and how many of its names are unknown here. Raises ValueError with a sentence."""
     if len(file) > MOST_BYTES:
-        raise InputError("It has {count} bytes; one that was saved here has at most {most_bytes}.",
-                         count=f"{len(file):,}", most_bytes=f"{MOST_BYTES:,}")  # fmt: skip
+        raise InputError(
+            "It has {count} bytes; one that was saved here has at most {most_bytes}.",
+            count=f"{len(file):,}",
+            most_bytes=f"{MOST_BYTES:,}",
+        )
     try:
         said = json.loads(file.decode())
     except (ValueError, RecursionError):
@@ -55,11 +58,15 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
     if not isinstance(said, dict) or SAVED_AS not in said:
         raise InputError("It holds something other than progress. Choose one that was saved here.")
     if type(said[SAVED_AS]) is not int or said[SAVED_AS] != SAVED_VERSION:
-        raise InputError("It is of another version than {saved_version}, the only one that can be read here.",
-                         saved_version=SAVED_VERSION)  # fmt: skip
+        raise InputError(
+            "It is of another version than {saved_version}, the only one that can be read here.",
+            saved_version=SAVED_VERSION,
+        )
     if set(said) != {SAVED_AS, *KNOWN}:
-        raise InputError("It should hold {one} and {other}, and nothing else. Choose one that was saved here.",
-                         **dict(zip(("one", "other"), KNOWN, strict=True)))  # fmt: skip
+        raise InputError(
+            "It should hold {one} and {other}, and nothing else. Choose one that was saved here.",
+            **dict(zip(("one", "other"), KNOWN, strict=True)),
+        )
     for kind in KNOWN:
         if not isinstance(said[kind], list) or not all(isinstance(name, str) for name in said[kind]):
             raise InputError("Its {kind} should be a list of names. Choose one that was saved here.", kind=kind)
@@ -70,10 +77,13 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
 def known_progress(said: object) -> Progress:
     """What can be understood of what a browser says; the rest is nothing."""
     lists = {kind: said.get(kind) for kind in KNOWN} if isinstance(said, dict) else {}
-    return Progress(**{
-        kind: frozenset(name for name in names[:MOST_NAMES] if isinstance(name, str)) & KNOWN[kind]
-        for kind, names in lists.items() if isinstance(names, list)
-    })  # fmt: skip
+    return Progress(
+        **{
+            kind: frozenset(name for name in names[:MOST_NAMES] if isinstance(name, str)) & KNOWN[kind]
+            for kind, names in lists.items()
+            if isinstance(names, list)
+        }
+    )
 
 
 def progress() -> Progress:

@@ -107,8 +107,11 @@ def uploads_kept() -> dict[tuple[str, str], int]:
         return {}
     manager = runtime.get_instance().uploaded_file_mgr
     with manager._lock:
-        return {(visit, name): len(file.data) for visit, files in manager.file_storage.items()
-                for name, file in files.items()}  # fmt: skip
+        return {
+            (visit, name): len(file.data)
+            for visit, files in manager.file_storage.items()
+            for name, file in files.items()
+        }
 
 
 def component(name: str, **where: str | Path):

@@ -55,13 +55,27 @@ SWITCHES = {
     "train_sink": message("Sinks"),
 }
 MODEL_SETTINGS = {  # by the key of their control, as those of the training below
-    "layers": "n_layers", "train_heads": "n_heads", "features": "d_model", "query_features": "d_k", "kind": "heads",
-    "spread": "embedding_std", "train_positions": "positions", "train_causal": "causal", "train_scaling": "scaling",
-    "residual": "residual", "norm": "layer_norm", "mlp": "mlp", "train_sink": "sink",
-}  # fmt: skip
+    "layers": "n_layers",
+    "train_heads": "n_heads",
+    "features": "d_model",
+    "query_features": "d_k",
+    "kind": "heads",
+    "spread": "embedding_std",
+    "train_positions": "positions",
+    "train_causal": "causal",
+    "train_scaling": "scaling",
+    "residual": "residual",
+    "norm": "layer_norm",
+    "mlp": "mlp",
+    "train_sink": "sink",
+}
 RUN_SETTINGS = {
-    "rate": "learning_rate", "steps": "steps", "batch": "batch_size", "optimiser": "optimiser", "engine": "engine",
-}  # fmt: skip
+    "rate": "learning_rate",
+    "steps": "steps",
+    "batch": "batch_size",
+    "optimiser": "optimiser",
+    "engine": "engine",
+}
 HELD_OUT_SHARE = 0.25
 LINK_RULES: dict[str, LinkRule] = {
     **TRAINING_LIMITS,

@@ -24,27 +24,40 @@ def run_checkpoint(view: RunView) -> Checkpoint:
 def download_model(model: Callable[[], Checkpoint]) -> None:
     """A button that saves the model; the file is made at the click."""
     st.download_button(
-        translate("Download the model"), lambda: save_checkpoint(model()), "attention-lab-model.safetensors",
-        "application/octet-stream", key="download_model", on_click="ignore",
-    )  # fmt: skip
+        translate("Download the model"),
+        lambda: save_checkpoint(model()),
+        "attention-lab-model.safetensors",
+        "application/octet-stream",
+        key="download_model",
+        on_click="ignore",
+    )
 
 
 def download_history(history: Callable[[], str] | None) -> None:
     """A button that saves the history as CSV; None where there is none."""
     why_not = None if history is not None else translate("A file holds the model, not the way to it.")
     st.download_button(
-        translate("Download the history (CSV)"), history or "", "attention-lab-history.csv", "text/csv",
+        translate("Download the history (CSV)"),
+        history or "",
+        "attention-lab-history.csv",
+        "text/csv",
         key="download_history",
-        on_click="ignore", disabled=history is None, help=why_not,
-    )  # fmt: skip
+        on_click="ignore",
+        disabled=history is None,
+        help=why_not,
+    )
 
 
 def bring_model(then: Callable[[], None]) -> None:
     """Take a model from a file, and do `then`. A file that cannot be used changes nothing but the note."""
     st.file_uploader(
-        translate("Bring a model that was saved here"), type=["safetensors"], max_upload_size=MEGABYTES, key=FILE,
-        on_change=take_in, args=(then,),
-    )  # fmt: skip
+        translate("Bring a model that was saved here"),
+        type=["safetensors"],
+        max_upload_size=MEGABYTES,
+        key=FILE,
+        on_change=take_in,
+        args=(then,),
+    )
     show_notes(get_state(PROBLEM))
 
 

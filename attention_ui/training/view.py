@@ -149,9 +149,11 @@ def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
     """
     heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
     chosen = st.pills(
-        translate("Leave out a head: click its map, or press here"), heads,
-        format_func=lambda head: render(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
-    )  # fmt: skip
+        translate("Leave out a head: click its map, or press here"),
+        heads,
+        format_func=lambda head: render(head_name(*head)),
+        key=f"{HEAD_LEFT_OUT}{which}",
+    )
     return chosen if chosen in heads else None
 
 

@@ -33,8 +33,9 @@ def make_keeper() -> Keeper:
 
 def has_classes() -> bool:
     """True where this process is set to keep classes, or has kept any."""
-    return bool(os.environ.get(URL_OF_CLASSES) or os.environ.get(FOLDER_OF_CLASSES)
-                or class_keeper.cache_info().currsize)  # fmt: skip
+    return bool(
+        os.environ.get(URL_OF_CLASSES) or os.environ.get(FOLDER_OF_CLASSES) or class_keeper.cache_info().currsize
+    )
 
 
 def forget_old_classes() -> None:

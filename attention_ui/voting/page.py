@@ -64,8 +64,13 @@ def lobby() -> None:
     student, teacher = st.columns(2, gap="large")
     with student:
         st.header(translate("Join a class"), anchor=False)
-        st.text_input(translate("The code that your teacher shows"), key="class_code", max_chars=12, on_change=join_class,
-                      args=("class_code",))  # fmt: skip
+        st.text_input(
+            translate("The code that your teacher shows"),
+            key="class_code",
+            max_chars=12,
+            on_change=join_class,
+            args=("class_code",),
+        )
         st.button(translate("Join"), key="class_join", on_click=join_class, args=("class_code",), type="primary")
     with teacher:
         st.header(translate("Teach a class"), anchor=False)

@@ -31,8 +31,9 @@ from words import FIRST, language
 LINK_RULES: dict[str, LinkRule] = {"class": Length(12), "teacher": Length(40)}
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
 PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
-TOO_FAST = told_as("{count} classes in {minutes} minutes are the most that one network may open. Wait a few minutes, "
-                   "then try again.")  # fmt: skip
+TOO_FAST = told_as(
+    "{count} classes in {minutes} minutes are the most that one network may open. Wait a few minutes, then try again."
+)
 TOO_MANY = told_as("{count} classes of your network are open, which is the most. Close one of them, then try again.")
 MOST_OPENINGS, OPENING_MINUTES, MOST_OPEN = 10, 10, 40  # of one address
 clock = time.monotonic  # what the door goes by

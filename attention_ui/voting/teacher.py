@@ -26,9 +26,12 @@ from lessons.screen.message import message, plural, reason
 
 COUNT_SECONDS = 1.0
 DEEDS = {
-    "closed": message("Close the vote"), "shown": message("Show how the class voted"), "again": message("Vote again"),
-    "compared": message("Close and compare both votes"), "explained": message("Show the answer"),
-}  # fmt: skip
+    "closed": message("Close the vote"),
+    "shown": message("Show how the class voted"),
+    "again": message("Vote again"),
+    "compared": message("Close and compare both votes"),
+    "explained": message("Show the answer"),
+}
 KEY_IN_ADDRESS = message(
     "The address of this page holds your key: whoever has it rules the class. Keep it to come back, and project this "
     "page in full screen."
@@ -79,9 +82,12 @@ def teacher_view(room: Room, key: str) -> None:
     say_what_is_kept(room)
     st.caption(render(KEY_IN_ADDRESS))
     st.button(
-        translate("Close this class and forget it now"), key="class_close", on_click=close_class, args=(room.code, key),
+        translate("Close this class and forget it now"),
+        key="class_close",
+        on_click=close_class,
+        args=(room.code, key),
         type="tertiary",
-    )  # fmt: skip
+    )
 
 
 def close_class(code: str, key: str) -> None:
@@ -95,9 +101,12 @@ def draw_stage(room: Room, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         for to in NEXT[room.stage]:
             st.button(
-                render(DEEDS[to]), key=f"class_to_{to}", on_click=do,
-                args=("step", room.code, key, room.number, room.stage, to), type="primary",
-            )  # fmt: skip
+                render(DEEDS[to]),
+                key=f"class_to_{to}",
+                on_click=do,
+                args=("step", room.code, key, room.number, room.stage, to),
+                type="primary",
+            )
         with st.container(width="content"):
             every = COUNT_SECONDS if room.voting else None
             st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or last_round(room))
@@ -133,8 +142,13 @@ def draw_invitation(room: Room) -> None:
         st.text(translate("Open this link, or the page Class vote, and type the code:"))
         st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
-        st.caption(translate("If nobody joins within {minutes} minutes, the class ends by itself. From the first student on "
-                        "it lasts a day.", minutes=UNJOINED_MINUTES))  # fmt: skip
+        st.caption(
+            translate(
+                "If nobody joins within {minutes} minutes, the class ends by itself. From the first student on "
+                "it lasts a day.",
+                minutes=UNJOINED_MINUTES,
+            )
+        )
     with image:
         text = translate("The link as a QR code")
         st.markdown(f"![{text}]({picture})")  # an image of Streamlit's own has no alternative text
@@ -176,9 +190,12 @@ def choose_question(room: Room, key: str) -> None:
     for letter, card in zip(LETTERS, question.cards, strict=False):
         st.markdown(f"{letter} · {marked(card.text)}")
     st.button(
-        translate("Ask the class"), key="class_ask", on_click=ask_class,
-        args=(lesson, room.code, key, room.number, len(question.cards), text), type="primary",
-    )  # fmt: skip
+        translate("Ask the class"),
+        key="class_ask",
+        on_click=ask_class,
+        args=(lesson, room.code, key, room.number, len(question.cards), text),
+        type="primary",
+    )
 
 
 def chosen_asked(lesson: str) -> ScreenLink:

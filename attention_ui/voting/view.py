@@ -75,12 +75,14 @@ def cards_to_read(question: Question, *, explained: bool) -> None:
 
 def say_what_is_kept(room: Room) -> None:
     """What is stored, for how long, and what one vote is."""
-    kept = [message(
-        "No name and no address is kept: only counts and, for each vote, a random token of the browser. All is "
-        "forgotten on {time}. One vote for each browser: its cookie tells it from others, so whoever opens another "
-        "browser can vote once more.",
-        time=time_of(room.until),
-    )]  # fmt: skip
+    kept = [
+        message(
+            "No name and no address is kept: only counts and, for each vote, a random token of the browser. All is "
+            "forgotten on {time}. One vote for each browser: its cookie tells it from others, so whoever opens another "
+            "browser can vote once more.",
+            time=time_of(room.until),
+        )
+    ]
     if browser_mark() is None:
         kept.append(message("This browser sends no cookie: the vote belongs to this tab, as long as it stays open."))
     if not class_keeper().outlives_process:

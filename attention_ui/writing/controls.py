@@ -59,9 +59,13 @@ def writing_controls(writer: Writer) -> Request:
     with st.sidebar:
         st.subheader(translate("How it writes"), anchor=False)
         raw = st.text_input(
-            translate("Begin with"), "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
+            translate("Begin with"),
+            "",
+            key="begin",
+            bind="query-params",
+            max_chars=LONGEST_BEGINNING,
             placeholder=START if writer.task is None else writer.task.tokens[0],
-        )  # fmt: skip
+        )
         heat = chosen(translate("Temperature"), WRITING_TEMPERATURES, "1", "temp")
         most = chosen("Top-k", TOP_KS, "all", "top_k")
         share = chosen("Top-p", TOP_PS, "1", "top_p")
@@ -92,13 +96,22 @@ def writing_buttons(request: Request) -> None:
     playing, n, most = bool(get_state(PLAYS)), request.length, WRITING_LIMITS["length"].most
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            translate("Back"), key="write_back", shortcut="Left", disabled=playing or n <= 1,
-            on_click=set_state, args=("length", n - 1),
-        )  # fmt: skip
+            translate("Back"),
+            key="write_back",
+            shortcut="Left",
+            disabled=playing or n <= 1,
+            on_click=set_state,
+            args=("length", n - 1),
+        )
         st.button(
-            translate("One more"), key="write_more", shortcut="Right", type="primary", disabled=playing or n >= most,
-            on_click=set_state, args=("length", n + 1),
-        )  # fmt: skip
+            translate("One more"),
+            key="write_more",
+            shortcut="Right",
+            type="primary",
+            disabled=playing or n >= most,
+            on_click=set_state,
+            args=("length", n + 1),
+        )
         st.button(
             translate("Pause") if playing else translate("Play"),
             key="write_play",

@@ -44,20 +44,30 @@ def check_figures(correction: Prediction, matrix: Checked) -> Iterator[Figure]:
     """The largest differences, and one weight at many sizes of a step."""
     check, apart = checked(correction, matrix), difference_from_autograd(correction)
     yield Facts(
-        key="how_far_apart", name=message("How far the ways are apart"), heading=sentence_and_answer(correction),
+        key="how_far_apart",
+        name=message("How far the ways are apart"),
+        heading=sentence_and_answer(correction),
         notice=tuple(notice_check(correction, apart)),
         facts=(
-            (message("finite differences of {matrix} differ by at most", matrix=matrix), Magnitude(difference_of(check))),
+            (
+                message("finite differences of {matrix} differ by at most", matrix=matrix),
+                Magnitude(difference_of(check)),
+            ),
             (message("PyTorch's autograd differs by at most"), Magnitude(apart)),
         ),
-    )  # fmt: skip
+    )
     gradient = float(check.ours[check.largest])
     yield Table(
-        key="by_step", name=message("One weight, at steps of many sizes"), notice=tuple(notice_steps(check)), width=640,
+        key="by_step",
+        name=message("One weight, at steps of many sizes"),
+        notice=tuple(notice_steps(check)),
+        width=640,
         columns=(message("step h"), message("(L(w + h) − L(w − h)) ÷ 2h"), message("away from the chain rule")),
-        cells=tuple((f"1e−{place}", Fixed(found, 10), Magnitude(abs(found - gradient)))
-                    for place, (_, found) in enumerate(check.by_step, 1)),
-    )  # fmt: skip
+        cells=tuple(
+            (f"1e−{place}", Fixed(found, 10), Magnitude(abs(found - gradient)))
+            for place, (_, found) in enumerate(check.by_step, 1)
+        ),
+    )
 
 
 def checked(correction: Prediction, matrix: Checked) -> WeightCheck:
@@ -98,18 +108,24 @@ def difference_from_autograd(correction: Prediction) -> float:
 
 def notice_check(correction: Prediction, apart: float) -> Iterator[Message]:
     """What was compared with what."""
-    yield message("Move one weight a little both ways, run the model twice, and see how the loss changes: no chain rule is "
-              "needed, but two runs for every weight. The chain rule finds all {count} gradients in one pass back.",
-              count=len(correction.vector))  # fmt: skip
+    yield message(
+        "Move one weight a little both ways, run the model twice, and see how the loss changes: no chain rule is "
+        "needed, but two runs for every weight. The chain rule finds all {count} gradients in one pass back.",
+        count=len(correction.vector),
+    )
     size = float(np.abs(correction.vector).max())
     if apart == 0:
-        yield message("PyTorch's autograd runs the same forward functions on its own tensors and finds the same gradients, "
-                  "to the last digit.")  # fmt: skip
+        yield message(
+            "PyTorch's autograd runs the same forward functions on its own tensors and finds the same gradients, "
+            "to the last digit."
+        )
     else:
         yield message(
             "PyTorch's autograd runs the same forward functions on its own tensors. It differs by at most "
             "{difference}, in gradients up to {size}: the rounding of double precision.",
-            difference=Magnitude(apart), size=Magnitude(size))  # fmt: skip
+            difference=Magnitude(apart),
+            size=Magnitude(size),
+        )
     yield whose_gradients(correction.learner)
 
 
@@ -119,12 +135,20 @@ def notice_steps(check: WeightCheck) -> Iterator[Message]:
     errors = [abs(found - gradient) for _, found in check.by_step]
     best = min(errors)
     steps = [place for place, error in enumerate(errors, 1) if magnitude(error) == magnitude(best)]
-    yield message("The weight of {matrix} in row {row}, column {column}, has the gradient {gradient}.", matrix=check.matrix,
-              row=check.row + 1, column=check.column + 1, gradient=Fixed(gradient, 10))  # fmt: skip
+    yield message(
+        "The weight of {matrix} in row {row}, column {column}, has the gradient {gradient}.",
+        matrix=check.matrix,
+        row=check.row + 1,
+        column=check.column + 1,
+        gradient=Fixed(gradient, 10),
+    )
     yield message(
         "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} off, as two "
         "losses that are nearly equal are subtracted and their rounding is divided by h.",
-        large=Magnitude(errors[0]), last=len(STEP_SIZES), small=Magnitude(errors[-1]))  # fmt: skip
+        large=Magnitude(errors[0]),
+        last=len(STEP_SIZES),
+        small=Magnitude(errors[-1]),
+    )
     if len(steps) == 1 and 1 < steps[0] < len(STEP_SIZES):
         yield message(
             "Between them lies the best step here, h = 1e−{place}: {best} off.", place=steps[0], best=Magnitude(best)

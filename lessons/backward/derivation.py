@@ -34,11 +34,20 @@ class ChainRule:
         if matrix in ("d_W_q", "d_W_k", "d_W_v"):
             return self._of_map(matrix, i, j)
         known = {
-            "after": self._sum, "logits": self._logit, "probabilities": self._probability, "targets": self._target,
-            "d_logits": self._of_logit, "d_after": self._of_sum, "d_output": self._of_output,
-            "d_weights": self._of_weight, "d_scores": self._of_score,
-            "d_q": self._of_query, "d_k": self._of_key, "d_v": self._of_value, "d_x": self._of_x,
-        }  # fmt: skip
+            "after": self._sum,
+            "logits": self._logit,
+            "probabilities": self._probability,
+            "targets": self._target,
+            "d_logits": self._of_logit,
+            "d_after": self._of_sum,
+            "d_output": self._of_output,
+            "d_weights": self._of_weight,
+            "d_scores": self._of_score,
+            "d_q": self._of_query,
+            "d_k": self._of_key,
+            "d_v": self._of_value,
+            "d_x": self._of_x,
+        }
         return known[matrix](i, j)
 
     def before(self, matrix: str, i: int, j: int) -> Iterator[Step]:
@@ -87,22 +96,29 @@ class ChainRule:
 
     def _sum(self, i: int, c: int) -> Step:
         column = [row[c] for row in self.numbers["W_o"]]
-        says = message("{token} after the attention, feature {feature}: x + output · a column of W_o", token=self.names[i],
-                   feature=c + 1)  # fmt: skip
+        says = message(
+            "{token} after the attention, feature {feature}: x + output · a column of W_o",
+            token=self.names[i],
+            feature=c + 1,
+        )
         arithmetic = term(self.numbers["x"][i][c]) + sum_of_products(self.numbers["output"][i], column)
         return Step(says, arithmetic, self.numbers["after"][i][c])
 
     def _logit(self, i: int, t: int) -> Step:
         column = [row[t] for row in self.numbers["W_unembed"]]
-        says = message("logit of {word}: what stands at {token} after the attention, times a column of W_unembed, plus b",
-                   word=word_of(t), token=self.names[i])  # fmt: skip
+        says = message(
+            "logit of {word}: what stands at {token} after the attention, times a column of W_unembed, plus b",
+            word=word_of(t),
+            token=self.names[i],
+        )
         arithmetic = sum_of_products(self.numbers["after"][i], column) + self.numbers["b_unembed"][0][t]
         return Step(says, arithmetic, self.numbers["logits"][i][t])
 
     def _probability(self, i: int, t: int) -> Step:
         logits = self.numbers["logits"][i]
-        says = message("probability of {word}: its part of the sum over all {count} words", word=word_of(t),
-                   count=len(logits))  # fmt: skip
+        says = message(
+            "probability of {word}: its part of the sum over all {count} words", word=word_of(t), count=len(logits)
+        )
         arithmetic = power(logits[t]) / math.fsum(map(math.exp, logits))
         return Step(says, arithmetic, self.numbers["probabilities"][i][t])
 
@@ -120,13 +136,21 @@ class ChainRule:
         if len(self.asked) == 1:
             says = message("d_logit of {word}: its probability, minus 1 for the right word", word=word_of(t))
             return Step(says, difference, value)
-        says = message("d_logit of {word} at {token}: its probability, minus 1 for the right word; the loss is a mean over "
-                   "{count} positions", word=word_of(t), token=self.names[i], count=len(self.asked))  # fmt: skip
+        says = message(
+            "d_logit of {word} at {token}: its probability, minus 1 for the right word; the loss is a mean over "
+            "{count} positions",
+            word=word_of(t),
+            token=self.names[i],
+            count=len(self.asked),
+        )
         return Step(says, difference / len(self.asked), value)
 
     def _of_sum(self, i: int, c: int) -> Step:
-        says = message("d_after of {token}, feature {feature}: d_logits · row {feature} of W_unembed", token=self.names[i],
-                   feature=c + 1)  # fmt: skip
+        says = message(
+            "d_after of {token}, feature {feature}: d_logits · row {feature} of W_unembed",
+            token=self.names[i],
+            feature=c + 1,
+        )
         arithmetic = sum_of_products(self.numbers["d_logits"][i], self.numbers["W_unembed"][c])
         return Step(says, arithmetic, self.numbers["d_after"][i][c])
 
@@ -134,8 +158,9 @@ class ChainRule:
         value = self.numbers["d_output"][i][c]
         if i not in self.asked:
             return self._nothing(i, value)
-        says = message("d_output of {token}, feature {feature}: d_after · row {feature} of W_o", token=self.names[i],
-                   feature=c + 1)  # fmt: skip
+        says = message(
+            "d_output of {token}, feature {feature}: d_after · row {feature} of W_o", token=self.names[i], feature=c + 1
+        )
         return Step(says, sum_of_products(self.numbers["d_after"][i], self.numbers["W_o"][c]), value)
 
     def _nothing(self, i: int, value: float) -> Step:
@@ -172,8 +197,11 @@ class ChainRule:
         if self.divisor is None:
             says = message("d_score of {key} for {query}: weight · (d_weight − mean)", **self._pair(i, j))
             return Step(says, self._less_mean(i, j), value)
-        says = message("d_score of {key} for {query}: weight · (d_weight − mean), ÷ {divisor}", divisor=self.divisor,
-                   **self._pair(i, j))  # fmt: skip
+        says = message(
+            "d_score of {key} for {query}: weight · (d_weight − mean), ÷ {divisor}",
+            divisor=self.divisor,
+            **self._pair(i, j),
+        )
         return Step(says, divided(self._less_mean(i, j), self.divisor), value)
 
     def _masked(self, matrix: str, i: int, j: int) -> Step:
@@ -190,8 +218,9 @@ class ChainRule:
         if i not in self.asked:
             return self._nothing(i, value)
         says = message("d_q of {query}, feature {feature}: d_scores · keys", query=self.names[i], feature=c + 1)
-        arithmetic = sum_of_products([self.numbers["d_scores"][i][m] for m in seen],
-                                     [self.numbers["k"][m][c] for m in seen])  # fmt: skip
+        arithmetic = sum_of_products(
+            [self.numbers["d_scores"][i][m] for m in seen], [self.numbers["k"][m][c] for m in seen]
+        )
         return Step(says, arithmetic, value)
 
     def _of_key(self, j: int, c: int) -> Step:
@@ -210,17 +239,25 @@ class ChainRule:
             says = message("d_k of {key}, feature {feature}: summed over the queries, d_score · query", **about)
         else:
             says = message("d_v of {key}, feature {feature}: summed over the queries, weight · d_output", **about)
-        arithmetic = sum_of_products([self.numbers[pairs][i][j] for i in asking],
-                                     [self.numbers[rows][i][c] for i in asking])  # fmt: skip
+        arithmetic = sum_of_products(
+            [self.numbers[pairs][i][j] for i in asking], [self.numbers[rows][i][c] for i in asking]
+        )
         return Step(says, arithmetic, value)
 
     def _of_map(self, matrix: str, a: int, c: int) -> Step:
         role = matrix.removeprefix("d_W_")
         rows = [m for m in range(len(self.names)) if self._moves(role, m)]
-        says = message("{matrix}, row {row}, column {column}: summed over the tokens, feature {row} of x · feature "
-                   "{column} of {gradient}", matrix=matrix, gradient=f"d_{role}", row=a + 1, column=c + 1)  # fmt: skip
-        arithmetic = sum_of_products([self.numbers["x"][m][a] for m in rows],
-                                     [self.numbers[f"d_{role}"][m][c] for m in rows])  # fmt: skip
+        says = message(
+            "{matrix}, row {row}, column {column}: summed over the tokens, feature {row} of x · feature "
+            "{column} of {gradient}",
+            matrix=matrix,
+            gradient=f"d_{role}",
+            row=a + 1,
+            column=c + 1,
+        )
+        arithmetic = sum_of_products(
+            [self.numbers["x"][m][a] for m in rows], [self.numbers[f"d_{role}"][m][c] for m in rows]
+        )
         return Step(says, arithmetic, self.numbers[matrix][a][c])
 
     def _of_x(self, i: int, a: int) -> Step:
@@ -232,8 +269,9 @@ class ChainRule:
         about, value = {"token": self.names[i], "feature": a + 1}, self.numbers["d_x"][i][a]
         if i in self.asked:
             ways = [term(self.numbers["d_after"][i][a]), *ways]
-            says = message("d_x of {token}, feature {feature}: d_after over the shortcut, and what comes through q, k, v",
-                       **about)  # fmt: skip
+            says = message(
+                "d_x of {token}, feature {feature}: d_after over the shortcut, and what comes through q, k, v", **about
+            )
             return Step(says, sum_of(ways), value)
         says = message("d_x of {token}, feature {feature}: what comes through k and v", **about)
         return Step(says, sum_of(ways), value)

@@ -20,9 +20,14 @@ STAGES_BACK: tuple[StageBack, ...] = get_args(StageBack)
 INSIDE, ENDS = ("q", "k", "v", "scores", "weights", "output"), ("x", "q", "k", "v", "after")
 TWO_BANDS = 480  # pixels of the screen of a laptop
 FORWARD_TITLES = {
-    "x": message("X"), "q": message("Q"), "k": message("K"), "v": message("V"), "scores": message("scores"), "weights": message("weights A"),
+    "x": message("X"),
+    "q": message("Q"),
+    "k": message("K"),
+    "v": message("V"),
+    "scores": message("scores"),
+    "weights": message("weights A"),
     "output": message("output"),
-}  # fmt: skip
+}
 
 
 def way_figure(correction: Prediction, stage: StageBack) -> Matrices:
@@ -42,9 +47,15 @@ def way_figure(correction: Prediction, stage: StageBack) -> Matrices:
         for key in shown
     )
     return Matrices(
-        key="way_back", name=message("Matrices of one attention head, and their gradients"), bands=(upper, lower),
-        first="d_q" if stage == "qkv" else f"d_{stage}", notice=tuple(NOTICE_AT[stage](correction)), height=TWO_BANDS,
-        numbered=True, weights=whose_gradients(correction.learner))  # fmt: skip
+        key="way_back",
+        name=message("Matrices of one attention head, and their gradients"),
+        bands=(upper, lower),
+        first="d_q" if stage == "qkv" else f"d_{stage}",
+        notice=tuple(NOTICE_AT[stage](correction)),
+        height=TWO_BANDS,
+        numbered=True,
+        weights=whose_gradients(correction.learner),
+    )
 
 
 def made_at(key: str) -> int:
@@ -76,9 +87,14 @@ def after_matrix(correction: Prediction, rule: ChainRule) -> Matrix:
     values = np.array(correction.numbers["after"])
     rows, columns = axes_of(correction, "after", values)
     return Matrix(
-        key="after", title=message("after: X + output W_o"), values=values, rows=rows, columns=columns, given=True,
+        key="after",
+        title=message("after: X + output W_o"),
+        values=values,
+        rows=rows,
+        columns=columns,
+        given=True,
         **followed_back(rule, "after"),
-    )  # fmt: skip
+    )
 
 
 def gradient_matrix(
@@ -89,10 +105,17 @@ def gradient_matrix(
     rows, columns = axes_of(correction, of, values)
     columns = replace(columns, named=columns.named and not below)
     return Matrix(
-        key=key, title=message("{gradient}", gradient=key), values=values, rows=rows, columns=columns, scale="gradient",
-        colour=colour_of(of), visible=rule.visible if key in PAIR_GRADIENTS else None, drawn=drawn,
+        key=key,
+        title=message("{gradient}", gradient=key),
+        values=values,
+        rows=rows,
+        columns=columns,
+        scale="gradient",
+        colour=colour_of(of),
+        visible=rule.visible if key in PAIR_GRADIENTS else None,
+        drawn=drawn,
         **followed_back(rule, key),
-    )  # fmt: skip
+    )
 
 
 def followed_back(rule: ChainRule, key: str) -> dict[str, object]:
@@ -145,7 +168,10 @@ def loss_rows(correction: Prediction, rule: ChainRule) -> Matrices:
         return (Matrix(key=key, title=title, values=values, rows=rows, columns=columns, **look),)
 
     return Matrices(
-        key="loss_rows", name=message("From the loss to the gradient of the logits"), first="d_logits", numbered=True,
+        key="loss_rows",
+        name=message("From the loss to the gradient of the logits"),
+        first="d_logits",
+        numbered=True,
         heading=sentence_and_answer(correction),
         bands=(
             line("logits", message("logits"), given=True),
@@ -153,8 +179,10 @@ def loss_rows(correction: Prediction, rule: ChainRule) -> Matrices:
             line("targets", message("wanted"), scale="weight", given=True),
             line("d_logits", message("d_logits"), scale="gradient"),
         ),
-        notice=(*notice_answer(correction), notice_logits(correction)), height=360,
-        weights=whose_gradients(correction.learner))  # fmt: skip
+        notice=(*notice_answer(correction), notice_logits(correction)),
+        height=360,
+        weights=whose_gradients(correction.learner),
+    )
 
 
 def sentence_and_answer(correction: Prediction) -> Message:
@@ -176,14 +204,22 @@ def notice_answer(correction: Prediction) -> Iterator[Message]:
     likeliest = [t for (t,) in argmax_ties(np.array(probabilities), percent)]
     about |= {"share": Percent(probabilities[right]), "loss": Magnitude(loss_of_one(correction))}
     if likeliest == [right]:
-        yield message("At {query} the right word is {right}, and the model says so: it gives {right} the largest "
-                  "probability, {share}. The loss is −ln of that, {loss}.", **about)  # fmt: skip
+        yield message(
+            "At {query} the right word is {right}, and the model says so: it gives {right} the largest "
+            "probability, {share}. The loss is −ln of that, {loss}.",
+            **about,
+        )
         return
-    yield message("At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.",
-              **about)  # fmt: skip
+    yield message(
+        "At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.", **about
+    )
     words = ListOf(tuple(map(word_of, likeliest)))
-    yield plural("The largest probability goes to {words}.", "The largest probability goes to each of {words}.",
-                    len(likeliest), words=words)  # fmt: skip
+    yield plural(
+        "The largest probability goes to {words}.",
+        "The largest probability goes to each of {words}.",
+        len(likeliest),
+        words=words,
+    )
 
 
 def loss_of_one(correction: Prediction) -> float:
@@ -197,8 +233,9 @@ def notice_logits(correction: Prediction) -> Message:
     return message(
         "Only {right} has a negative d_logit: a step against the gradient raises its logit and lowers those of the "
         "{others} other words. The d_logits sum to 0.",
-        right=word_of(right), others=len(PRONOUN_WORDS) - 1,
-    )  # fmt: skip
+        right=word_of(right),
+        others=len(PRONOUN_WORDS) - 1,
+    )
 
 
 # Notices on the way.
@@ -207,10 +244,16 @@ def notice_logits(correction: Prediction) -> Message:
 def notice_d_output(correction: Prediction) -> Iterator[Message]:
     """One row alone."""
     asked = correction.names[correction.asked[-1]]
-    yield message("The loss looks at one prediction, that at {query}: the rows of d_output of the {others} other positions "
-              "are 0.", query=asked, others=len(correction.tokens) - 1)  # fmt: skip
-    yield message("A number of d_output says: when this feature of the output grows by a little, the loss grows by so many "
-              "times as much. A step goes the other way.")  # fmt: skip
+    yield message(
+        "The loss looks at one prediction, that at {query}: the rows of d_output of the {others} other positions "
+        "are 0.",
+        query=asked,
+        others=len(correction.tokens) - 1,
+    )
+    yield message(
+        "A number of d_output says: when this feature of the output grows by a little, the loss grows by so many "
+        "times as much. A step goes the other way."
+    )
 
 
 def notice_d_weights(correction: Prediction) -> Iterator[Message]:
@@ -225,7 +268,10 @@ def notice_d_weights(correction: Prediction) -> Iterator[Message]:
         "most.",
         "The lowest d_weight of {query} is {least}, at {keys} alike: weight moved there from the others lowers the "
         "loss most.",
-        len(lowest), least=Magnitude(float(row.min())), **about)  # fmt: skip
+        len(lowest),
+        least=Magnitude(float(row.min())),
+        **about,
+    )
 
 
 def notice_d_scores(correction: Prediction) -> Iterator[Message]:
@@ -237,7 +283,9 @@ def notice_d_scores(correction: Prediction) -> Iterator[Message]:
             "Below 0 is the d_score of {keys}: a step against the gradient raises that score and lowers the others.",
             "Below 0 are the d_scores of {keys}: a step against the gradient raises these scores and lowers the "
             "others.",
-            len(up.items), keys=up)  # fmt: skip
+            len(up.items),
+            keys=up,
+        )
     yield message("The row sums to 0: weights share one whole, so what some keys gain others lose.")
 
 
@@ -247,19 +295,26 @@ def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
     weights = correction.attention.weights[asked]
     keys = [j for (j,) in argmax_ties(weights, percent)]
     share, said = Percent(float(weights.max())), ListOf(tuple(correction.names[j] for j in keys))
-    yield message("d_q has numbers in the row of {query} alone, for no other prediction counts. d_k and d_v have a row "
-              "for each key that {query} looked at.", query=correction.names[asked])  # fmt: skip
+    yield message(
+        "d_q has numbers in the row of {query} alone, for no other prediction counts. d_k and d_v have a row "
+        "for each key that {query} looked at.",
+        query=correction.names[asked],
+    )
     if len(keys) == len(correction.names):
-        yield message("Each row of d_v is a weight times the same d_output. Here every weight is {share}, so the rows are "
-                  "alike.", share=share)  # fmt: skip
+        yield message(
+            "Each row of d_v is a weight times the same d_output. Here every weight is {share}, so the rows are alike.",
+            share=share,
+        )
     else:
         yield plural(
             "Each row of d_v is a weight times the same d_output: {keys} has the largest weight, {share}, and the "
             "longest row.",
             "Each row of d_v is a weight times the same d_output: {keys} have the largest weights, {share}, and the "
             "longest rows.",
-            len(keys), keys=said, share=share,
-        )  # fmt: skip
+            len(keys),
+            keys=said,
+            share=share,
+        )
 
 
 def notice_d_x(correction: Prediction) -> Iterator[Message]:
@@ -268,11 +323,17 @@ def notice_d_x(correction: Prediction) -> Iterator[Message]:
     longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     tokens = ListOf(tuple(correction.names[i] for i in longest))
     yield message("X is the end of the way: each row of d_x goes on to the row of the embedding table that made it.")
-    yield plural("The longest row of d_x belongs to {tokens}, with length {length}.",
-                    "The longest rows of d_x belong to {tokens}, with length {length}.",
-                    len(longest), tokens=tokens, length=Magnitude(float(lengths.max())))  # fmt: skip
-    yield message("Over the shortcut {query} also gets d_after, the gradient of the sum of x and what attention found.",
-              query=correction.names[correction.asked[-1]])  # fmt: skip
+    yield plural(
+        "The longest row of d_x belongs to {tokens}, with length {length}.",
+        "The longest rows of d_x belong to {tokens}, with length {length}.",
+        len(longest),
+        tokens=tokens,
+        length=Magnitude(float(lengths.max())),
+    )
+    yield message(
+        "Over the shortcut {query} also gets d_after, the gradient of the sum of x and what attention found.",
+        query=correction.names[correction.asked[-1]],
+    )
 
 
 # The maps.
@@ -285,10 +346,15 @@ def maps_figure(correction: Prediction, rule: ChainRule) -> Matrices:
         made += [None, gradient_matrix(correction, rule, f"d_{role}")]
         below += [map_matrix(correction, f"W_{role}"), gradient_matrix(correction, rule, f"d_W_{role}")]
     return Matrices(
-        key="maps_back", name=message("The gradients of W_q, W_k and W_v"), first="d_W_v", numbered=True, height=TWO_BANDS,
+        key="maps_back",
+        name=message("The gradients of W_q, W_k and W_v"),
+        first="d_W_v",
+        numbered=True,
+        height=TWO_BANDS,
         bands=(tuple(made), tuple(below)),
-        notice=tuple(notice_d_maps(correction)), weights=whose_gradients(correction.learner),
-    )  # fmt: skip
+        notice=tuple(notice_d_maps(correction)),
+        weights=whose_gradients(correction.learner),
+    )
 
 
 def map_matrix(correction: Prediction, name: str) -> Matrix:
@@ -296,9 +362,15 @@ def map_matrix(correction: Prediction, name: str) -> Matrix:
     values = np.array(correction.numbers[name])
     rows, columns = axes_of(correction, name, values)
     return Matrix(
-        key=name, title=message("{matrix}", matrix=name), values=values, rows=rows, columns=columns, given=True,
-        colour=colour_of(name), sources=lambda i, j: (Cells(f"d_{name}", i, j),),
-    )  # fmt: skip
+        key=name,
+        title=message("{matrix}", matrix=name),
+        values=values,
+        rows=rows,
+        columns=columns,
+        given=True,
+        colour=colour_of(name),
+        sources=lambda i, j: (Cells(f"d_{name}", i, j),),
+    )
 
 
 def notice_d_maps(correction: Prediction) -> Iterator[Message]:
@@ -309,8 +381,10 @@ def notice_d_maps(correction: Prediction) -> Iterator[Message]:
     yield message("The gradients of W_q, W_k and W_v have lengths {q}, {k} and {v}.", q=q, k=k, v=v)
     if len(longest) == 1:
         yield message("Of the three, a step moves {matrix} most.", matrix=f"W_{'qkv'[longest[0]]}")
-    yield message("Only the prediction at {query} counts, so d_W_q is x of {query} times d_q of {query}: a matrix of rank "
-              "1.", query=correction.names[correction.asked[-1]])  # fmt: skip
+    yield message(
+        "Only the prediction at {query} counts, so d_W_q is x of {query} times d_q of {query}: a matrix of rank 1.",
+        query=correction.names[correction.asked[-1]],
+    )
 
 
 NOTICE_AT = {

@@ -66,7 +66,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         figures=tuple(FIGURES[choices.view](mistake, choices)),
         code=code_back(mistake, choices),
         ask=question_picker("backward", QUESTIONS, example.example.seed, mistake),
-        derive=chain_rule(mistake).derive)  # fmt: skip
+        derive=chain_rule(mistake).derive,
+    )
 
 
 FIGURES: dict[BackView, Callable[[Prediction, Choices], Iterator[Figure]]] = {

@@ -72,8 +72,11 @@ def whose_gradients(learner: Learner) -> Message:
     return message(
         "Trained to find the word that a pronoun stands for, {updates} updates from seed {seed}: right on {share} of "
         "{count} newly drawn sentences.",
-        updates=learner.updates, seed=seed, share=Percent(learner.accuracy), count=HELD_OUT,
-    )  # fmt: skip
+        updates=learner.updates,
+        seed=seed,
+        share=Percent(learner.accuracy),
+        count=HELD_OUT,
+    )
 
 
 def in_numpy(batch: Batch) -> Batch:
@@ -128,10 +131,17 @@ class Prediction:
         heads, attention = self.learner.model.layers[0].attention, back.attention.attention
         projections = back.attention.projections
         arrays = {
-            "x": block.x[0], "W_o": heads.W_o, "W_unembed": self.learner.model.W_unembed,
-            "b_unembed": self.learner.model.b_unembed[None], "after": block.output[0], "logits": self.trace.logits[0],
-            "probabilities": self.loss.probabilities[0], "targets": self.loss.targets[0],
-            "d_logits": self.gradients.d_logits[0], "d_after": back.d_output[0], "d_x": back.d_x[0],
+            "x": block.x[0],
+            "W_o": heads.W_o,
+            "W_unembed": self.learner.model.W_unembed,
+            "b_unembed": self.learner.model.b_unembed[None],
+            "after": block.output[0],
+            "logits": self.trace.logits[0],
+            "probabilities": self.loss.probabilities[0],
+            "targets": self.loss.targets[0],
+            "d_logits": self.gradients.d_logits[0],
+            "d_after": back.d_output[0],
+            "d_x": back.d_x[0],
             **{name: getattr(self.attention, name) for name in FORWARD_NAMES},
             **{f"W_{role}": getattr(heads, f"W_{role}") for role in "qkv"},
             **{f"d_W_{role}": getattr(projections, f"d_W_{role}") for role in "qkv"},
@@ -139,7 +149,7 @@ class Prediction:
                 name: getattr(attention, name)[0, 0]
                 for name in ("d_output", "d_weights", "d_scores", "d_q", "d_k", "d_v")
             },
-        }  # fmt: skip
+        }
         return {name: array.tolist() for name, array in arrays.items()}
 
     @property

@@ -26,10 +26,12 @@ def ran_way(mistake: Prediction) -> Ran:
     """From the loss back to W_q."""
     number = {name: np.array(numbers) for name, numbers in mistake.numbers.items()}
     values = {
-        "logits": number["logits"][None], "targets": mistake.batch.targets, 
+        "logits": number["logits"][None],
+        "targets": mistake.batch.targets,
         **inputs_of_attention(mistake.attention, scale_of_learner(mistake)),
-        "d_output": number["d_output"], "x": number["x"],
-    }  # fmt: skip
+        "d_output": number["d_output"],
+        "x": number["x"],
+    }
     lines = (
         "d_logits = cross_entropy_backward(cross_entropy(logits, targets))[0]",
         ATTENDS,
@@ -49,8 +51,12 @@ def ran_softmax(mistake: Prediction, size: float) -> Ran:
         "weights = softmax_rows(size * scaled[None])",
         "d_sized = softmax_backward(weights, d_weights[None])",
     )
-    return Ran({"scaled": row.scaled, "d_weights": row.d_weights, "size": size}, lines,
-               {"weights": row.weights, "d_sized": row.d_sized}, (softmax_rows, softmax_backward))  # fmt: skip
+    return Ran(
+        {"scaled": row.scaled, "d_weights": row.d_weights, "size": size},
+        lines,
+        {"weights": row.weights, "d_sized": row.d_sized},
+        (softmax_rows, softmax_backward),
+    )
 
 
 def ran_sums(mistake: Prediction) -> Ran:

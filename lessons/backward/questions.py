@@ -39,19 +39,49 @@ def most_raised(mistake: Prediction, random: Generator) -> Asked:
     )
     right = mistake.tokens.index(said_and_wanted_word(mistake))
     lowest, heaviest = int(d_weights.argmin()), int(weights.argmax())
-    return asks_about("d_scores", (asked, int(d_scores.argmin())), multiple_choice_of_tokens(
-        message("d_scores is the gradient of the loss with respect to the scores, and the model takes one small step "
-            "against it. Which key's score does {query} raise most?", query=names[asked]),
-        names, -d_scores,
-        message("weight · (d_weight − mean) is lowest there, and a step goes against it."),
-        [(lowest, message("Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has "
-                      "the weight as a factor.", weight=Fixed(float(weights[lowest])))),
-         (heaviest, message("It has the largest weight already. What counts as well is how far its d_weight is below the "
-                        "mean.")),
-         (right, message("The answer stands there. But the gradient asks what lowers the loss of this model now, and "
-                     "for that another score counts more."))],
-        lambda p: message("The d_score of {key} is {gradient}; another is lower.", key=names[p],
-                      gradient=Magnitude(float(d_scores[p])))))  # fmt: skip
+    return asks_about(
+        "d_scores",
+        (asked, int(d_scores.argmin())),
+        multiple_choice_of_tokens(
+            message(
+                "d_scores is the gradient of the loss with respect to the scores, and the model takes one small step "
+                "against it. Which key's score does {query} raise most?",
+                query=names[asked],
+            ),
+            names,
+            -d_scores,
+            message("weight · (d_weight − mean) is lowest there, and a step goes against it."),
+            [
+                (
+                    lowest,
+                    message(
+                        "Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has "
+                        "the weight as a factor.",
+                        weight=Fixed(float(weights[lowest])),
+                    ),
+                ),
+                (
+                    heaviest,
+                    message(
+                        "It has the largest weight already. What counts as well is how far its d_weight is below the "
+                        "mean."
+                    ),
+                ),
+                (
+                    right,
+                    message(
+                        "The answer stands there. But the gradient asks what lowers the loss of this model now, and "
+                        "for that another score counts more."
+                    ),
+                ),
+            ],
+            lambda p: message(
+                "The d_score of {key} is {gradient}; another is lower.",
+                key=names[p],
+                gradient=Magnitude(float(d_scores[p])),
+            ),
+        ),
+    )
 
 
 def said_and_wanted_word(mistake: Prediction) -> str:
@@ -68,14 +98,29 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
     weights = everywhere.attention.weights[query]
     others = [j for j in torch.randperm(len(names), generator=random).tolist() if visible[query, j] and j != query]
     return multiple_choice(
-        message("Suppose every position is asked for its next word. A d_score is the gradient of the loss with respect to "
-            "a score: which of these keys gets a d_score of exactly 0 from {query}?", query=names[query]),
-        Card(message("{token}", token=names[hidden]),
-             message("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.")),
-        Card(message("{token}", token=names[query]), message("A token may look at itself, so its own score learns, too.")),
-        *(Card(message("{token}", token=names[j]),
-               message("It is visible, with the weight {weight}, so its score gets a gradient.",
-                   weight=Fixed(float(weights[j])))) for j in others))  # fmt: skip
+        message(
+            "Suppose every position is asked for its next word. A d_score is the gradient of the loss with respect to "
+            "a score: which of these keys gets a d_score of exactly 0 from {query}?",
+            query=names[query],
+        ),
+        Card(
+            message("{token}", token=names[hidden]),
+            message("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor."),
+        ),
+        Card(
+            message("{token}", token=names[query]), message("A token may look at itself, so its own score learns, too.")
+        ),
+        *(
+            Card(
+                message("{token}", token=names[j]),
+                message(
+                    "It is visible, with the weight {weight}, so its score gets a gradient.",
+                    weight=Fixed(float(weights[j])),
+                ),
+            )
+            for j in others
+        ),
+    )
 
 
 def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
@@ -84,16 +129,30 @@ def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
     other = below(asked, random)
     about = {"token": mistake.names[other], "query": mistake.names[asked]}
     return multiple_choice(
-        message("The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
-            "on. Which of these is 0 for {token}?", **about),
-        Card(message("d_q of {token}", token=about["token"]),
-             message("Its query served its own prediction only, and that does not count here.")),
-        Card(message("d_k of {token}", token=about["token"]),
-             message("{query} compared its query with this key, so the key has a part in the loss.", query=about["query"])),
-        Card(message("d_v of {token}", token=about["token"]),
-             message("{query} mixed this value into its output, so it has a part in the loss.", query=about["query"])),
-        Card(message("d_x of {token}", token=about["token"]),
-             message("Key and value are made of x, and both have a part in the loss.")))  # fmt: skip
+        message(
+            "The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
+            "on. Which of these is 0 for {token}?",
+            **about,
+        ),
+        Card(
+            message("d_q of {token}", token=about["token"]),
+            message("Its query served its own prediction only, and that does not count here."),
+        ),
+        Card(
+            message("d_k of {token}", token=about["token"]),
+            message(
+                "{query} compared its query with this key, so the key has a part in the loss.", query=about["query"]
+            ),
+        ),
+        Card(
+            message("d_v of {token}", token=about["token"]),
+            message("{query} mixed this value into its output, so it has a part in the loss.", query=about["query"]),
+        ),
+        Card(
+            message("d_x of {token}", token=about["token"]),
+            message("Key and value are made of x, and both have a part in the loss."),
+        ),
+    )
 
 
 def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
@@ -103,15 +162,26 @@ def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
     if lengths[most] < CLEARLY_LONGER * lengths[second]:
         return None
     return multiple_choice(
-        message("Take one step of plain gradient descent, with the same learning rate for all. Which of W_q, W_k and W_v "
-            "moves most?"),
-        Card(message("{matrix}", matrix=most),
-             message("Each moves by the learning rate times its own gradient, and this one is the longest: {length}.",
-                 length=Magnitude(lengths[most]))),
+        message(
+            "Take one step of plain gradient descent, with the same learning rate for all. Which of W_q, W_k and W_v "
+            "moves most?"
+        ),
+        Card(
+            message("{matrix}", matrix=most),
+            message(
+                "Each moves by the learning rate times its own gradient, and this one is the longest: {length}.",
+                length=Magnitude(lengths[most]),
+            ),
+        ),
         Card(message("all alike"), message("The rate is the same, but each moves by the rate times its own gradient.")),
-        *(Card(message("{matrix}", matrix=matrix),
-               message("Its gradient has length {length}, and another is longer.", length=Magnitude(lengths[matrix])))
-          for matrix in (second, *others)))  # fmt: skip
+        *(
+            Card(
+                message("{matrix}", matrix=matrix),
+                message("Its gradient has length {length}, and another is longer.", length=Magnitude(lengths[matrix])),
+            )
+            for matrix in (second, *others)
+        ),
+    )
 
 
 def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
@@ -122,45 +192,93 @@ def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
         return None
     doubled, line = before - 2 * (before - after), promised(mistake, 2 * rate)
     return multiple_choice_of_numbers(
-        lambda shown: message("One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
-                          "after one step at twice that rate, from the same weights?",
-                          rate=rate_as_written(rate), before=shown(before), after=shown(after)),
-        (then, message("The step is twice as long, and the loss was measured there: it bends on the way."),
-               message("twice the step, along a curve")),
-        (doubled if doubled > 0 else math.nan,
-         message("Twice the rate doubles the step, not the change: the loss is no straight line."),
-         message("twice the step, twice the change")),
-        (line if line > 0 else math.nan,
-         message("That is the straight line of the gradient. The loss leaves it."),
-         message("down the straight line of the gradient")),
+        lambda shown: message(
+            "One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
+            "after one step at twice that rate, from the same weights?",
+            rate=rate_as_written(rate),
+            before=shown(before),
+            after=shown(after),
+        ),
+        (
+            then,
+            message("The step is twice as long, and the loss was measured there: it bends on the way."),
+            message("twice the step, along a curve"),
+        ),
+        (
+            doubled if doubled > 0 else math.nan,
+            message("Twice the rate doubles the step, not the change: the loss is no straight line."),
+            message("twice the step, twice the change"),
+        ),
+        (
+            line if line > 0 else math.nan,
+            message("That is the straight line of the gradient. The loss leaves it."),
+            message("down the straight line of the gradient"),
+        ),
         (after, message("A step twice as long ends somewhere else."), message("the same direction, the same loss")),
-        (after**2 / before, message("A second step does not change the loss by the same factor, nor does one twice as "
-                                "long."), message("the same factor once more")),
-        ((before + after) / 2, message("That is half the change. The step is twice as long, not half."),
-                               message("twice the rate, half the change")),
-        (0.0, message("A longer step need not end where the loss is 0: it was measured there."),
-              message("a longer step arrives at the bottom")))  # fmt: skip
+        (
+            after**2 / before,
+            message("A second step does not change the loss by the same factor, nor does one twice as long."),
+            message("the same factor once more"),
+        ),
+        (
+            (before + after) / 2,
+            message("That is half the change. The step is twice as long, not half."),
+            message("twice the rate, half the change"),
+        ),
+        (
+            0.0,
+            message("A longer step need not end where the loss is 0: it was measured there."),
+            message("a longer step arrives at the bottom"),
+        ),
+    )
 
 
 def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked:
     """The probability minus 1. Always possible."""
     probabilities, right = said_and_wanted(mistake)
     p = probabilities[right]
-    return asks_about("d_logits", (mistake.asked[-1], right), multiple_choice_of_numbers(
-        lambda shown: message("The model gives the right word, {right}, the probability {p}. What is its "
-                          "d_logit, the gradient of the loss with respect to its logit?",
-                          right=word_of(right), p=shown(p)),
-        (p - 1, message("Probability minus 1: negative, so a step against it raises the logit."),
-                message("the probability, minus 1")),
-        (p, message("So it would be for a wrong word. For the right one 1 is taken away."),
-            message("the probability, just as it is")),
-        (1 - p, message("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus."),
-                message("1, minus the probability")),
-        (-float(np.log(p)), message("That is the loss itself, not its gradient."), message("minus ln of the probability")),
-        (float(np.log(p)), message("That is ln of the probability. Asked for is the gradient of minus that."),
-                           message("ln of the probability")),
-        (-1.0, message("That would be so if it gave the right word no probability at all."),
-               message("minus 1, whatever the probability"))))  # fmt: skip
+    return asks_about(
+        "d_logits",
+        (mistake.asked[-1], right),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "The model gives the right word, {right}, the probability {p}. What is its "
+                "d_logit, the gradient of the loss with respect to its logit?",
+                right=word_of(right),
+                p=shown(p),
+            ),
+            (
+                p - 1,
+                message("Probability minus 1: negative, so a step against it raises the logit."),
+                message("the probability, minus 1"),
+            ),
+            (
+                p,
+                message("So it would be for a wrong word. For the right one 1 is taken away."),
+                message("the probability, just as it is"),
+            ),
+            (
+                1 - p,
+                message("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus."),
+                message("1, minus the probability"),
+            ),
+            (
+                -float(np.log(p)),
+                message("That is the loss itself, not its gradient."),
+                message("minus ln of the probability"),
+            ),
+            (
+                float(np.log(p)),
+                message("That is ln of the probability. Asked for is the gradient of minus that."),
+                message("ln of the probability"),
+            ),
+            (
+                -1.0,
+                message("That would be so if it gave the right word no probability at all."),
+                message("minus 1, whatever the probability"),
+            ),
+        ),
+    )
 
 
 QUESTIONS = (

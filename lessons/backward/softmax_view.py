@@ -75,9 +75,15 @@ def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
     """The row step by step; then the largest gradient and the largest weight over the size of the scores."""
     row, rule = row_backward(correction, size), chain_rule(correction)
     yield Matrices(
-        key="softmax_back", name=message("The softmax backwards, for one row"), first="d_sized", numbered=True, height=330,
-        bands=tuple(row_lines(correction, row, rule)), notice=tuple(notice_row_back(row)),
-        weights=whose_gradients(correction.learner))  # fmt: skip
+        key="softmax_back",
+        name=message("The softmax backwards, for one row"),
+        first="d_sized",
+        numbered=True,
+        height=330,
+        bands=tuple(row_lines(correction, row, rule)),
+        notice=tuple(notice_row_back(row)),
+        weights=whose_gradients(correction.learner),
+    )
     rows = [row_backward(correction, times) for times in measured_sizes()]
     notice = tuple(notice_sizes(correction, row))
     curves = (
@@ -86,9 +92,20 @@ def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
     )
     for place, (key, title, values, percent, colour) in enumerate(curves):
         yield Curves(
-            key=key, name=message("A measure over the size of the scores"), notice=notice, x=message("scores times"), y=title,
-            lines=(Line(key=key, name=title, x=[one.size for one in rows], y=values, colour=colour),), above=True,
-            logarithmic=True, percent=percent, chosen=size, beside=place > 0, width=480, height=220)  # fmt: skip
+            key=key,
+            name=message("A measure over the size of the scores"),
+            notice=notice,
+            x=message("scores times"),
+            y=title,
+            lines=(Line(key=key, name=title, x=[one.size for one in rows], y=values, colour=colour),),
+            above=True,
+            logarithmic=True,
+            percent=percent,
+            chosen=size,
+            beside=place > 0,
+            width=480,
+            height=220,
+        )
 
 
 def measured_sizes() -> list[float]:
@@ -108,7 +125,7 @@ def row_lines(correction: Prediction, row: RowBackward, rule: ChainRule) -> Iter
         "d_weights": {"title": message("d_weight"), "scale": "gradient", "colour": "weight", "given": True},
         "less_mean": {"title": message("less mean"), "scale": "gradient"},
         "d_sized": {"title": message("d_scaled"), "scale": "gradient"},
-    }  # fmt: skip
+    }
     way = RowWayBack(row, rule, asked, correction)
     for key in ROWS_BACK:
         look = way.followed(key) | looks[key]
@@ -155,13 +172,19 @@ class RowWayBack:
             return Step(message("scaled score of {key}, times the size", key=name), arithmetic, float(row.sized[j]))
         if key == "weights":
             total = float(np.exp(row.sized).sum())
-            return Step(message("weight of {key}: its part of the sum", key=name),
-                        power(float(row.sized[j])) / total, float(row.weights[j]))  # fmt: skip
+            return Step(
+                message("weight of {key}: its part of the sum", key=name),
+                power(float(row.sized[j])) / total,
+                float(row.weights[j]),
+            )
         less = term(float(row.d_weights[j])) - row.mean
         if key == "less_mean":
             return Step(message("d_weight of {key}, less the mean", key=name), less, float(row.less_mean[j]))
-        return Step(message("weight of {key} · (d_weight − mean)", key=name), term(float(row.weights[j])) * less,
-                    float(row.d_sized[j]))  # fmt: skip
+        return Step(
+            message("weight of {key} · (d_weight − mean)", key=name),
+            term(float(row.weights[j])) * less,
+            float(row.d_sized[j]),
+        )
 
     def before(self, key: str, j: int) -> Iterator[Step]:
         """What leads to it."""
@@ -183,28 +206,37 @@ class RowWayBack:
 def notice_row_back(row: RowBackward) -> Iterator[Message]:
     """Which scores go up: those whose d_weight lies below the mean."""
     up = ListOf(tuple(name for name, d in zip(row.names, row.d_sized.tolist(), strict=True) if d < 0))
-    yield message("The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that "
-              "mean moves a score.", mean=Magnitude(row.mean))  # fmt: skip
+    yield message(
+        "The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that "
+        "mean moves a score.",
+        mean=Magnitude(row.mean),
+    )
     if up.items and any(row.d_sized > 0):
         yield plural(
             "Below the mean is {keys}: a step raises its score. The others go down.",
             "Below the mean are {keys}: a step raises their scores. The others go down.",
-            len(up.items), keys=up,
-        )  # fmt: skip
+            len(up.items),
+            keys=up,
+        )
     most = [j for (j,) in argmax_ties(np.abs(row.d_sized), magnitude)]
     yield plural(
         "The largest gradient is that of {keys}: {value} without its sign.",
         "The largest gradients are those of {keys}: {value} without the sign.",
-        len(most), keys=ListOf(tuple(row.names[j] for j in most)), value=Magnitude(row.largest),
-    )  # fmt: skip
+        len(most),
+        keys=ListOf(tuple(row.names[j] for j in most)),
+        value=Magnitude(row.largest),
+    )
 
 
 def notice_sizes(correction: Prediction, row: RowBackward) -> Iterator[Message]:
     """How much gradient is left where one key has nearly all the weight; and what √d_k has to do with it."""
     one, last = row_backward(correction, 1), row_backward(correction, SIZES_OF_SCORES[-1])
-    yield message("With scores times {size}, the largest weight is {share} and the largest gradient {value}.",
-              size=size_as_written(row.size), share=Percent(float(row.weights.max())),
-              value=Magnitude(row.largest))  # fmt: skip
+    yield message(
+        "With scores times {size}, the largest weight is {share} and the largest gradient {value}.",
+        size=size_as_written(row.size),
+        share=Percent(float(row.weights.max())),
+        value=Magnitude(row.largest),
+    )
     rows = (row_backward(correction, size) for size in measured_sizes())
     first = next((row for row in rows if row.weights.max() >= NEARLY_CERTAIN), None)
     nearly = Percent(NEARLY_CERTAIN)
@@ -214,14 +246,29 @@ def notice_sizes(correction: Prediction, row: RowBackward) -> Iterator[Message]:
         yield message(
             "At the scores' own size the largest gradient is {now}. From times {size} on one weight is {nearly} or "
             "more, and the largest gradient there is {then}: a row that is certain hardly learns.",
-            now=Magnitude(one.largest), size=Fixed(first.size), nearly=nearly, then=Magnitude(first.largest))  # fmt: skip
+            now=Magnitude(one.largest),
+            size=Fixed(first.size),
+            nearly=nearly,
+            then=Magnitude(first.largest),
+        )
     else:
-        yield message("From times {size} on one weight is {nearly} or more, and there the largest gradient is {then}.",
-                  size=Fixed(first.size), nearly=nearly, then=Magnitude(first.largest))  # fmt: skip
+        yield message(
+            "From times {size} on one weight is {nearly} or more, and there the largest gradient is {then}.",
+            size=Fixed(first.size),
+            nearly=nearly,
+            then=Magnitude(first.largest),
+        )
     d_k = correction.learner.settings.model.query_features
     if correction.divisor is None:
-        yield message("Scaling is off: divided by √{d_k}, these scores would be {factor} times as large.",
-                  d_k=d_k, factor=Fixed(d_k**-0.5))  # fmt: skip
+        yield message(
+            "Scaling is off: divided by √{d_k}, these scores would be {factor} times as large.",
+            d_k=d_k,
+            factor=Fixed(d_k**-0.5),
+        )
     else:
-        yield message("Without the division by √{d_k} these scores would be {factor} times as large; with d_k = 64 it "
-                  "would be 8 times.", d_k=d_k, factor=Fixed(d_k**0.5))  # fmt: skip
+        yield message(
+            "Without the division by √{d_k} these scores would be {factor} times as large; with d_k = 64 it "
+            "would be 8 times.",
+            d_k=d_k,
+            factor=Fixed(d_k**0.5),
+        )

@@ -30,15 +30,27 @@ def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figu
     everywhere = asked_everywhere(correction)
     rule = chain_rule(everywhere)
     yield Matrices(
-        key="mask_back", name=message("Weights and the gradients of the scores, with every position asked"),
+        key="mask_back",
+        name=message("Weights and the gradients of the scores, with every position asked"),
         bands=((forward_matrix(everywhere, "weights"), gradient_matrix(everywhere, rule, "d_scores")),),
-        first="d_scores", heading=sentence_and_answer(correction), notice=tuple(notice_mask(everywhere)),
-        weights=whose_gradients(correction.learner), height=300, width=560)  # fmt: skip
+        first="d_scores",
+        heading=sentence_and_answer(correction),
+        notice=tuple(notice_mask(everywhere)),
+        weights=whose_gradients(correction.learner),
+        height=300,
+        width=560,
+    )
     yield Matrices(
-        key="value_back", name=message("What each query adds to the gradient of one value"), first="d_v", beside=True,
+        key="value_back",
+        name=message("What each query adds to the gradient of one value"),
+        first="d_v",
+        beside=True,
         bands=((added_by_queries(everywhere, rule, key),), (value_gradient(everywhere, rule, key),)),
-        notice=tuple(notice_value(everywhere, key)), numbered=True, height=300, width=440,
-    )  # fmt: skip
+        notice=tuple(notice_value(everywhere, key)),
+        numbered=True,
+        height=300,
+        width=440,
+    )
     yield word_figure(correction, number)
 
 
@@ -49,12 +61,18 @@ def asked_everywhere(correction: Prediction) -> Prediction:
 
 def notice_mask(everywhere: Prediction) -> Iterator[Message]:
     """What the mask does on the way back."""
-    yield message("Here the model is asked for the next word at all {count} positions, as language models are; the loss is "
-              "the mean.", count=len(everywhere.asked))  # fmt: skip
+    yield message(
+        "Here the model is asked for the next word at all {count} positions, as language models are; the loss is "
+        "the mean.",
+        count=len(everywhere.asked),
+    )
     hidden = int((~everywhere.attention.visible).sum())
     if hidden:
-        yield message("The {count} masked scores get a gradient of exactly 0: their weight is 0, and the gradient of a "
-                  "score has the weight as a factor.", count=hidden)  # fmt: skip
+        yield message(
+            "The {count} masked scores get a gradient of exactly 0: their weight is 0, and the gradient of a "
+            "score has the weight as a factor.",
+            count=hidden,
+        )
     else:
         yield message("The mask is off, so every score gets a gradient, those of later words among them.")
 
@@ -76,20 +94,35 @@ def added_by_queries(everywhere: Prediction, rule: ChainRule, key: int) -> Matri
         return rule.before("d_output", i, c) if rule.visible[i][key] else iter(())
 
     return Matrix(
-        key="added", title=message("weight · d_output"), values=values, scale="gradient", colour="v", visible=visible,
-        rows=token_axis(everywhere.tokens, QUERIES), columns=feature_axis(values.shape[1]), step=step, before=before,
-        sources=lambda i, c: (Cells("d_v", 0, c),))  # fmt: skip
+        key="added",
+        title=message("weight · d_output"),
+        values=values,
+        scale="gradient",
+        colour="v",
+        visible=visible,
+        rows=token_axis(everywhere.tokens, QUERIES),
+        columns=feature_axis(values.shape[1]),
+        step=step,
+        before=before,
+        sources=lambda i, c: (Cells("d_v", 0, c),),
+    )
 
 
 def value_gradient(everywhere: Prediction, rule: ChainRule, key: int) -> Matrix:
     """The sum over all queries: the gradient of the value."""
     values = np.array(everywhere.numbers["d_v"][key])[None]
     return Matrix(
-        key="d_v", title=message("sum: d_v of {key}", key=everywhere.names[key]), values=values, scale="gradient",
-        colour="v", rows=single_axis(everywhere.tokens[key], named=True), columns=feature_axis(values.shape[1]),
-        step=lambda _, c: rule.step("d_v", key, c), before=lambda _, c: rule.before("d_v", key, c),
+        key="d_v",
+        title=message("sum: d_v of {key}", key=everywhere.names[key]),
+        values=values,
+        scale="gradient",
+        colour="v",
+        rows=single_axis(everywhere.tokens[key], named=True),
+        columns=feature_axis(values.shape[1]),
+        step=lambda _, c: rule.step("d_v", key, c),
+        before=lambda _, c: rule.before("d_v", key, c),
         sources=lambda _, c: (Cells("added", column=c),),
-    )  # fmt: skip
+    )
 
 
 def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
@@ -99,7 +132,9 @@ def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
     yield plural(
         "One query may look at {key}, so one row makes its d_v.",
         "{count} queries may look at {key}: what they add is summed to its d_v.",
-        len(looked), key=name)  # fmt: skip
+        len(looked),
+        key=name,
+    )
     weights, d_output = (np.array(everywhere.numbers[each]) for each in ("weights", "d_output"))
     lengths = weights[:, key] * np.linalg.norm(d_output, axis=-1)
     longest = [i for (i,) in argmax_ties(lengths, magnitude)]
@@ -107,8 +142,10 @@ def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
         yield plural(
             "{queries} adds the longest row, of length {length}.",
             "{queries} add the longest rows, of length {length}.",
-            len(longest), queries=ListOf(tuple(everywhere.names[i] for i in longest)), length=Magnitude(float(lengths.max())),
-        )  # fmt: skip
+            len(longest),
+            queries=ListOf(tuple(everywhere.names[i] for i in longest)),
+            length=Magnitude(float(lengths.max())),
+        )
 
 
 # One word, several places.
@@ -142,28 +179,52 @@ def word_figure(correction: Prediction, number: int) -> Matrices:
 
     def part(which: int) -> Matrix:
         says = message("d_x of {word} in sentence {which}", word=word, which=which + 1)
-        return one_row(f"part_{which}", message("sentence {which}", which=which + 1), parts[which],
-                       lambda _, c: Step(says, term(parts[which][c]), parts[which][c]))  # fmt: skip
+        return one_row(
+            f"part_{which}",
+            message("sentence {which}", which=which + 1),
+            parts[which],
+            lambda _, c: Step(says, term(parts[which][c]), parts[which][c]),
+        )
 
     def total(_: int, c: int) -> Step:
         arithmetic = term(parts[0][c]) + parts[1][c]
         return Step(message("the row of {word} was read twice, so both are added", word=word), arithmetic, whole[c])
 
     def one_row(key: str, title: Message, values: list[float], step) -> Matrix:
-        return Matrix(key=key, title=title, values=np.array(values)[None], rows=single_axis(word.text, named=True),
-                      columns=feature_axis(len(values)), scale="gradient", step=step)  # fmt: skip
+        return Matrix(
+            key=key,
+            title=title,
+            values=np.array(values)[None],
+            rows=single_axis(word.text, named=True),
+            columns=feature_axis(len(values)),
+            scale="gradient",
+            step=step,
+        )
 
     return Matrices(
-        key="word_back", name=message("The gradient of one row of the embedding table"), heading=message("A word twice"),
-        bands=((part(0),), (part(1),), (one_row("row", message("table row"), whole, total),)), first="row",
-        notice=tuple(notice_word(correction, pair, word)), numbered=True, height=240)  # fmt: skip
+        key="word_back",
+        name=message("The gradient of one row of the embedding table"),
+        heading=message("A word twice"),
+        bands=((part(0),), (part(1),), (one_row("row", message("table row"), whole, total),)),
+        first="row",
+        notice=tuple(notice_word(correction, pair, word)),
+        numbered=True,
+        height=240,
+    )
 
 
 def notice_word(correction: Prediction, pair: Prediction, word: Token) -> Iterator[Message]:
     """No word comes twice in a sentence of this task, so a batch has to show it."""
     other = " ".join(PRONOUN_WORDS[i] for i in pair.batch.inputs[1].tolist())
-    yield message("No word repeats in “{sentence}”. So take two sentences at once, as training takes {batch}: the second "
-              "is “{other}”.", sentence=" ".join(correction.tokens), other=other,
-              batch=correction.learner.settings.batch_size)  # fmt: skip
-    yield message("{word} stands in both, and both read the same row of the embedding table: the row gets the sum of both "
-              "gradients. Each is half as large as alone, because the loss is the mean of two.", word=word)  # fmt: skip
+    yield message(
+        "No word repeats in “{sentence}”. So take two sentences at once, as training takes {batch}: the second "
+        "is “{other}”.",
+        sentence=" ".join(correction.tokens),
+        other=other,
+        batch=correction.learner.settings.batch_size,
+    )
+    yield message(
+        "{word} stands in both, and both read the same row of the embedding table: the row gets the sum of both "
+        "gradients. Each is half as large as alone, because the loss is the mean of two.",
+        word=word,
+    )

@@ -29,23 +29,47 @@ def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
     """The loss before and after, and the loss on the way beside what the gradient promises."""
     before, after = loss_of_one(correction), loss_after(correction, rate)
     yield Facts(
-        key="one_update", name=message("One update"), heading=sentence_and_answer(correction),
-        facts=((message("loss before"), Magnitude(before)), (message("loss after"), Magnitude(after)),
-               (message("the gradient promised"), Magnitude(promised(correction, rate)))))  # fmt: skip
+        key="one_update",
+        name=message("One update"),
+        heading=sentence_and_answer(correction),
+        facts=(
+            (message("loss before"), Magnitude(before)),
+            (message("loss after"), Magnitude(after)),
+            (message("the gradient promised"), Magnitude(promised(correction, rate))),
+        ),
+    )
     rates = np.linspace(0, 2 * rate, POINTS_ALONG).astype(np.float32).astype(float)  # as they are drawn
     slope = squared_length(correction)
     straight = np.linspace(0, min(2 * rate, 0.9 * before / slope), POINTS_ALONG)  # no loss is below 0
     yield Curves(
-        key="along_gradient", name=message("The loss along the way of one update"), x=message("learning rate"), y=message("loss"),
-        notice=tuple(notice_update(correction, rate)), weights=whose_gradients(correction.learner),
+        key="along_gradient",
+        name=message("The loss along the way of one update"),
+        x=message("learning rate"),
+        y=message("loss"),
+        notice=tuple(notice_update(correction, rate)),
+        weights=whose_gradients(correction.learner),
         lines=(
             Line(key="loss", name=message("this sentence"), x=rates, y=losses_after(correction, rates)),
-            Line(key="promise", name=message("promised by its gradient"), x=straight, colour="muted", style="dashed",
-                 y=before - straight * slope),
-            Line(key="others", name=message("{count} other sentences", count=HELD_OUT), x=rates, colour="muted",
-                 y=losses_of_others(correction, rates)),
+            Line(
+                key="promise",
+                name=message("promised by its gradient"),
+                x=straight,
+                colour="muted",
+                style="dashed",
+                y=before - straight * slope,
+            ),
+            Line(
+                key="others",
+                name=message("{count} other sentences", count=HELD_OUT),
+                x=rates,
+                colour="muted",
+                y=losses_of_others(correction, rates),
+            ),
         ),
-        chosen=float(rates[POINTS_ALONG // 2]), width=760, height=320)  # fmt: skip
+        chosen=float(rates[POINTS_ALONG // 2]),
+        width=760,
+        height=320,
+    )
 
 
 def losses_after(correction: Prediction, rates: Rates, batch: Batch | None = None) -> Rates:
@@ -106,11 +130,16 @@ def notice_update(correction: Prediction, rate: float) -> Iterator[Message]:
     yield notice_probability(correction, after)
     too_long = first_too_long(correction)
     if too_long is None:
-        yield message("Of many learning rates tried, up to {rate}, none makes this prediction worse than it was.",
-                  rate=rate_as_written(float(TRIED[-1])))  # fmt: skip
+        yield message(
+            "Of many learning rates tried, up to {rate}, none makes this prediction worse than it was.",
+            rate=rate_as_written(float(TRIED[-1])),
+        )
     else:
-        yield message("A step can be too long: of many learning rates tried, {rate} is the first that makes this "
-                  "prediction worse than it was.", rate=Magnitude(too_long))  # fmt: skip
+        yield message(
+            "A step can be too long: of many learning rates tried, {rate} is the first that makes this "
+            "prediction worse than it was.",
+            rate=Magnitude(too_long),
+        )
     yield notice_others(correction, rate)
 
 
@@ -118,13 +147,19 @@ def notice_promise(correction: Prediction, rate: float) -> Message:
     """The straight line of the gradient beside the loss."""
     line = promised(correction, rate)
     if line < 0:
-        return message("The straight line of the gradient would be below 0 there, where no loss can be: so long a step is "
-                   "beyond what the gradient knows.")  # fmt: skip
+        return message(
+            "The straight line of the gradient would be below 0 there, where no loss can be: so long a step is "
+            "beyond what the gradient knows."
+        )
     if nearly_straight(correction, rate):
-        return message("The gradient promised the same, {promised}: on so short a way the loss is nearly a straight line.",
-                   promised=Magnitude(line))  # fmt: skip
-    return message("The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.",
-               promised=Magnitude(line))  # fmt: skip
+        return message(
+            "The gradient promised the same, {promised}: on so short a way the loss is nearly a straight line.",
+            promised=Magnitude(line),
+        )
+    return message(
+        "The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.",
+        promised=Magnitude(line),
+    )
 
 
 def nearly_straight(correction: Prediction, rate: float) -> bool:
@@ -154,21 +189,32 @@ def notice_others(correction: Prediction, rate: float) -> Message:
     own, others = as_read(loss_of_one(correction), loss_after(correction, rate)), as_read(before, after)
     match own, others:
         case _, "stays":
-            return message("On {count} other sentences the mean loss stays at {before}, to two digits.",
-                       count=HELD_OUT, before=Magnitude(before))  # fmt: skip
+            return message(
+                "On {count} other sentences the mean loss stays at {before}, to two digits.",
+                count=HELD_OUT,
+                before=Magnitude(before),
+            )
         case "falls", "falls":
             return message(
                 "{count} other sentences gain as well: their mean loss goes from {before} to {after}.", **about
             )
         case "falls", "rises":
-            return message("{count} other sentences pay for it: their mean loss goes from {before} to {after}. So training "
-                       "takes small steps, and many sentences at once.", **about)  # fmt: skip
+            return message(
+                "{count} other sentences pay for it: their mean loss goes from {before} to {after}. So training "
+                "takes small steps, and many sentences at once.",
+                **about,
+            )
         case "rises", "rises":
-            return message("{count} other sentences lose as well: their mean loss goes from {before} to {after}. So "
-                       "training takes small steps, and many sentences at once.", **about)  # fmt: skip
+            return message(
+                "{count} other sentences lose as well: their mean loss goes from {before} to {after}. So "
+                "training takes small steps, and many sentences at once.",
+                **about,
+            )
         case "rises", "falls":
-            return message("{count} other sentences gain, though this one loses: their mean loss goes from {before} to "
-                       "{after}.", **about)  # fmt: skip
+            return message(
+                "{count} other sentences gain, though this one loses: their mean loss goes from {before} to {after}.",
+                **about,
+            )
     return message("On {count} other sentences the mean loss goes from {before} to {after}.", **about)
 
 

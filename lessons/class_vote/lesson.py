@@ -56,18 +56,34 @@ def most_chosen(name: Message, votes: Sequence[int]) -> Message:
     first, voters = [place for (place,) in argmax_ties(torch.tensor(votes), str)], sum(votes)
     most, letters = max(votes), ListOf(tuple(CARD_LETTERS[place] for place in first))
     if len(first) == 1:
-        return message("{name}: {letter} was chosen most, by {most} of {voters}.", name=name,
-                   letter=CARD_LETTERS[first[0]], most=most, voters=voters)  # fmt: skip
-    return message("{name}: {letters} were chosen most, each by {most} of {voters}.", name=name, letters=letters, most=most,
-               voters=voters)  # fmt: skip
+        return message(
+            "{name}: {letter} was chosen most, by {most} of {voters}.",
+            name=name,
+            letter=CARD_LETTERS[first[0]],
+            most=most,
+            voters=voters,
+        )
+    return message(
+        "{name}: {letters} were chosen most, each by {most} of {voters}.",
+        name=name,
+        letters=letters,
+        most=most,
+        voters=voters,
+    )
 
 
 def flow(question: Question, moved: Sequence[Sequence[int]], *, explained: bool) -> Flow:
     """How those moved who voted twice; somebody did. The right card is named only once it is explained."""
     right = question.right if explained else None
     cards = tuple(card.text for card in question.cards)
-    return Flow(key="class_flow", name=message("From the first vote to the second"), cards=cards, right=right,
-                moved=tuple(map(tuple, moved)), notice=(who_moved(moved, right),))  # fmt: skip
+    return Flow(
+        key="class_flow",
+        name=message("From the first vote to the second"),
+        cards=cards,
+        right=right,
+        moved=tuple(map(tuple, moved)),
+        notice=(who_moved(moved, right),),
+    )
 
 
 def who_moved(moved: Sequence[Sequence[int]], right: int | None) -> Message:
@@ -87,8 +103,13 @@ def flow_table(figure: Flow) -> Table:
     letters = CARD_LETTERS[: len(figure.cards)]
     columns = (message("first answer"), *(message("then {letter}", letter=letter) for letter in letters))
     cells = tuple((letter, *row) for letter, row in zip(letters, figure.moved, strict=True))
-    return Table(key="class_flow_numbers", name=message("From the first vote to the second, in numbers"), columns=columns,
-                 cells=cells, folded=True)  # fmt: skip
+    return Table(
+        key="class_flow_numbers",
+        name=message("From the first vote to the second, in numbers"),
+        columns=columns,
+        cells=cells,
+        folded=True,
+    )
 
 
 TELLS_VOTES = Code((distribution_of_votes, most_chosen, who_moved))

@@ -44,16 +44,23 @@ def counted_figures(sizes: LayerSizes, model: PublishedModel | None) -> Iterator
     """Four numbers, how they are shared out among the steps, how they grow, how each comes about, and known caches."""
     counts = counts_of(sizes)
     yield Parts(
-        key="cost_parts", name=message("What each step takes of all multiplications and of all numbers moved"),
-        rows=(OF_MULTIPLICATIONS, OF_MOVED), parts=tuple(map(part_of_step(sizes), COST_STEPS)), width=760,
-        notice=tuple(notice_counted(sizes, model)))  # fmt: skip
+        key="cost_parts",
+        name=message("What each step takes of all multiplications and of all numbers moved"),
+        rows=(OF_MULTIPLICATIONS, OF_MOVED),
+        parts=tuple(map(part_of_step(sizes), COST_STEPS)),
+        width=760,
+        notice=tuple(notice_counted(sizes, model)),
+    )
     yield Facts(
-        key="cost_facts", name=message("What the layer costs"),
+        key="cost_facts",
+        name=message("What the layer costs"),
         facts=(
             (message("multiplications"), in_short(sum(counts["multiplications"].values()))),
             (message("numbers moved"), in_short(sum(counts["numbers moved"].values()))),
             (message("parameters"), in_short(counts["kept"]["parameters"])),
-            (message("numbers in the cache"), in_short(counts["kept"]["cache"]))))  # fmt: skip
+            (message("numbers in the cache"), in_short(counts["kept"]["cache"])),
+        ),
+    )
     yield growth_curves(sizes)
     yield from count_tables(sizes)
     yield cache_table()
@@ -71,9 +78,15 @@ def part_of_step(sizes: LayerSizes) -> Callable[[CostStep], Part]:
 
     def part(step: CostStep) -> Part:
         says = tuple(
-            message("{step}: {count} of {all}, {share}", step=COST_STEPS[step], count=Integer(numbers[step]),
-                all=Integer(sum(numbers.values())), share=Percent(numbers[step] / sum(numbers.values())))
-            for numbers in of)  # fmt: skip
+            message(
+                "{step}: {count} of {all}, {share}",
+                step=COST_STEPS[step],
+                count=Integer(numbers[step]),
+                all=Integer(sum(numbers.values())),
+                share=Percent(numbers[step] / sum(numbers.values())),
+            )
+            for numbers in of
+        )
         shares = tuple(numbers[step] / sum(numbers.values()) for numbers in of)
         return Part(name=render(COST_STEPS[step]), shares=shares, says=says)
 
@@ -87,20 +100,32 @@ def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[
     yield message(
         "Scores, softmax and weights · V grow with the square of the number of tokens, n²; the rest grows with n. At "
         "n = {tokens}, what grows with n² takes {share} of the multiplications.",
-        tokens=Integer(sizes.tokens), share=Percent(share))  # fmt: skip
+        tokens=Integer(sizes.tokens),
+        share=Percent(share),
+    )
     yield message("It is the greater part from n = {tokens} on.", tokens=Integer(squared_from(sizes)))
     if model is None:
         return
     if squared_from(sizes) > model.context:
-        yield message("That is more than the {context} tokens that {model} was trained to read at once.",
-                  model=model.name, context=Integer(model.context))  # fmt: skip
+        yield message(
+            "That is more than the {context} tokens that {model} was trained to read at once.",
+            model=model.name,
+            context=Integer(model.context),
+        )
     if sizes.tokens > model.context:
-        yield message("{model} was trained to read at most {context} tokens at once; the count goes on all the same.",
-                  model=model.name, context=Integer(model.context))  # fmt: skip
+        yield message(
+            "{model} was trained to read at most {context} tokens at once; the count goes on all the same.",
+            model=model.name,
+            context=Integer(model.context),
+        )
     if model.window is not None and sizes.tokens > model.window:
-        yield message("{model} looks back over a window of {window} tokens and keeps no older ones. This counts a layer "
-                  "without the window: all pairs, and a cache of all {tokens} tokens.",
-                  model=model.name, window=Integer(model.window), tokens=Integer(sizes.tokens))  # fmt: skip
+        yield message(
+            "{model} looks back over a window of {window} tokens and keeps no older ones. This counts a layer "
+            "without the window: all pairs, and a cache of all {tokens} tokens.",
+            model=model.name,
+            window=Integer(model.window),
+            tokens=Integer(sizes.tokens),
+        )
 
 
 def growth_curves(sizes: LayerSizes) -> Curves:
@@ -112,21 +137,36 @@ def growth_curves(sizes: LayerSizes) -> Curves:
     squared = [sum(counts[step] for step in GROWS_SQUARED) for counts in several]
     rest = [sum(counts.values()) - all_squared for counts, all_squared in zip(several, squared, strict=True)]
     return Curves(
-        key="cost_growth", name=message("Multiplications over the number of tokens"),
-        heading=message("Where n² begins to matter"), x=message("tokens n"), y=message("multiplications of one layer"),
-        lines=(Line(key="squared", name=message("grows with n²"), x=n, y=squared),
-               Line(key="rest", name=message("grows with n"), x=n, y=rest, colour="muted", style="dashed")),
-        marks=((message("here, n = {tokens}", tokens=Integer(sizes.tokens)), sizes.tokens),
-               (message("n² is more from {tokens} on", tokens=Integer(equal)), equal)),
-        logarithmic=True, logarithmic_y=True, y_domain=(1, 10 ** (len(str(max(squared))) + 1)), width=760, height=300,
-        notice=tuple(notice_doubled(sizes)))  # fmt: skip
+        key="cost_growth",
+        name=message("Multiplications over the number of tokens"),
+        heading=message("Where n² begins to matter"),
+        x=message("tokens n"),
+        y=message("multiplications of one layer"),
+        lines=(
+            Line(key="squared", name=message("grows with n²"), x=n, y=squared),
+            Line(key="rest", name=message("grows with n"), x=n, y=rest, colour="muted", style="dashed"),
+        ),
+        marks=(
+            (message("here, n = {tokens}", tokens=Integer(sizes.tokens)), sizes.tokens),
+            (message("n² is more from {tokens} on", tokens=Integer(equal)), equal),
+        ),
+        logarithmic=True,
+        logarithmic_y=True,
+        y_domain=(1, 10 ** (len(str(max(squared))) + 1)),
+        width=760,
+        height=300,
+        notice=tuple(notice_doubled(sizes)),
+    )
 
 
 def notice_doubled(sizes: LayerSizes) -> Iterator[Message]:
     """Twice as many tokens: between twice and four times the work."""
     now, twice = (sum(multiplications(replace(sizes, tokens=n)).values()) for n in (sizes.tokens, 2 * sizes.tokens))
-    yield message("With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.",
-              twice=Integer(2 * sizes.tokens), times=Fixed(twice / now))  # fmt: skip
+    yield message(
+        "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.",
+        twice=Integer(2 * sizes.tokens),
+        times=Fixed(twice / now),
+    )
 
 
 def count_tables(sizes: LayerSizes) -> Iterator[Table]:
@@ -138,32 +178,67 @@ def count_tables(sizes: LayerSizes) -> Iterator[Table]:
     def cells(*several: str) -> tuple[tuple, ...]:
         return tuple(
             (names[step], named_formula(of, step), arithmetic_of(of, step, sizes), Integer(counts[of][step]))
-            for of in several for step in FORMULAS[of])  # fmt: skip
+            for of in several
+            for step in FORMULAS[of]
+        )
 
     yield Table(
-        key="cost_products", name=message("How each number of multiplications comes about"),
-        heading=message("How each number comes about"), columns=(message("multiplications"), *columns),
-        cells=cells("multiplications"))  # fmt: skip
+        key="cost_products",
+        name=message("How each number of multiplications comes about"),
+        heading=message("How each number comes about"),
+        columns=(message("multiplications"), *columns),
+        cells=cells("multiplications"),
+    )
     yield Table(
-        key="cost_moved", name=message("How each number that is moved or kept comes about"),
-        columns=(message("numbers moved; numbers kept"), *columns), cells=cells("numbers moved", "kept"),
-        notice=(message("n tokens of d_model features; h query heads, g key/value heads; d_k features of a query or key, "
-                    "d_v of a value. Each step reads all that it needs once and writes its result once. A division "
-                    "counts as a multiplication; the softmax takes h·n·n exponentials besides."),))  # fmt: skip
+        key="cost_moved",
+        name=message("How each number that is moved or kept comes about"),
+        columns=(message("numbers moved; numbers kept"), *columns),
+        cells=cells("numbers moved", "kept"),
+        notice=(
+            message(
+                "n tokens of d_model features; h query heads, g key/value heads; d_k features of a query or key, "
+                "d_v of a value. Each step reads all that it needs once and writes its result once. A division "
+                "counts as a multiplication; the softmax takes h·n·n exponentials besides."
+            ),
+        ),
+    )
 
 
 def cache_table() -> Table:
     """What published models keep of each token, and of a full context."""
     return Table(
-        key="cost_caches", name=message("The cache of published models"), heading=message("The cache of published models"),
-        columns=(message("model"), message("bytes of each token: 2 · layers · key/value heads · features · 2"),
-                 message("tokens kept"), message("a full cache, GiB"), message("where it is written")),
+        key="cost_caches",
+        name=message("The cache of published models"),
+        heading=message("The cache of published models"),
+        columns=(
+            message("model"),
+            message("bytes of each token: 2 · layers · key/value heads · features · 2"),
+            message("tokens kept"),
+            message("a full cache, GiB"),
+            message("where it is written"),
+        ),
         cells=tuple(
-            (model.name, message("2·{layers}·{heads}·{features}·2 = {bytes}", layers=model.layers, heads=model.n_kv_heads,
-                             features=model.d_head, bytes=Integer(model.bytes_of_token)),
-             Integer(model.most_kept), Fixed(model.bytes_of_cache / GIBIBYTE, 3), model.source)
-            for model in PUBLISHED.values()),
-        notice=(message("A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads "
-                    "make it smaller; Mistral 7B looks back over a window and keeps no older token. In every other "
-                    "layer of GPT-3 a query looks at a band of tokens only; how wide it is was not published, so all "
-                    "tokens count here."),))  # fmt: skip
+            (
+                model.name,
+                message(
+                    "2·{layers}·{heads}·{features}·2 = {bytes}",
+                    layers=model.layers,
+                    heads=model.n_kv_heads,
+                    features=model.d_head,
+                    bytes=Integer(model.bytes_of_token),
+                ),
+                Integer(model.most_kept),
+                Fixed(model.bytes_of_cache / GIBIBYTE, 3),
+                model.source,
+            )
+            for model in PUBLISHED.values()
+        ),
+        notice=(
+            message(
+                "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads "
+                "make it smaller; Mistral 7B looks back over a window and keeps no older token. In every other "
+                "layer of GPT-3 a query looks at a band of tokens only; how wide it is was not published, so all "
+                "tokens count here."
+            ),
+        ),
+    )

@@ -63,18 +63,22 @@ def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One query's softmax, block by block."""
     row = OnlineRow(example, head, choices.query % len(example.tokens), choices.block)
     return Screen(
-        formula=BLOCK_FORMULA, figures=online_figures(row),
+        formula=BLOCK_FORMULA,
+        figures=online_figures(row),
         code=Code((attend_in_blocks, take_block), ran=partial(ran_online, row)),
-        ask=question_picker("cost", BLOCK_QUESTIONS, example.example.seed, row))  # fmt: skip
+        ask=question_picker("cost", BLOCK_QUESTIONS, example.example.seed, row),
+    )
 
 
 def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """What was measured on the machine at hand, if anybody has."""
     sizes = sizes_of_example(example)
     return Screen(
-        figures=tuple(measured_figures(choices.timings)), remarks=(said_of_machine(choices.timings, choices.machine),),
+        figures=tuple(measured_figures(choices.timings)),
+        remarks=(said_of_machine(choices.timings, choices.machine),),
         code=Code((written_out, in_blocks, fused, fitted_slope), ran=partial(ran_slope, example, choices.timings)),
-        ask=question_picker("cost", COUNT_QUESTIONS, example.example.seed, sizes))  # fmt: skip
+        ask=question_picker("cost", COUNT_QUESTIONS, example.example.seed, sizes),
+    )
 
 
 BLOCK_FORMULA = (
@@ -88,10 +92,14 @@ def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen
     model = PUBLISHED.get(choices.model)
     sizes = sizes_of_example(example) if model is None else model.sizes(choices.tokens)
     return Screen(
-        formula=cost_formula(sizes), figures=tuple(counted_figures(sizes, model)),
-        code=Code((multiplications, numbers_moved, layer_parameters, cached_numbers, squared_from),
-                  ran=partial(ran_counts, sizes)),
-        ask=question_picker("cost", QUESTIONS, example.example.seed, sizes))  # fmt: skip
+        formula=cost_formula(sizes),
+        figures=tuple(counted_figures(sizes, model)),
+        code=Code(
+            (multiplications, numbers_moved, layer_parameters, cached_numbers, squared_from),
+            ran=partial(ran_counts, sizes),
+        ),
+        ask=question_picker("cost", QUESTIONS, example.example.seed, sizes),
+    )
 
 
 def cost_formula(s: LayerSizes) -> str:
@@ -109,9 +117,15 @@ def ran_counts(sizes: LayerSizes) -> Ran:
     counts = {"products": multiplications, "moved": numbers_moved}
     return Ran(
         {"sizes": sizes},
-        (*(f"{name} = list({count.__name__}(sizes).values())" for name, count in counts.items()),
-         "parameters, cache = layer_parameters(sizes), cached_numbers(sizes)",
-         "equal = squared_from(sizes)"),
-        {**{name: list(count(sizes).values()) for name, count in counts.items()},
-         "parameters": layer_parameters(sizes), "cache": cached_numbers(sizes),
-         "equal": squared_from(sizes)})  # fmt: skip
+        (
+            *(f"{name} = list({count.__name__}(sizes).values())" for name, count in counts.items()),
+            "parameters, cache = layer_parameters(sizes), cached_numbers(sizes)",
+            "equal = squared_from(sizes)",
+        ),
+        {
+            **{name: list(count(sizes).values()) for name, count in counts.items()},
+            "parameters": layer_parameters(sizes),
+            "cache": cached_numbers(sizes),
+            "equal": squared_from(sizes),
+        },
+    )

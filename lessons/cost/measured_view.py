@@ -25,16 +25,25 @@ from lessons.screen.screen import Colour, Curves, Line, Table
 MILLISECOND, MEBIBYTE = 1e-3, 2**20
 PARTED = 1.5  # times as long
 WAY_NAMES: dict[Way, Message] = {
-    "written": message("written out"), "blocks": message("in blocks"), "fused": message("PyTorch’s own"),
-    "anew": message("all read anew"), "kept": message("keys and values kept"),
-}  # fmt: skip
+    "written": message("written out"),
+    "blocks": message("in blocks"),
+    "fused": message("PyTorch’s own"),
+    "anew": message("all read anew"),
+    "kept": message("keys and values kept"),
+}
 WAY_LOOKS: dict[Way, tuple[Colour, str]] = {
-    "written": ("ink", "line"), "blocks": ("ink", "dashed"), "fused": ("muted", "line"),
-    "anew": ("ink", "line"), "kept": ("muted", "line"),
-}  # fmt: skip
+    "written": ("ink", "line"),
+    "blocks": ("ink", "dashed"),
+    "fused": ("muted", "line"),
+    "anew": ("ink", "line"),
+    "kept": ("muted", "line"),
+}
 OVER_NAMES: dict[Over, Message] = {
-    "tokens": message("tokens n"), "d_k": message("d_k"), "heads": message("heads"), "text": message("tokens of the text so far"),
-}  # fmt: skip
+    "tokens": message("tokens n"),
+    "d_k": message("d_k"),
+    "heads": message("heads"),
+    "text": message("tokens of the text so far"),
+}
 Measure = tuple[Message, Callable[[Timing], float]]
 TIME: Measure = (message("milliseconds of a call"), lambda timing: timing.seconds / MILLISECOND)
 MEMORY: Measure = (message("MiB of tensors held at once"), lambda timing: timing.most_bytes / MEBIBYTE)
@@ -58,20 +67,43 @@ def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
 
 
 def measured_curve(
-    timings: Sequence[Timing], over: Over, measure: Measure, heading: Message | None = None,
+    timings: Sequence[Timing],
+    over: Over,
+    measure: Measure,
+    heading: Message | None = None,
     notice: tuple[Message, ...] = (),
-) -> Curves:  # fmt: skip
+) -> Curves:
     """One measure over one size, a line for each way."""
     title, number = measure
     ways = WRITING_WAYS if over == "text" else tuple(ATTENTION_WAYS)
     lines = tuple(
-        Line(key=way, name=WAY_NAMES[way], colour=WAY_LOOKS[way][0], style=WAY_LOOKS[way][1],
-             points=True, x=[timing.size for timing in several], y=[number(timing) for timing in several])
-        for way in ways if (several := of_way(timings, over, way)))  # fmt: skip
+        Line(
+            key=way,
+            name=WAY_NAMES[way],
+            colour=WAY_LOOKS[way][0],
+            style=WAY_LOOKS[way][1],
+            points=True,
+            x=[timing.size for timing in several],
+            y=[number(timing) for timing in several],
+        )
+        for way in ways
+        if (several := of_way(timings, over, way))
+    )
     return Curves(
-        key=f"cost_{over}_{'time' if measure is TIME else 'memory'}", name=message("What a call takes over a size"),
-        heading=heading, lines=lines, x=OVER_NAMES[over], y=title, above=True, logarithmic=True, logarithmic_y=True,
-        beside=heading is None, notice=notice, width=480, height=280)  # fmt: skip
+        key=f"cost_{over}_{'time' if measure is TIME else 'memory'}",
+        name=message("What a call takes over a size"),
+        heading=heading,
+        lines=lines,
+        x=OVER_NAMES[over],
+        y=title,
+        above=True,
+        logarithmic=True,
+        logarithmic_y=True,
+        beside=heading is None,
+        notice=notice,
+        width=480,
+        height=280,
+    )
 
 
 def of_way(timings: Sequence[Timing], over: Over, way: Way) -> list[Timing]:
@@ -83,14 +115,30 @@ def slopes_table(timings: Sequence[Timing]) -> Table:
     """To which power of each size the numbers of each way grow in the end."""
     columns = [("tokens", TIME), ("tokens", MEMORY), ("d_k", TIME), ("heads", TIME)]
     return Table(
-        key="cost_slopes", name=message("The slopes of these lines"), heading=message("The slope of each line"), width=760,
-        columns=(message("slope"), message("time over n"), message("memory over n"), message("time over d_k"), message("time over heads")),
+        key="cost_slopes",
+        name=message("The slopes of these lines"),
+        heading=message("The slope of each line"),
+        width=760,
+        columns=(
+            message("slope"),
+            message("time over n"),
+            message("memory over n"),
+            message("time over d_k"),
+            message("time over heads"),
+        ),
         cells=tuple(
             (name, *(slope_said(slope_of(of_way(timings, over, way), number)) for over, (_, number) in columns))
-            for way, name in WAY_NAMES.items() if way in ATTENTION_WAYS),
-        notice=(message("A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is "
-                    "fitted to the last sizes of its line. What PyTorch’s own holds inside for a moment is not "
-                    "seen."),))  # fmt: skip
+            for way, name in WAY_NAMES.items()
+            if way in ATTENTION_WAYS
+        ),
+        notice=(
+            message(
+                "A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is "
+                "fitted to the last sizes of its line. What PyTorch’s own holds inside for a moment is not "
+                "seen."
+            ),
+        ),
+    )
 
 
 def slope_said(slope: float | None) -> Fixed | str:
@@ -104,45 +152,71 @@ def notice_measured_ways(timings: Sequence[Timing]) -> Iterator[Message]:
     common = set.intersection(*({one.size for one in of} for of in several.values()))
     for way, of in several.items() if common else ():
         one = next(one for one in of if one.size == max(common))
-        yield message("At n = {tokens}, {way}: {time} ms and {memory} MiB.", tokens=Integer(one.tokens), way=WAY_NAMES[way],
-                  time=Fixed(one.seconds / MILLISECOND), memory=Fixed(one.most_bytes / MEBIBYTE))  # fmt: skip
+        yield message(
+            "At n = {tokens}, {way}: {time} ms and {memory} MiB.",
+            tokens=Integer(one.tokens),
+            way=WAY_NAMES[way],
+            time=Fixed(one.seconds / MILLISECOND),
+            memory=Fixed(one.most_bytes / MEBIBYTE),
+        )
 
 
 def said_of_sizes() -> Message:
     """What stays as it is while one size grows."""
-    return message("What is not varied stays at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.",
-               tokens=Integer(USUAL_SIZES["tokens"]), d_k=USUAL_SIZES["d_k"], heads=USUAL_SIZES["heads"])  # fmt: skip
+    return message(
+        "What is not varied stays at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.",
+        tokens=Integer(USUAL_SIZES["tokens"]),
+        d_k=USUAL_SIZES["d_k"],
+        heads=USUAL_SIZES["heads"],
+    )
 
 
 def notice_writing(timings: Sequence[Timing]) -> Iterator[Message]:
     """Where the curves part, and how far they are apart in the end."""
     anew, kept = (of_way(timings, "text", way) for way in WRITING_WAYS)
-    yield message("A model of {layers} layers, {features} features and random weights writes one token more.",
-              layers=WRITER.n_layers, features=WRITER.d_model)  # fmt: skip
+    yield message(
+        "A model of {layers} layers, {features} features and random weights writes one token more.",
+        layers=WRITER.n_layers,
+        features=WRITER.d_model,
+    )
     common = {one.size for one in anew} & {one.size for one in kept}
     if not common:
         return
     last = max(common)
     long, short = (next(one for one in of if one.size == last) for of in (anew, kept))
-    yield message("After {tokens} tokens, reading all anew takes {anew} ms and the newest alone, beside what was kept, "
-              "{kept} ms.", tokens=Integer(last), anew=Fixed(long.seconds / MILLISECOND),
-              kept=Fixed(short.seconds / MILLISECOND))  # fmt: skip
+    yield message(
+        "After {tokens} tokens, reading all anew takes {anew} ms and the newest alone, beside what was kept, "
+        "{kept} ms.",
+        tokens=Integer(last),
+        anew=Fixed(long.seconds / MILLISECOND),
+        kept=Fixed(short.seconds / MILLISECOND),
+    )
     parted = parted_from(anew, kept, PARTED)
     if parted is None:
-        yield message("Reading anew does not take {times} times as long there: the curves have not parted.",
-                  times=Fixed(PARTED, 1))  # fmt: skip
+        yield message(
+            "Reading anew does not take {times} times as long there: the curves have not parted.",
+            times=Fixed(PARTED, 1),
+        )
     else:
-        yield message("The curves part at {tokens} tokens: from there on, reading anew takes {times} times as long or more "
-                  "at every length that was measured.", tokens=Integer(parted), times=Fixed(PARTED, 1))  # fmt: skip
+        yield message(
+            "The curves part at {tokens} tokens: from there on, reading anew takes {times} times as long or more "
+            "at every length that was measured.",
+            tokens=Integer(parted),
+            times=Fixed(PARTED, 1),
+        )
 
 
 def said_of_machine(timings: Sequence[Timing], machine: str) -> Message:
     """Where the numbers come from; before there are any, how one gets them."""
     if not timings:
-        return message("Nobody has measured on this machine yet. It takes about a minute, in the background; everybody "
-                   "sees the result.")  # fmt: skip
-    return message("Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.",
-               machine=machine)  # fmt: skip
+        return message(
+            "Nobody has measured on this machine yet. It takes about a minute, in the background; everybody "
+            "sees the result."
+        )
+    return message(
+        "Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.",
+        machine=machine,
+    )
 
 
 def ran_slope(example: ExampleTrace, timings: Sequence[Timing]) -> Ran:
@@ -153,5 +227,8 @@ def ran_slope(example: ExampleTrace, timings: Sequence[Timing]) -> Ran:
     if len(of) < 2:
         tokens = [8, 16, 32]
         numbers = [n * n * multiplications(sizes)["scores"] / sizes.tokens**2 for n in tokens]
-    return Ran({"tokens": tokens, "numbers": numbers}, ("slope = fitted_slope(tokens, numbers)",),
-               {"slope": fitted_slope(tokens, numbers)})  # fmt: skip
+    return Ran(
+        {"tokens": tokens, "numbers": numbers},
+        ("slope = fitted_slope(tokens, numbers)",),
+        {"slope": fitted_slope(tokens, numbers)},
+    )

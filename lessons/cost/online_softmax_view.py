@@ -79,12 +79,22 @@ def passing(row: OnlineRow) -> OnlineSoftmaxFigure:
     """Block after block: the scores so far, e to their differences from the largest, their sum, and the output."""
     outputs = [abs(value) for step in row.steps for value in step.output[0].tolist()]
     return OnlineSoftmaxFigure(
-        key="cost_passing", name=message("A softmax that reads its keys block by block"),
-        query=row.example.names[row.query], keys=tuple(row.example.names[key] for key in row.keys),
-        numbers=row.scores, moments=tuple(known_after(row, b) for b in range(len(row.steps))),
-        titles=(message("score"), message("e to the difference"), message("parts of the sum"), message("values, mixed")),
-        number_domain=max(3.0, *map(abs, row.scores)), output_domain=max(1.0, *outputs),
-        notice=tuple(notice_online(row)))  # fmt: skip
+        key="cost_passing",
+        name=message("A softmax that reads its keys block by block"),
+        query=row.example.names[row.query],
+        keys=tuple(row.example.names[key] for key in row.keys),
+        numbers=row.scores,
+        moments=tuple(known_after(row, b) for b in range(len(row.steps))),
+        titles=(
+            message("score"),
+            message("e to the difference"),
+            message("parts of the sum"),
+            message("values, mixed"),
+        ),
+        number_domain=max(3.0, *map(abs, row.scores)),
+        output_domain=max(1.0, *outputs),
+        notice=tuple(notice_online(row)),
+    )
 
 
 def known_after(row: OnlineRow, b: int) -> BlockState:
@@ -93,27 +103,38 @@ def known_after(row: OnlineRow, b: int) -> BlockState:
     largest, total = float(step.largest[0]), float(step.total[0])
     powers = [math.exp(score - largest) for score in row.scores[: step.end]]
     says = tuple(
-        message("{key}: score {score}, e to the difference {power}, {share} of the sum so far", key=names[row.keys[j]],
-            score=Fixed(row.scores[j]), power=Magnitude(power), share=Percent(power / total))
-        for j, power in enumerate(powers))  # fmt: skip
+        message(
+            "{key}: score {score}, e to the difference {power}, {share} of the sum so far",
+            key=names[row.keys[j]],
+            score=Fixed(row.scores[j]),
+            power=Magnitude(power),
+            share=Percent(power / total),
+        )
+        for j, power in enumerate(powers)
+    )
     output = tuple(step.output[0].tolist())
     features = tuple(
         message("output so far, feature {feature}: {value}", feature=c + 1, value=Fixed(value, 4))
-        for c, value in enumerate(output))  # fmt: skip
+        for c, value in enumerate(output)
+    )
     rescaled = message("all before × {factor}", factor=Magnitude(float(step.rescale[0])))
     first = message("from the largest so far")
     lines = (
-        message("largest so far {largest}", largest=Fixed(largest)), rescaled if b else first,
+        message("largest so far {largest}", largest=Fixed(largest)),
+        rescaled if b else first,
         message("sum so far {total}", total=Fixed(total)),
-        plural("output if {count} key were all", "output if {count} keys were all", step.end))  # fmt: skip
+        plural("output if {count} key were all", "output if {count} keys were all", step.end),
+    )
     return BlockState(step.begin, step.end, largest, tuple(powers), total, output, says, features, lines)
 
 
 def notice_online(row: OnlineRow) -> Iterator[Message]:
     """When what was summed is rescaled, and that the end is that of the plain softmax."""
     if len(row.steps) == 1:
-        yield message("One block holds all the keys that {query} may look at, so nothing is left to rescale.",
-                  query=row.example.names[row.query])  # fmt: skip
+        yield message(
+            "One block holds all the keys that {query} may look at, so nothing is left to rescale.",
+            query=row.example.names[row.query],
+        )
     elif not row.rises:
         yield message("No block after the first brings a larger score, so what was summed is never rescaled.")
     else:
@@ -123,13 +144,19 @@ def notice_online(row: OnlineRow) -> Iterator[Message]:
             "to the difference of the two maxima.",
             "Blocks {blocks} each bring a larger score than all before them: what was summed so far is multiplied by "
             "{by} in turn, each e to the difference of two maxima.",
-            len(by), blocks=ListOf(tuple(b + 1 for b in row.rises)), by=ListOf(by))  # fmt: skip
+            len(by),
+            blocks=ListOf(tuple(b + 1 for b in row.rises)),
+            by=ListOf(by),
+        )
     difference = float((row.steps[-1].output[0] - row.plain).abs().max())
     if difference == 0:
         yield message("After the last block the output is that of the plain softmax, to the last digit.")
     else:
-        yield message("After the last block the output is that of the plain softmax; by rounding, features differ by up "
-                  "to {difference}.", difference=Magnitude(difference))  # fmt: skip
+        yield message(
+            "After the last block the output is that of the plain softmax; by rounding, features differ by up "
+            "to {difference}.",
+            difference=Magnitude(difference),
+        )
 
 
 def online_matrices(row: OnlineRow) -> Matrices:
@@ -138,32 +165,58 @@ def online_matrices(row: OnlineRow) -> Matrices:
     blocks = Axis(BLOCKS, tuple(str(b + 1) for b in range(len(row.steps))), named=True)
     tokens = [name.text for name in row.example.names]
     query, n_features = single_axis(tokens[row.query], named=True), row.plain.shape[0]
-    titles = {"largest": message("largest m"), "rescale": message("rescaled by"), "total": message("sum ℓ"),
-              "mixed": message("values so far"), "output": message("÷ ℓ")}  # fmt: skip
+    titles = {
+        "largest": message("largest m"),
+        "rescale": message("rescaled by"),
+        "total": message("sum ℓ"),
+        "mixed": message("values so far"),
+        "output": message("÷ ℓ"),
+    }
 
     def lines(key: str) -> Matrix:
         values = row_values(row, key)
         features = key in ("mixed", "output")
         return Matrix(
-            key=key, title=titles[key], values=values, rows=blocks, colour="v" if features else "ink",
+            key=key,
+            title=titles[key],
+            values=values,
+            rows=blocks,
+            colour="v" if features else "ink",
             columns=feature_axis(n_features) if features else single_axis(titles[key]),
-            step=partial(way.step, key), before=partial(way.before, key),
-            sources=partial(way.sources, key))  # fmt: skip
+            step=partial(way.step, key),
+            before=partial(way.before, key),
+            sources=partial(way.sources, key),
+        )
 
     scores = Matrix(
-        key="scores", title=message("scaled scores"), values=row.example.heads.masked[row.head, row.query, None, row.keys],
-        rows=query, columns=token_axis(tuple(tokens[key] for key in row.keys), KEYS), given=True,
+        key="scores",
+        title=message("scaled scores"),
+        values=row.example.heads.masked[row.head, row.query, None, row.keys],
+        rows=query,
+        columns=token_axis(tuple(tokens[key] for key in row.keys), KEYS),
+        given=True,
         step=lambda i, j: head.step("masked", row.query, row.keys[j]),
-        before=lambda i, j: head.before("masked", row.query, row.keys[j]))  # fmt: skip
+        before=lambda i, j: head.before("masked", row.query, row.keys[j]),
+    )
     plain = Matrix(
-        key="plain", title=message("output of the plain softmax"), values=row.plain[None], rows=query, colour="v",
-        columns=feature_axis(n_features), step=lambda i, j: head.step("output", row.query, j),
+        key="plain",
+        title=message("output of the plain softmax"),
+        values=row.plain[None],
+        rows=query,
+        colour="v",
+        columns=feature_axis(n_features),
+        step=lambda i, j: head.step("output", row.query, j),
         before=lambda i, j: head.before("output", row.query, j),
-        sources=lambda i, j: (Cells("output", len(row.steps) - 1, j), Cells("scores")))  # fmt: skip
+        sources=lambda i, j: (Cells("output", len(row.steps) - 1, j), Cells("scores")),
+    )
     return Matrices(
-        key="cost_online_figure", name=message("What is known after each block"), heading=message("Every number of it"),
-        bands=((scores,), tuple(map(lines, ROW_KINDS)), (None, None, None, None, plain)), first="output",
-        weights=whose_weights(row.example))  # fmt: skip
+        key="cost_online_figure",
+        name=message("What is known after each block"),
+        heading=message("Every number of it"),
+        bands=((scores,), tuple(map(lines, ROW_KINDS)), (None, None, None, None, plain)),
+        first="output",
+        weights=whose_weights(row.example),
+    )
 
 
 def row_values(row: OnlineRow, key: str) -> Float[Tensor, "blocks columns"]:
@@ -205,8 +258,12 @@ class OnlineDerivation:
             return Step(says, sum_of([term(total) * rescale, *powers]), float(step.total[0]))
         values = row.qkv[2][step.begin : step.end, column].tolist()
         terms = [one * value for one, value in zip(powers, values, strict=True)]
-        says = message("values after block {block}, feature {feature}: those before, rescaled, and the powers times the "
-                   "values of the block", feature=column + 1, **block)  # fmt: skip
+        says = message(
+            "values after block {block}, feature {feature}: those before, rescaled, and the powers times the "
+            "values of the block",
+            feature=column + 1,
+            **block,
+        )
         return Step(says, sum_of([term(mixed[column]) * rescale, *terms]), float(step.mixed[0, column]))
 
     def before(self, key: str, b: int, column: int) -> Iterator[Step]:
@@ -256,9 +313,11 @@ def ran_online(row: OnlineRow) -> Ran:
     q, k, v = row.qkv
     return Ran(
         {"q": q, "k": k, "v": v, "block": row.block, "scale": row.example.scale},
-        ("steps = list(attend_in_blocks(q, k, v, block=block, scale=scale))",
-         "largest = torch.cat([step.largest for step in steps])",
-         "total = torch.cat([step.total for step in steps])",
-         "output = steps[-1].output"),
-        {"largest": row_values(row, "largest"), "total": row_values(row, "total"),
-         "output": row.steps[-1].output})  # fmt: skip
+        (
+            "steps = list(attend_in_blocks(q, k, v, block=block, scale=scale))",
+            "largest = torch.cat([step.largest for step in steps])",
+            "total = torch.cat([step.total for step in steps])",
+            "output = steps[-1].output",
+        ),
+        {"largest": row_values(row, "largest"), "total": row_values(row, "total"), "output": row.steps[-1].output},
+    )

@@ -31,9 +31,13 @@ class PublishedModel:
     def sizes(self, tokens: int) -> LayerSizes:
         """One of its layers, with so many tokens to read."""
         return LayerSizes(
-            tokens=tokens, d_model=self.d_model, n_heads=self.n_heads, n_kv_heads=self.n_kv_heads,
-            d_k=self.d_head, d_v=self.d_head,
-        )  # fmt: skip
+            tokens=tokens,
+            d_model=self.d_model,
+            n_heads=self.n_heads,
+            n_kv_heads=self.n_kv_heads,
+            d_k=self.d_head,
+            d_v=self.d_head,
+        )
 
     @property
     def bytes_of_token(self) -> int:
@@ -53,24 +57,74 @@ class PublishedModel:
 
 PUBLISHED = {
     "gpt2": PublishedModel(
-        name="GPT-2 small", layers=12, d_model=768, n_heads=12, n_kv_heads=12, d_head=64, context=1024,
-        source="Radford et al. 2019; github.com/openai/gpt-2, src/model.py"),
+        name="GPT-2 small",
+        layers=12,
+        d_model=768,
+        n_heads=12,
+        n_kv_heads=12,
+        d_head=64,
+        context=1024,
+        source="Radford et al. 2019; github.com/openai/gpt-2, src/model.py",
+    ),
     "gpt3": PublishedModel(
-        name="GPT-3 175B", layers=96, d_model=12288, n_heads=96, n_kv_heads=96, d_head=128, context=2048,
-        source="Brown et al. 2020, arXiv 2005.14165, section 2.1 and table 2.1"),
+        name="GPT-3 175B",
+        layers=96,
+        d_model=12288,
+        n_heads=96,
+        n_kv_heads=96,
+        d_head=128,
+        context=2048,
+        source="Brown et al. 2020, arXiv 2005.14165, section 2.1 and table 2.1",
+    ),
     "llama2_7b": PublishedModel(
-        name="Llama 2 7B", layers=32, d_model=4096, n_heads=32, n_kv_heads=32, d_head=128, context=4096,
-        source="Touvron et al. 2023; meta-llama/Llama-2-7b-hf, config.json"),
+        name="Llama 2 7B",
+        layers=32,
+        d_model=4096,
+        n_heads=32,
+        n_kv_heads=32,
+        d_head=128,
+        context=4096,
+        source="Touvron et al. 2023; meta-llama/Llama-2-7b-hf, config.json",
+    ),
     "llama2_70b": PublishedModel(
-        name="Llama 2 70B", layers=80, d_model=8192, n_heads=64, n_kv_heads=8, d_head=128, context=4096,
-        source="Touvron et al. 2023; github.com/meta-llama/llama-models, models/sku_list.py"),
+        name="Llama 2 70B",
+        layers=80,
+        d_model=8192,
+        n_heads=64,
+        n_kv_heads=8,
+        d_head=128,
+        context=4096,
+        source="Touvron et al. 2023; github.com/meta-llama/llama-models, models/sku_list.py",
+    ),
     "mistral_7b": PublishedModel(
-        name="Mistral 7B", layers=32, d_model=4096, n_heads=32, n_kv_heads=8, d_head=128, context=8192, window=4096,
-        source="Jiang et al. 2023, arXiv 2310.06825, table 1"),
+        name="Mistral 7B",
+        layers=32,
+        d_model=4096,
+        n_heads=32,
+        n_kv_heads=8,
+        d_head=128,
+        context=8192,
+        window=4096,
+        source="Jiang et al. 2023, arXiv 2310.06825, table 1",
+    ),
     "gemma_2b": PublishedModel(
-        name="Gemma 2B", layers=18, d_model=2048, n_heads=8, n_kv_heads=1, d_head=256, context=8192,
-        source="Gemma Team 2024, arXiv 2403.08295, table 1; github.com/google/gemma_pytorch, config.py"),
+        name="Gemma 2B",
+        layers=18,
+        d_model=2048,
+        n_heads=8,
+        n_kv_heads=1,
+        d_head=256,
+        context=8192,
+        source="Gemma Team 2024, arXiv 2403.08295, table 1; github.com/google/gemma_pytorch, config.py",
+    ),
     "llama3_8b": PublishedModel(
-        name="Llama 3 8B", layers=32, d_model=4096, n_heads=32, n_kv_heads=8, d_head=128, context=8192,
-        source="github.com/meta-llama/llama-models, models/sku_list.py and llama3/MODEL_CARD.md"),
-}  # fmt: skip
+        name="Llama 3 8B",
+        layers=32,
+        d_model=4096,
+        n_heads=32,
+        n_kv_heads=8,
+        d_head=128,
+        context=8192,
+        source="github.com/meta-llama/llama-models, models/sku_list.py and llama3/MODEL_CARD.md",
+    ),
+}

@@ -33,14 +33,30 @@ def busiest_step(sizes: LayerSizes, random: Generator) -> Asked:
     if first == second:
         return None
     cards = [
-        Card(COST_STEPS[step],
-             message("{step} takes {count} multiplications, more than any other step.", step=COST_STEPS[step],
-                 count=Integer(count)) if count == first else
-             message("{step} takes {count} multiplications, and another step takes more.", step=COST_STEPS[step],
-                 count=Integer(count)))
-        for step, count in sorted(counts.items(), key=lambda item: -item[1])]  # fmt: skip
-    return multiple_choice(message("With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?",
-                     tokens=Integer(sizes.tokens), features=Integer(sizes.d_model)), *cards)  # fmt: skip
+        Card(
+            COST_STEPS[step],
+            message(
+                "{step} takes {count} multiplications, more than any other step.",
+                step=COST_STEPS[step],
+                count=Integer(count),
+            )
+            if count == first
+            else message(
+                "{step} takes {count} multiplications, and another step takes more.",
+                step=COST_STEPS[step],
+                count=Integer(count),
+            ),
+        )
+        for step, count in sorted(counts.items(), key=lambda item: -item[1])
+    ]
+    return multiple_choice(
+        message(
+            "With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?",
+            tokens=Integer(sizes.tokens),
+            features=Integer(sizes.d_model),
+        ),
+        *cards,
+    )
 
 
 @beyond_figure
@@ -48,20 +64,44 @@ def score_products(sizes: LayerSizes, random: Generator) -> Asked:
     """A dot product for each pair of tokens, in each head."""
     n, h, d_k = asked_tokens(random), sizes.n_heads, sizes.d_k
     return multiple_choice_of_counts(
-        message("The same layer with n = {tokens} tokens: how many multiplications does Q Kᵀ take, with h = {heads} and "
-            "d_k = {d_k}?", tokens=n, heads=h, d_k=d_k),
-        (h * n * n * d_k, message("Each of the n·n pairs takes a dot product of d_k products, in each head."),
-                          message("d_k products for each pair of tokens, in each head")),
-        (h * n * n, message("That counts the scores. Each of them is a dot product of d_k products."),
-                    message("one product for each pair of tokens, in each head")),
-        (h * n * d_k, message("That is one key for each query. Every query meets every key, n·n pairs."),
-                      message("d_k products for each token, in each head")),
-        (2 * h * n * n * d_k, message("That counts the additions as well."),
-                              message("d_k products and sums for each pair, in each head")),
-        (h * n * n * d_k * d_k, message("A query and a key have d_k features each, but these meet one to one."),
-                                message("d_k·d_k products for each pair of tokens, in each head")),
-        (h * n * n * n * d_k, message("That has one n too many: a score belongs to a pair of tokens."),
-                              message("d_k products for every three tokens, in each head")))  # fmt: skip
+        message(
+            "The same layer with n = {tokens} tokens: how many multiplications does Q Kᵀ take, with h = {heads} and "
+            "d_k = {d_k}?",
+            tokens=n,
+            heads=h,
+            d_k=d_k,
+        ),
+        (
+            h * n * n * d_k,
+            message("Each of the n·n pairs takes a dot product of d_k products, in each head."),
+            message("d_k products for each pair of tokens, in each head"),
+        ),
+        (
+            h * n * n,
+            message("That counts the scores. Each of them is a dot product of d_k products."),
+            message("one product for each pair of tokens, in each head"),
+        ),
+        (
+            h * n * d_k,
+            message("That is one key for each query. Every query meets every key, n·n pairs."),
+            message("d_k products for each token, in each head"),
+        ),
+        (
+            2 * h * n * n * d_k,
+            message("That counts the additions as well."),
+            message("d_k products and sums for each pair, in each head"),
+        ),
+        (
+            h * n * n * d_k * d_k,
+            message("A query and a key have d_k features each, but these meet one to one."),
+            message("d_k·d_k products for each pair of tokens, in each head"),
+        ),
+        (
+            h * n * n * n * d_k,
+            message("That has one n too many: a score belongs to a pair of tokens."),
+            message("d_k products for every three tokens, in each head"),
+        ),
+    )
 
 
 @beyond_figure
@@ -70,18 +110,39 @@ def longer_text(sizes: LayerSizes, random: Generator) -> Asked:
     n, times = asked_tokens(random), 2 + below(3, random)
     before = multiplications(replace(sizes, tokens=n))["scores"]
     return multiple_choice_of_counts(
-        message("With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many does it take with {times} times as "
-            "many tokens?", tokens=n, count=Integer(before), times=times),
-        (before * times * times, message("Both the queries and the keys become more, so the pairs grow with the square."),
-                                 message("more queries and more keys")),
-        (before * times, message("That lets only the queries become more; the keys do, too."),
-                         message("more queries, and the same keys")),
-        (before * (times * times - 1), message("That is what is added to those that there were."),
-                                       message("the new pairs alone")),
-        (before * times**3, message("That is the third power: a pair has two tokens, not three."),
-                            message("more queries, more keys, and more for each pair")),
-        (before * times * times * 2, message("The pairs grow with the square, and nothing else doubles."),
-                                     message("more queries and more keys, each of them twice")))  # fmt: skip
+        message(
+            "With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many does it take with {times} times as "
+            "many tokens?",
+            tokens=n,
+            count=Integer(before),
+            times=times,
+        ),
+        (
+            before * times * times,
+            message("Both the queries and the keys become more, so the pairs grow with the square."),
+            message("more queries and more keys"),
+        ),
+        (
+            before * times,
+            message("That lets only the queries become more; the keys do, too."),
+            message("more queries, and the same keys"),
+        ),
+        (
+            before * (times * times - 1),
+            message("That is what is added to those that there were."),
+            message("the new pairs alone"),
+        ),
+        (
+            before * times**3,
+            message("That is the third power: a pair has two tokens, not three."),
+            message("more queries, more keys, and more for each pair"),
+        ),
+        (
+            before * times * times * 2,
+            message("The pairs grow with the square, and nothing else doubles."),
+            message("more queries and more keys, each of them twice"),
+        ),
+    )
 
 
 @beyond_figure
@@ -90,17 +151,40 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
     n, h, g, d_k, d_v = asked_tokens(random), sizes.n_heads, sizes.n_kv_heads, sizes.d_k, sizes.d_v
     kept = cached_numbers(replace(sizes, tokens=n))
     return multiple_choice_of_counts(
-        message("A cache keeps what later tokens need from earlier ones. How many numbers does it hold for this layer "
+        message(
+            "A cache keeps what later tokens need from earlier ones. How many numbers does it hold for this layer "
             "after {tokens} tokens (key/value heads: {heads}, d_k = {d_k}, d_v = {d_v})?",
-            tokens=n, heads=g, d_k=d_k, d_v=d_v),
-        (kept, message("A key and a value for each token and each key/value head."), message("keys and values of all tokens")),
-        (n * g * d_k, message("Those are the keys alone. The values are needed as well."), message("keys of all tokens")),
-        (d_k * g + d_v * g, message("That is one token. Every old one keeps its own key and value."),
-                            message("keys and values of a single token")),
-        (n * (h * d_k + g * (d_k + d_v)), message("Old queries are never asked again, so they need not be kept."),
-                                          message("queries, keys and values of all tokens")),
-        (kept + h * n * n, message("Scores and weights of old queries are not needed again."),
-                           message("keys, values and scores of all tokens")))  # fmt: skip
+            tokens=n,
+            heads=g,
+            d_k=d_k,
+            d_v=d_v,
+        ),
+        (
+            kept,
+            message("A key and a value for each token and each key/value head."),
+            message("keys and values of all tokens"),
+        ),
+        (
+            n * g * d_k,
+            message("Those are the keys alone. The values are needed as well."),
+            message("keys of all tokens"),
+        ),
+        (
+            d_k * g + d_v * g,
+            message("That is one token. Every old one keeps its own key and value."),
+            message("keys and values of a single token"),
+        ),
+        (
+            n * (h * d_k + g * (d_k + d_v)),
+            message("Old queries are never asked again, so they need not be kept."),
+            message("queries, keys and values of all tokens"),
+        ),
+        (
+            kept + h * n * n,
+            message("Scores and weights of old queries are not needed again."),
+            message("keys, values and scores of all tokens"),
+        ),
+    )
 
 
 def what_rescales(row: OnlineRow, random: Generator) -> Asked:
@@ -108,17 +192,29 @@ def what_rescales(row: OnlineRow, random: Generator) -> Asked:
     b = one_of(torch.tensor([place in row.rises for place in range(len(row.steps))]), random)
     before, after = row.before(b)[0], float(row.steps[b].largest[0])
     return multiple_choice_of_numbers(
-        lambda shown: message("Block {block} takes the largest score from {before} to {after}. By what is all that was "
-                          "summed so far multiplied?", block=b + 1, before=shown(before), after=shown(after)),
-        (math.exp(before - after), message("Each power was e^(s − m) and shall be e^(s − m'): that is e^(m − m') times as "
-                                       "much.")),
-        (math.exp(min(after - before, MOST_EXPONENT)), message("That is turned round: a larger maximum makes the powers "
-                                                           "smaller.")),
+        lambda shown: message(
+            "Block {block} takes the largest score from {before} to {after}. By what is all that was "
+            "summed so far multiplied?",
+            block=b + 1,
+            before=shown(before),
+            after=shown(after),
+        ),
+        (
+            math.exp(before - after),
+            message("Each power was e^(s − m) and shall be e^(s − m'): that is e^(m − m') times as much."),
+        ),
+        (
+            math.exp(min(after - before, MOST_EXPONENT)),
+            message("That is turned round: a larger maximum makes the powers smaller."),
+        ),
         (1.0, message("Those powers were taken from the old maximum; from the new one they are smaller.")),
         (after - before, message("That is the difference itself. The powers change by e to it.")),
-        (before / after if after else math.nan, message("That is the quotient of the maxima. Powers change by e to their "
-                                                    "difference.")),
-        (0.0, message("That would forget all the keys before.")))  # fmt: skip
+        (
+            before / after if after else math.nan,
+            message("That is the quotient of the maxima. Powers change by e to their difference."),
+        ),
+        (0.0, message("That would forget all the keys before.")),
+    )
 
 
 @beyond_figure
@@ -128,20 +224,36 @@ def sum_after_block(row: OnlineRow, random: Generator) -> Asked:
     up = (3 + below(12, random)) / 10
     new = m + up
     return multiple_choice_of_numbers(
-        message("So far the largest score is {m} and the sum {total}. The next block is a single key with "
-                          "score {new}. What is the sum now?", m=Fixed(m, 1), total=Fixed(total, 1),
-                          new=Fixed(new, 1)),
-        (total * math.exp(-up) + 1, message("The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1."),
-                                    message("the old sum, shrunk, and the new power")),
-        (total + 1, message("The old powers were taken from the old maximum: they shrink first."),
-                    message("the old sum and the new power")),
-        (total + math.exp(up), message("Right about the old maximum, but the sum is kept for the new one."),
-                                message("the old sum and e to the difference")),
+        message(
+            "So far the largest score is {m} and the sum {total}. The next block is a single key with "
+            "score {new}. What is the sum now?",
+            m=Fixed(m, 1),
+            total=Fixed(total, 1),
+            new=Fixed(new, 1),
+        ),
+        (
+            total * math.exp(-up) + 1,
+            message("The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1."),
+            message("the old sum, shrunk, and the new power"),
+        ),
+        (
+            total + 1,
+            message("The old powers were taken from the old maximum: they shrink first."),
+            message("the old sum and the new power"),
+        ),
+        (
+            total + math.exp(up),
+            message("Right about the old maximum, but the sum is kept for the new one."),
+            message("the old sum and e to the difference"),
+        ),
         (total * math.exp(-up), message("The new key adds its own power, e^0 = 1."), message("the old sum, shrunk")),
         (1.0, message("The keys before still count, only less."), message("the new power alone")),
-        (total * math.exp(up) + 1, message("That grows the old sum; a larger maximum makes old powers smaller."),
-                                   message("the old sum, grown, and the new power")),
-    )  # fmt: skip
+        (
+            total * math.exp(up) + 1,
+            message("That grows the old sum; a larger maximum makes old powers smaller."),
+            message("the old sum, grown, and the new power"),
+        ),
+    )
 
 
 @beyond_figure
@@ -150,14 +262,18 @@ def scores_held(row: OnlineRow, random: Generator) -> Asked:
     size = 2 + below(7, random)
     n = size * (3 + below(20, random))
     return multiple_choice_of_counts(
-        message("{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?", tokens=n,
-            block=size),
+        message(
+            "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?",
+            tokens=n,
+            block=size,
+        ),
         (size, message("Those of one block. What is kept of all before are a maximum, a sum and one row of values.")),
         (n, message("That is the plain softmax, which needs the whole row before it can divide.")),
         (n // size, message("That is the number of blocks.")),
         (1, message("All scores of a block are computed together.")),
         (n * n, message("Those are the scores of all queries, when nothing is read in blocks.")),
-        (n - size, message("Those are the scores that are not there: they are gone, or still to come.")))  # fmt: skip
+        (n - size, message("Those are the scores that are not there: they are gone, or still to come.")),
+    )
 
 
 def asked_tokens(random: Generator) -> int:

@@ -31,21 +31,36 @@ def sliding_figure() -> Curves:
     """How far kept keys are from those computed anew, layer by layer."""
     keys = sliding_over_tale().keys.tolist()
     return Curves(
-        key="cost_sliding", name=message("What kept keys remember once the window slides"), width=560, percent=True,
-        heading=message("Keys and values kept while the window slides"), above=True, x=message("layer"),
-        y=message("how far kept keys are from new ones"), y_domain=(0.0, 1.0), notice=tuple(notice_sliding()),
+        key="cost_sliding",
+        name=message("What kept keys remember once the window slides"),
+        width=560,
+        percent=True,
+        heading=message("Keys and values kept while the window slides"),
+        above=True,
+        x=message("layer"),
+        y=message("how far kept keys are from new ones"),
+        y_domain=(0.0, 1.0),
+        notice=tuple(notice_sliding()),
         lines=(Line(key="keys", name=message("kept keys"), x=tuple(range(1, len(keys) + 1)), y=keys, points=True),),
-    )  # fmt: skip
+    )
 
 
 def notice_sliding() -> Iterator[Message]:
     """What differs, and what becomes of the next token."""
     found, context = sliding_over_tale(), language_model().model.config.context
-    yield message("The language model sees {context} tokens at once. Over a tale that is {n} tokens longer its window "
-              "slides: in layer 1 kept keys differ from those of the window read anew by {first}% of their length, in "
-              "layer {layers} by {last}%. There they were made of tokens that still saw what has left the window.",
-              context=context, n=found.n, layers=len(found.keys), first=Fixed(100 * float(found.keys[0]), 1),
-              last=Fixed(100 * float(found.keys[-1]), 1))  # fmt: skip
-    yield message("Of the next token's probability {moved}% lies elsewhere, on average; in {same}% of the windows the "
-              "likeliest token is the same.", moved=Fixed(100 * found.moved, 1),
-              same=Fixed(100 * found.same, 1))  # fmt: skip
+    yield message(
+        "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer its window "
+        "slides: in layer 1 kept keys differ from those of the window read anew by {first}% of their length, in "
+        "layer {layers} by {last}%. There they were made of tokens that still saw what has left the window.",
+        context=context,
+        n=found.n,
+        layers=len(found.keys),
+        first=Fixed(100 * float(found.keys[0]), 1),
+        last=Fixed(100 * float(found.keys[-1]), 1),
+    )
+    yield message(
+        "Of the next token's probability {moved}% lies elsewhere, on average; in {same}% of the windows the "
+        "likeliest token is the same.",
+        moved=Fixed(100 * found.moved, 1),
+        same=Fixed(100 * found.same, 1),
+    )

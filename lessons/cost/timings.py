@@ -72,8 +72,10 @@ def fused(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 ATTENTION_WAYS: dict[Way, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
-    "written": written_out, "blocks": in_blocks, "fused": fused,
-}  # fmt: skip
+    "written": written_out,
+    "blocks": in_blocks,
+    "fused": fused,
+}
 WRITING_WAYS: tuple[Way, ...] = ("anew", "kept")
 MOST_TIMINGS = sum(len(sizes) * (2 if over == "text" else 3) for over, sizes in GRID.items())
 
@@ -119,8 +121,10 @@ def next_token_call(way: Way, size: int) -> tuple[Callable[[], object], dict[str
     ids = torch.randint(WRITER.vocabulary, (size + 1,), generator=random)
     past = present(read_newest(model, ids[:-1])) if way == "kept" else ()
     return lambda: read_newest(model, ids, past), {
-        "tokens": size, "d_k": WRITER.query_features, "heads": WRITER.n_heads,
-    }  # fmt: skip
+        "tokens": size,
+        "d_k": WRITER.query_features,
+        "heads": WRITER.n_heads,
+    }
 
 
 class TensorsHeld(TorchFunctionMode):

@@ -8,6 +8,9 @@ from lessons.screen.message import Magnitude, Message, message
 def compared(attention: AttentionTrace, scale: float) -> Message:
     """That all three were run, and how far they are apart."""
     difference = compare_references(attention, scale)
-    return message("All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by "
-               "at most {loops} and NumPy by at most {numpy}.",
-               loops=Magnitude(difference.loops), numpy=Magnitude(difference.numpy))  # fmt: skip
+    return message(
+        "All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by "
+        "at most {loops} and NumPy by at most {numpy}.",
+        loops=Magnitude(difference.loops),
+        numpy=Magnitude(difference.numpy),
+    )

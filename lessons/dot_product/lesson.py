@@ -53,23 +53,36 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     view = {"one": one_row, "all": all_rows, "equal": two_ways}[choices.view]
     notice, first, bands = view(example, attention, derivation, choices.query)
     figure = Matrices(
-        key="dot_product_figure", name=message("Attention without weights"), notice=(notice,), first=first, bands=bands,
-        weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
+        key="dot_product_figure",
+        name=message("Attention without weights"),
+        notice=(notice,),
+        first=first,
+        bands=bands,
+        weights=whose_vectors(example),
+        numbered=True,
+        height=480,
+    )
     formulas = {
         "one": r"a_j = \mathrm{softmax}_j(x_i \cdot x_j), \qquad o_i = \textstyle\sum_j a_j x_j",
         "equal": r"o_{ic} = \textstyle\sum_j a_{ij} x_{jc} \ \text{ for each } i, c \qquad O = A X \ \text{ at once}",
         "all": rf"O = \mathrm{{softmax}}(X X^\top)\, X \qquad ({n}\times{n})\cdot({n}\times{d_model})",
     }
     return Screen(
-        formula=formulas[choices.view], figures=(figure,),
+        formula=formulas[choices.view],
+        figures=(figure,),
         code=Code((attend_without_weights,), attention, 1.0, partial(ran_without_weights, example, attention)),
-        ask=question_picker("dot_product", QUESTIONS, example.example.seed, example), derive=derivation.derive)  # fmt: skip
+        ask=question_picker("dot_product", QUESTIONS, example.example.seed, example),
+        derive=derivation.derive,
+    )
 
 
 def ran_without_weights(example: ExampleTrace, attention: AttentionTrace) -> Ran:
     """From X alone to weights and output."""
-    return Ran({"x": example.x}, ("trace = attend_without_weights(x)",),
-               {"trace.weights": attention.weights, "trace.output": attention.output})  # fmt: skip
+    return Ran(
+        {"x": example.x},
+        ("trace = attend_without_weights(x)",),
+        {"trace.weights": attention.weights, "trace.output": attention.output},
+    )
 
 
 def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
@@ -82,10 +95,12 @@ def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDe
 def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """Scores, weights and output of all queries at once; the words are about a row with a strong preference."""
     a, strong = attention, int(attention.weights.max(dim=-1).values.argmax())
-    matrices = (head_matrix(derivation, "x", message("X"), example.x, given=True),
-                head_matrix(derivation, "scores", message("X Xᵀ"), a.scores),
-                head_matrix(derivation, "weights", message("softmax of each row"), a.weights),
-                head_matrix(derivation, "output", message("weights × X"), a.output))  # fmt: skip
+    matrices = (
+        head_matrix(derivation, "x", message("X"), example.x, given=True),
+        head_matrix(derivation, "scores", message("X Xᵀ"), a.scores),
+        head_matrix(derivation, "weights", message("softmax of each row"), a.weights),
+        head_matrix(derivation, "output", message("weights × X"), a.output),
+    )
     return notice_row(example.names, attention, strong), "weights", (matrices,)
 
 
@@ -96,21 +111,29 @@ def two_ways(example: ExampleTrace, attention: AttentionTrace, derivation: HeadD
     axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(attention.output.shape[1])}
 
     def difference(i: int, j: int) -> Step:
-        says = message("output of {token}, feature {feature}: by loops − by matrices",
-                   token=example.names[i], feature=j + 1)  # fmt: skip
+        says = message(
+            "output of {token}, feature {feature}: by loops − by matrices", token=example.names[i], feature=j + 1
+        )
         return Step(says, term(loops[i][j]) - products[i][j], gap[i][j])
 
     def looped(i: int, j: int) -> Step:
-        says = message("output of {token}, feature {feature}: the loop has passed every key",
-                   token=example.names[i], feature=j + 1)  # fmt: skip
+        says = message(
+            "output of {token}, feature {feature}: the loop has passed every key", token=example.names[i], feature=j + 1
+        )
         return Step(says, term(loops[i][j]), loops[i][j])
 
     band = (
-        Matrix(key="loops", title=message("O by loops"), values=ways.loops, step=looped,
-               before=lambda i, j: one_loop(derivation, i, j), **axes),
+        Matrix(
+            key="loops",
+            title=message("O by loops"),
+            values=ways.loops,
+            step=looped,
+            before=lambda i, j: one_loop(derivation, i, j),
+            **axes,
+        ),
         head_matrix(derivation, "output", message("O by matrices"), ways.matrices, key="matrices", colour="ink"),
         Matrix(key="gap", title=message("difference"), values=ways.gap, scale="difference", step=difference, **axes),
-    )  # fmt: skip
+    )
     return notice_ways(ways), "gap", (band,)
 
 
@@ -129,8 +152,12 @@ def notice_ways(ways: LoopsBesideMatrices) -> Message:
     if ways.largest == 0:
         return message("Loops and matrices give exactly the same weights and output.")
     if ways.largest > MORE_THAN_ROUNDING:
-        return message("Loops and matrices differ by up to {largest}: more than rounding explains.",
-                   largest=Magnitude(ways.largest))  # fmt: skip
-    return message("Loops and matrices give the same weights and output: they differ by at most {largest}. That is "
-               "rounding: Python's loops compute with about 16 digits, PyTorch's matrices with about 7.",
-               largest=Magnitude(ways.largest))  # fmt: skip
+        return message(
+            "Loops and matrices differ by up to {largest}: more than rounding explains.",
+            largest=Magnitude(ways.largest),
+        )
+    return message(
+        "Loops and matrices give the same weights and output: they differ by at most {largest}. That is "
+        "rounding: Python's loops compute with about 16 digits, PyTorch's matrices with about 7.",
+        largest=Magnitude(ways.largest),
+    )

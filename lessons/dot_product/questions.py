@@ -28,22 +28,40 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     row, lengths = example.x @ example.x[i], example.x.norm(dim=-1)
     if below(2, random):
         return multiple_choice_of_tokens(
-            message("Take the dot product of the row of {query} in X with every row, its own included. Which is smallest?",
-                query=names[i]),
-            names, -row,
+            message(
+                "Take the dot product of the row of {query} in X with every row, its own included. Which is smallest?",
+                query=names[i],
+            ),
+            names,
+            -row,
             message("Its vector is short, or points in another direction, or both."),
             [(int(lengths.argmin()), message("No vector is shorter, but the direction counts as well."))],
-            lambda p: message("The dot product of {query} and {key} is {score}; another is smaller.",
-                          query=names[i], key=names[p], score=Fixed(float(row[p]))))  # fmt: skip
+            lambda p: message(
+                "The dot product of {query} and {key} is {score}; another is smaller.",
+                query=names[i],
+                key=names[p],
+                score=Fixed(float(row[p])),
+            ),
+        )
     return multiple_choice_of_tokens(
-        message("Take the dot product of the row of {query} in X with every row, its own included. Which is largest?",
-            query=names[i]),
-        names, row,
+        message(
+            "Take the dot product of the row of {query} in X with every row, its own included. Which is largest?",
+            query=names[i],
+        ),
+        names,
+        row,
         message("Its vector points in a similar direction, or it is long, or both."),
-        [(i, message("A token need not prefer itself: a longer vector can give a larger dot product.")),
-         (int(lengths.argmax()), message("Its vector is as long as any, but the direction counts as well."))],
-        lambda p: message("The dot product of {query} and {key} is {score}; another is larger.",
-                      query=names[i], key=names[p], score=Fixed(float(row[p]))))  # fmt: skip
+        [
+            (i, message("A token need not prefer itself: a longer vector can give a larger dot product.")),
+            (int(lengths.argmax()), message("Its vector is as long as any, but the direction counts as well.")),
+        ],
+        lambda p: message(
+            "The dot product of {query} and {key} is {score}; another is larger.",
+            query=names[i],
+            key=names[p],
+            score=Fixed(float(row[p])),
+        ),
+    )
 
 
 def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
@@ -51,21 +69,47 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     i, j = two_of(len(example.names), random) if len(example.names) > 1 else (0, 0)
     a, b = example.x[i], example.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
-    return asks_about("scores", (i, j), multiple_choice_of_numbers(
-        message("What is the dot product of the rows of {query} and {key} in X?",
-            query=example.names[i], key=example.names[j]),
-        (dot, message("Multiply the numbers in pairs and add the products."), message("the products of the pairs, added up")),
-        (dot / max(lengths, 1e-9),
-         message("That is the cosine, divided by both lengths. A dot product keeps the lengths."),
-         message("the products, added up, over both lengths")),
-        (float(a.sum() + b.sum()), message("That adds all the numbers. A dot product multiplies them in pairs first."),
-                                   message("all the numbers of both rows, added up")),
-        (float(a.sum() * b.sum()), message("That adds first, then multiplies. A dot product multiplies in pairs first."),
-                                   message("both sums, multiplied")),
-        (float(a[0] * b[0]), message("That is the first pair alone. Go on through all of them."),
-                             message("the product of the first pair")),
-        (dot / len(a), message("That is the mean of the products. A dot product is their sum."),
-                       message("the products of the pairs, averaged"))))  # fmt: skip
+    return asks_about(
+        "scores",
+        (i, j),
+        multiple_choice_of_numbers(
+            message(
+                "What is the dot product of the rows of {query} and {key} in X?",
+                query=example.names[i],
+                key=example.names[j],
+            ),
+            (
+                dot,
+                message("Multiply the numbers in pairs and add the products."),
+                message("the products of the pairs, added up"),
+            ),
+            (
+                dot / max(lengths, 1e-9),
+                message("That is the cosine, divided by both lengths. A dot product keeps the lengths."),
+                message("the products, added up, over both lengths"),
+            ),
+            (
+                float(a.sum() + b.sum()),
+                message("That adds all the numbers. A dot product multiplies them in pairs first."),
+                message("all the numbers of both rows, added up"),
+            ),
+            (
+                float(a.sum() * b.sum()),
+                message("That adds first, then multiplies. A dot product multiplies in pairs first."),
+                message("both sums, multiplied"),
+            ),
+            (
+                float(a[0] * b[0]),
+                message("That is the first pair alone. Go on through all of them."),
+                message("the product of the first pair"),
+            ),
+            (
+                dot / len(a),
+                message("That is the mean of the products. A dot product is their sum."),
+                message("the products of the pairs, averaged"),
+            ),
+        ),
+    )
 
 
 def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
@@ -75,19 +119,46 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     there, own, other = (Fixed(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
     if abs(there.value) < CLEAR_LEAD:
         return None  # 0 is the same with the other sign
-    return asks_about("scores", (j, i), multiple_choice(
-        message("In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in "
-            "the column of {one}?", one=example.names[i], other=example.names[j]),
-        Card(message("The same number."),
-             message("Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
-                 score=there), message("the same pairs are multiplied")),
-        Card(message("Minus that number."),
-             message("Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same "
-                 "products.", score=there), message("the order flips the sign")),
-        Card(message("Another number."),
-             message("Both lengths count in both cells, and both are {score}. With themselves the two give {own} and "
-                 "{other}.", score=there, own=own, other=other),
-             message("one vector counts more than the other"))))  # fmt: skip
+    return asks_about(
+        "scores",
+        (j, i),
+        multiple_choice(
+            message(
+                "In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold "
+                "in the column of {one}?",
+                one=example.names[i],
+                other=example.names[j],
+            ),
+            Card(
+                message("The same number."),
+                message(
+                    "Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
+                    score=there,
+                ),
+                message("the same pairs are multiplied"),
+            ),
+            Card(
+                message("Minus that number."),
+                message(
+                    "Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same "
+                    "products.",
+                    score=there,
+                ),
+                message("the order flips the sign"),
+            ),
+            Card(
+                message("Another number."),
+                message(
+                    "Both lengths count in both cells, and both are {score}. With themselves the two give {own} and "
+                    "{other}.",
+                    score=there,
+                    own=own,
+                    other=other,
+                ),
+                message("one vector counts more than the other"),
+            ),
+        ),
+    )
 
 
 @beyond_figure
@@ -96,13 +167,22 @@ def shape_of_dot_products(example: ExampleTrace, random: Generator) -> Asked:
     n, d = sizes(2, random)
     return multiple_choice(
         message("For another sentence, X is {shape}. What is the shape of X Xᵀ?", shape=shaped(n, d)),
-        Card(shaped(n, n), message("One dot product for each pair of tokens: rows are queries, columns are keys."),
-                           message("a row and a column for each token")),
-        Card(shaped(d, d), message("That is Xᵀ X, which compares features. X Xᵀ compares tokens."),
-                           message("a row and a column for each feature")),
-        Card(shaped(n, d), message("That is X itself. Each dot product turns two rows of X into one number."),
-                           message("a row for each token, as in X")),
-    )  # fmt: skip
+        Card(
+            shaped(n, n),
+            message("One dot product for each pair of tokens: rows are queries, columns are keys."),
+            message("a row and a column for each token"),
+        ),
+        Card(
+            shaped(d, d),
+            message("That is Xᵀ X, which compares features. X Xᵀ compares tokens."),
+            message("a row and a column for each feature"),
+        ),
+        Card(
+            shaped(n, d),
+            message("That is X itself. Each dot product turns two rows of X into one number."),
+            message("a row for each token, as in X"),
+        ),
+    )
 
 
 @beyond_figure
@@ -110,17 +190,31 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
     """The length of a vector counts, twice when it meets itself. A vector of zeros has none."""
     token, longer = example.names[one_of(example.x.square().sum(dim=-1) >= CLEAR_LEAD, random)], 2 + below(8, random)
     return multiple_choice(
-        message("Make the vector of {token} {longer} times as long. What happens to its dot product with itself?",
-            token=token, longer=longer),
-        Card(message("It becomes {times} times as large.", times=longer**2),
-             message("Both sides are {longer} times as long, and {longer} × {longer} = {times}.",
-                 longer=longer, times=longer**2), message("it stands on both sides of the product")),
-        Card(message("It becomes {times} times as large.", times=longer),
-             message("That would be so with another token. Here both sides have become longer."),
-             message("the product grows as the vector does")),
-        Card(message("It stays as it is."), message("That is true of the cosine. A dot product grows with the lengths."),
-                                        message("its direction is the same, so the product is")),
-    )  # fmt: skip
+        message(
+            "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?",
+            token=token,
+            longer=longer,
+        ),
+        Card(
+            message("It becomes {times} times as large.", times=longer**2),
+            message(
+                "Both sides are {longer} times as long, and {longer} × {longer} = {times}.",
+                longer=longer,
+                times=longer**2,
+            ),
+            message("it stands on both sides of the product"),
+        ),
+        Card(
+            message("It becomes {times} times as large.", times=longer),
+            message("That would be so with another token. Here both sides have become longer."),
+            message("the product grows as the vector does"),
+        ),
+        Card(
+            message("It stays as it is."),
+            message("That is true of the cosine. A dot product grows with the lengths."),
+            message("its direction is the same, so the product is"),
+        ),
+    )
 
 
 QUESTIONS = (largest_dot_product, dot_product_cell, mirror_image, shape_of_dot_products, longer_vector)

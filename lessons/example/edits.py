@@ -40,8 +40,12 @@ class Edit:
         if self.matrix not in LETTER_OF:
             raise ValueError(f"the matrices that can be edited are {', '.join(LETTER_OF)}, but got {self.matrix}")
         if not (0 <= self.row < MOST_PLACES and 0 <= self.column < MOST_PLACES):
-            raise InputError("rows and columns go from 1 to {most_places}, but got row {row}, column {column}",
-                             most_places=MOST_PLACES, row=self.row + 1, column=self.column + 1)  # fmt: skip
+            raise InputError(
+                "rows and columns go from 1 to {most_places}, but got row {row}, column {column}",
+                most_places=MOST_PLACES,
+                row=self.row + 1,
+                column=self.column + 1,
+            )
         usable_number(self.value)
 
     @property
@@ -63,11 +67,15 @@ def usable_number(typed: object) -> float:
     if typed is None or typed == "":
         raise InputError("the cell is empty, but it needs a number from −{largest} to {largest}", largest=LARGEST)
     if isinstance(typed, bool) or not isinstance(typed, int | float) or typed != typed:
-        raise InputError("“{typed}” is not a number from −{largest} to {largest}", typed=shown_edit(str(typed)),
-                         largest=LARGEST)  # fmt: skip
+        raise InputError(
+            "“{typed}” is not a number from −{largest} to {largest}", typed=shown_edit(str(typed)), largest=LARGEST
+        )
     if abs(typed) > LARGEST:
-        raise InputError("{typed} is too large: numbers go from −{largest} to {largest}", typed=shown_edit(str(typed)),
-                         largest=LARGEST)  # fmt: skip
+        raise InputError(
+            "{typed} is too large: numbers go from −{largest} to {largest}",
+            typed=shown_edit(str(typed)),
+            largest=LARGEST,
+        )
     return float(typed)
 
 
@@ -75,8 +83,9 @@ def put_edit(edits: Edits, edit: Edit) -> Edits:
     """The edits with one more; an earlier one of the same place gives way. Raises ValueError when no more fit."""
     others = tuple(other for other in edits if other.place != edit.place)
     if len(others) == MOST_EDITS:
-        raise InputError("{most_edits} numbers are changed by hand already, and no more fit: reset some first",
-                         most_edits=MOST_EDITS)  # fmt: skip
+        raise InputError(
+            "{most_edits} numbers are changed by hand already, and no more fit: reset some first", most_edits=MOST_EDITS
+        )
     return (*others, edit)
 
 
@@ -94,14 +103,20 @@ def set_numbers(
         try:
             edit = Edit(matrix, row, column, usable_number(value))
             if not edit.fits(current.shape):
-                raise InputError("there is no such cell among {rows} rows and {columns} columns",
-                                 rows=current.shape[0], columns=current.shape[1])  # fmt: skip
+                raise InputError(
+                    "there is no such cell among {rows} rows and {columns} columns",
+                    rows=current.shape[0],
+                    columns=current.shape[1],
+                )
             if float(current.new_tensor(edit.value)) != float(current[row, column]):
                 first = ids.index(ids[row]) if ids else row
                 edits = put_edit(edits, Edit(matrix, first, column, edit.value))
         except ValueError as error:
-            refused.append(message("{matrix}, row {row}, column {column}: {why}. The old number stays.", **where,
-                               why=reason(error)))  # fmt: skip
+            refused.append(
+                message(
+                    "{matrix}, row {row}, column {column}: {why}. The old number stays.", **where, why=reason(error)
+                )
+            )
     return edits, few(refused)
 
 
@@ -128,20 +143,27 @@ def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[Message, 
         rows, columns = matrix.shape
         waiting = sum(edit.matrix == name and not edit.fits(matrix.shape) for edit in edits)
         if waiting:
-            notes.append(plural(
-                "{matrix} is {rows}×{columns} now, and {count} number changed by hand has no place in it. Nothing is "
-                "lost: what was changed counts again once there is room.",
-                "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand have no place in it. Nothing is "
-                "lost: what was changed counts again once there is room.",
-                waiting, matrix=title(name), rows=rows, columns=columns,
-            ))  # fmt: skip
+            notes.append(
+                plural(
+                    "{matrix} is {rows}×{columns} now, and {count} number changed by hand has no place in it. Nothing "
+                    "is lost: what was changed counts again once there is room.",
+                    "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand have no place in it. "
+                    "Nothing is lost: what was changed counts again once there is room.",
+                    waiting,
+                    matrix=title(name),
+                    rows=rows,
+                    columns=columns,
+                )
+            )
     return tuple(notes)
 
 
 def edits_code(edits: Edits) -> str:
     """The edits as a link spells them, with rows and columns counted from 1."""
-    return ";".join(f"{LETTER_OF[edit.matrix]}{edit.row + 1},{edit.column + 1}={repr(edit.value).removesuffix('.0')}"
-                    for edit in edits)  # fmt: skip
+    return ";".join(
+        f"{LETTER_OF[edit.matrix]}{edit.row + 1},{edit.column + 1}={repr(edit.value).removesuffix('.0')}"
+        for edit in edits
+    )
 
 
 def parse_edits(code: str) -> tuple[Edits, tuple[Message, ...]]:
@@ -160,8 +182,13 @@ def parse_edits(code: str) -> tuple[Edits, tuple[Message, ...]]:
         try:
             edits = put_edit(edits, parse_edit(piece))
         except ValueError as error:
-            bad.append(message("“{piece}” was left out of the numbers changed by hand: {why}.", piece=shown_edit(piece),
-                           why=reason(error)))  # fmt: skip
+            bad.append(
+                message(
+                    "“{piece}” was left out of the numbers changed by hand: {why}.",
+                    piece=shown_edit(piece),
+                    why=reason(error),
+                )
+            )
     return edits, few(bad)
 
 

@@ -55,9 +55,13 @@ class Limit:
 
 
 LIMITS = {
-    "d_model": Limit(1, 12), "d_k": Limit(1, 8), "d_v": Limit(1, 8), "n_heads": Limit(1, 4),
-    "seed": Limit(0, MAX_SEED), "sentence_of_batch": Limit(1, 2),
-}  # fmt: skip
+    "d_model": Limit(1, 12),
+    "d_k": Limit(1, 8),
+    "d_v": Limit(1, 8),
+    "n_heads": Limit(1, 4),
+    "seed": Limit(0, MAX_SEED),
+    "sentence_of_batch": Limit(1, 2),
+}
 LIMITS_OF_MODELS = dict.fromkeys(("d_model", "d_k", "d_v", "n_heads"), Limit(1, 16))  # as the lesson on heads has them
 MOST_UPDATES = max(learnt.training["steps"] for learnt in TASK_SOURCES.values())
 
@@ -211,9 +215,16 @@ def run_afresh(example: Example) -> ExampleTrace:
     example = given.example
     drawn, waiting = with_edits(given.drawn, example.edits, given.row_ids)
     return ExampleTrace(
-        **vars(drawn), example=example, tokens=given.tokens, ids=given.ids, row_ids=given.row_ids,
-        scale=scale_of(example), heads=heads_of(example, drawn), notes=(*given.notes, *waiting), trained=given.trained,
-    )  # fmt: skip
+        **vars(drawn),
+        example=example,
+        tokens=given.tokens,
+        ids=given.ids,
+        row_ids=given.row_ids,
+        scale=scale_of(example),
+        heads=heads_of(example, drawn),
+        notes=(*given.notes, *waiting),
+        trained=given.trained,
+    )
 
 
 def scale_of(example: Example) -> float:
@@ -224,8 +235,9 @@ def scale_of(example: Example) -> float:
 def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
     """Every head on these vectors with these maps."""
     asking = drawn.x if drawn.added is None else drawn.x + drawn.added
-    q, k, v = (split_heads(x @ W, example.n_heads) for x, W in (
-        (asking, drawn.W_q), (asking, drawn.W_k), (drawn.x, drawn.W_v)))  # fmt: skip
+    q, k, v = (
+        split_heads(x @ W, example.n_heads) for x, W in ((asking, drawn.W_q), (asking, drawn.W_k), (drawn.x, drawn.W_v))
+    )
     if drawn.rotary:
         q, k = rotate(q), rotate(k)
     may_attend = causal_mask(len(drawn.x)) if example.causal else None
@@ -254,9 +266,15 @@ def trained_inputs(example: Example) -> ExampleInputs:
     x, maps = model(ids).layers[layer].normed, projected(model.layers[layer].attention)
     updates = recording.reached(example.updates)
     trained = Trained(
-        source=learnt, recording=recording, updates=updates, layer=layer, n_heads=example.n_heads,
-        vocabulary=learnt.task.vocabulary, table=model.table, embedded=model.table[ids],
-    )  # fmt: skip
+        source=learnt,
+        recording=recording,
+        updates=updates,
+        layer=layer,
+        n_heads=example.n_heads,
+        vocabulary=learnt.task.vocabulary,
+        table=model.table,
+        embedded=model.table[ids],
+    )
     sizes = learnt.sizes if example.source == MINE else {}
     unit = "words" if learnt.words else "characters"
     example = replace(example, updates=updates, layer=layer + 1, unit=unit, **sizes)
@@ -299,16 +317,30 @@ def language_model_inputs(example: Example) -> ExampleInputs:
         notes.append(FIRST_SHOWN)
     x, maps = reader.trace(ids).layers[layer].normed, reader.model.layers[layer].attention
     example = replace(
-        example, layer=layer + 1, d_model=config.d_model, d_k=config.query_features, d_v=config.value_features,
+        example,
+        layer=layer + 1,
+        d_model=config.d_model,
+        d_k=config.query_features,
+        d_v=config.value_features,
         n_heads=config.n_heads,
-    )  # fmt: skip
+    )
     trained = LayerOfReader(
-        layer=layer, n_heads=config.n_heads, vocabulary=Vocabulary(reader.pieces.tokens), table=reader.model.table,
+        layer=layer,
+        n_heads=config.n_heads,
+        vocabulary=Vocabulary(reader.pieces.tokens),
+        table=reader.model.table,
         embedded=reader.model.table[list(ids)],
-    )  # fmt: skip
+    )
     drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, rotary=maps.rotary is not None)
-    return ExampleInputs(example, tuple(map(shown, encoded.tokens[:MAX_TOKENS])), ids, tuple(range(len(ids))), drawn,
-                 tuple(notes), trained)  # fmt: skip
+    return ExampleInputs(
+        example,
+        tuple(map(shown, encoded.tokens[:MAX_TOKENS])),
+        ids,
+        tuple(range(len(ids))),
+        drawn,
+        tuple(notes),
+        trained,
+    )
 
 
 def n_layers_of(example: Example) -> int:
@@ -336,8 +368,12 @@ def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[Message | 
     clean = clean_text(example.text)
     tokens, notes = tokenize(clean.text, example.unit), list(clean.notes)
     if not tokens:
-        notes.append(message("There is no word to show yet: type a sentence. Until then this is “{sentence}”.",
-                         sentence=DEFAULT_SENTENCE))  # fmt: skip
+        notes.append(
+            message(
+                "There is no word to show yet: type a sentence. Until then this is “{sentence}”.",
+                sentence=DEFAULT_SENTENCE,
+            )
+        )
         tokens = tokenize(DEFAULT_SENTENCE, example.unit)
     elif len(tokens) > MAX_TOKENS:
         notes.append(FIRST_SHOWN)

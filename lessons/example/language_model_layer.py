@@ -26,19 +26,31 @@ class LayerOfReader(TrainedLayer):
     def origin(self) -> Message:
         """What made the weights, and how well they do."""
         about = measured_model()
-        return message("Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw "
-                   "are right.", steps=about.steps, right=Percent(about.right), n=about.n)  # fmt: skip
+        return message(
+            "Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw "
+            "are right.",
+            steps=about.steps,
+            right=Percent(about.right),
+            n=about.n,
+        )
 
     @property
     def input_description(self) -> tuple[Message, ...]:
         """Layers, and a norm."""
         if self.layer == 0:
-            return (message("A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
-                        "shift of its own. The result is the X of the other lessons."),)  # fmt: skip
-        return (plural(
-            "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.",
-            "{count} layers work on these rows, then a layer norm. The result is the X of the other lessons.",
-            self.layer),)  # fmt: skip
+            return (
+                message(
+                    "A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
+                    "shift of its own. The result is the X of the other lessons."
+                ),
+            )
+        return (
+            plural(
+                "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.",
+                "{count} layers work on these rows, then a layer norm. The result is the X of the other lessons.",
+                self.layer,
+            ),
+        )
 
     def job(self, head: int) -> Job:
         """The name that the head has earned; else the pattern of which it has most beyond an even head."""

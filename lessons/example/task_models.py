@@ -75,19 +75,33 @@ class LearntExample:
         notes = list(clean.notes)
         if strangers := list(dict.fromkeys(token for token in written if token not in known)):
             left_out = ListOf(tuple(Token(token, 0) for token in strangers))
-            notes.append(message("This model has never met {tokens}, so it is left out. It knows {known}.", tokens=left_out,
-                             known=self.known))  # fmt: skip
+            notes.append(
+                message(
+                    "This model has never met {tokens}, so it is left out. It knows {known}.",
+                    tokens=left_out,
+                    known=self.known,
+                )
+            )
         if not known:
-            notes.append(message("There is nothing to show yet: type something it knows. Until then this is “{sentence}”.",
-                             sentence=self.sentence))  # fmt: skip
+            notes.append(
+                message(
+                    "There is nothing to show yet: type something it knows. Until then this is “{sentence}”.",
+                    sentence=self.sentence,
+                )
+            )
             return self.tokens(self.sentence)[0], tuple(notes)
         if len(known) > self.most_tokens:
             notes.append(
                 message("This model sees {most} tokens at once: the first {most} are used.", most=self.most_tokens)
             )
         elif len(known) < self.task.window and self.has_positions:
-            notes.append(message("It was trained on {window} tokens at a time; with {count} it may be lost.",
-                             window=self.task.window, count=len(known)))  # fmt: skip
+            notes.append(
+                message(
+                    "It was trained on {window} tokens at a time; with {count} it may be lost.",
+                    window=self.task.window,
+                    count=len(known),
+                )
+            )
         return known[: self.most_tokens], tuple(notes)
 
     @property
@@ -123,24 +137,46 @@ def sizes_of_model(d_model: int, d_k: int, d_v: int) -> dict[str, int]:
 
 TASK_SOURCES: dict[str, LearntExample] = {
     "pronouns": LearntExample(
-        name=message("pronouns"), task=PronounTask(),
-        sentence="boy found lamp near girl when he", words=True, sizes=sizes_of_model(8, 2, 3),
-        training=small(0.03, 300) | {"context": 12}),
+        name=message("pronouns"),
+        task=PronounTask(),
+        sentence="boy found lamp near girl when he",
+        words=True,
+        sizes=sizes_of_model(8, 2, 3),
+        training=small(0.03, 300) | {"context": 12},
+    ),
     "previous": LearntExample(
-        name=message("the letter before"), task=PreviousTask(n_letters=8, window=12),
-        sentence="cafebeadhead", words=False, sizes=sizes_of_model(8, 4, 4), training=small(0.02, 300)),
+        name=message("the letter before"),
+        task=PreviousTask(n_letters=8, window=12),
+        sentence="cafebeadhead",
+        words=False,
+        sizes=sizes_of_model(8, 4, 4),
+        training=small(0.02, 300),
+    ),
     "reverse": LearntExample(
-        name=message("letters backwards"), task=ReverseTask(n_letters=8, window=8),
-        sentence="cafebadh", words=False, sizes=sizes_of_model(8, 4, 4), training=small(0.02, 300)),
+        name=message("letters backwards"),
+        task=ReverseTask(n_letters=8, window=8),
+        sentence="cafebadh",
+        words=False,
+        sizes=sizes_of_model(8, 4, 4),
+        training=small(0.02, 300),
+    ),
     "lookup": LearntExample(
         name=message("look-up"),
-        task=LookUpTask(n_letters=4, n_numbers=4, pairs=4, questions=2), sentence="b2 d4 a1 c3 c? b?", words=True,
-        sizes=sizes_of_model(8, 4, 4), training=small(0.03, 400) | {"context": 12}),
+        task=LookUpTask(n_letters=4, n_numbers=4, pairs=4, questions=2),
+        sentence="b2 d4 a1 c3 c? b?",
+        words=True,
+        sizes=sizes_of_model(8, 4, 4),
+        training=small(0.03, 400) | {"context": 12},
+    ),
     "induction": LearntExample(
         name=message("induction"),
-        task=InductionTask(n_letters=12, window=12, shortest=4, longest=6), sentence="hadkbhadkbha", words=False,
-        sizes=sizes_of_model(12, 6, 6), training=small(0.02, 600) | {"positions": "learned"}),
-}  # fmt: skip
+        task=InductionTask(n_letters=12, window=12, shortest=4, longest=6),
+        sentence="hadkbhadkbha",
+        words=False,
+        sizes=sizes_of_model(12, 6, 6),
+        training=small(0.02, 600) | {"positions": "learned"},
+    ),
+}
 
 
 def example_of_run(settings: TrainingSettings) -> LearntExample:
@@ -161,10 +197,13 @@ def example_of_run(settings: TrainingSettings) -> LearntExample:
     words = any(len(token) > 1 for token in task.vocabulary.tokens)
     sizes = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}
     return LearntExample(
-        name=texts_of(task).title, task=task, sentence=(" " if words else "").join(tokens), words=words,
+        name=texts_of(task).title,
+        task=task,
+        sentence=(" " if words else "").join(tokens),
+        words=words,
         sizes=sizes | {"n_heads": model.n_heads},
         training={"steps": settings.steps, "positions": model.positions, "context": model.context},
-    )  # fmt: skip
+    )
 
 
 @dataclass(eq=False)
@@ -234,11 +273,21 @@ def recording_of(settings: TrainingSettings) -> ModelRecording:
 
 
 ROLE_NAMES = {
-    "referent": message("finds the word"), "previous": message("one back"), "mirror": message("mirror"), "self": message("itself"),
-    "pair": message("finds the pair"), "after_match": message("after the match"), "next_larger": message("the next larger"),
-    "letter_before": message("the letter before"), "number": message("finds the number"), "last": message("the last"),
-    "one_back": message("one back"), "two_back": message("two back"), "three_back": message("three back"), "next": message("one ahead"),
-}  # fmt: skip
+    "referent": message("finds the word"),
+    "previous": message("one back"),
+    "mirror": message("mirror"),
+    "self": message("itself"),
+    "pair": message("finds the pair"),
+    "after_match": message("after the match"),
+    "next_larger": message("the next larger"),
+    "letter_before": message("the letter before"),
+    "number": message("finds the number"),
+    "last": message("the last"),
+    "one_back": message("one back"),
+    "two_back": message("two back"),
+    "three_back": message("three back"),
+    "next": message("one ahead"),
+}
 
 
 WAYS_TO_X = {
@@ -310,9 +359,12 @@ class Trained(TrainedLayer):
             return message("Untrained: random weights (seed {seed}).", seed=seed)
         return message(
             "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right.",
-            task=self.source.name, updates=self.updates, seed=seed, count=self.answers,
+            task=self.source.name,
+            updates=self.updates,
+            seed=seed,
+            count=self.answers,
             right=round(self.evaluation.accuracy * self.answers),
-        )  # fmt: skip
+        )
 
 
 @functools.lru_cache(maxsize=64)

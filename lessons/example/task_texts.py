@@ -27,57 +27,95 @@ class TaskTexts:
 
 
 TASK_TEXTS: dict[str, TaskTexts] = {
-    "copy": TaskTexts(message("Copy"),
+    "copy": TaskTexts(
+        message("Copy"),
         message("Each position must attend to itself and pass on the letter it finds there."),
         message("A diagonal: every row attends to its own column."),
-        {"self": message("attend to its own position")}),
-    "previous": TaskTexts(message("Previous token"),
+        {"self": message("attend to its own position")},
+    ),
+    "previous": TaskTexts(
+        message("Previous token"),
         message("Each position must attend to the one before it and pass on the letter it finds there."),
         message("A line just below the diagonal: every row attends to the column before its own."),
-        {"previous": message("attend one position back")}),
-    "reverse": TaskTexts(message("Reverse"),
+        {"previous": message("attend one position back")},
+    ),
+    "reverse": TaskTexts(
+        message("Reverse"),
         message("Each position must attend to the one as far from the end as it is from the beginning."),
         message("A diagonal from the bottom left to the top right."),
-        {"mirror": message("attend to the mirrored position")}),
-    "sort": TaskTexts(message("Sort"),
+        {"mirror": message("attend to the mirrored position")},
+    ),
+    "sort": TaskTexts(
+        message("Sort"),
         message("Each number that is written must find the next larger one among the numbers of the question."),
         message("Below the arrow, one full cell in each row: in the column of the number that comes next."),
-        {"next_larger": message("find the next larger number")}),
-    "lookup": TaskTexts(message("Look-up"),
+        {"next_larger": message("find the next larger number")},
+    ),
+    "lookup": TaskTexts(
+        message("Look-up"),
         message("A question must find the pair with its letter, wherever it stands, and pass on the pair's number."),
         message("In the rows of the questions, one full cell each: in the column of the pair that is asked for."),
-        {"pair": message("find the pair")}),
-    "pronoun": TaskTexts(message("Pronouns"),
+        {"pair": message("find the pair")},
+    ),
+    "pronoun": TaskTexts(
+        message("Pronouns"),
         message("“she”, “he” and “it” must find the word of their kind among all words before."),
         message("In the last row, one full cell: in the column of the word that the pronoun stands for."),
-        {"referent": message("find the word that the pronoun stands for")}),
-    "last": TaskTexts(message("The last four at once"),
+        {"referent": message("find the word that the pronoun stands for")},
+    ),
+    "last": TaskTexts(
+        message("The last four at once"),
         message("Each position must carry the last four letters along, and keep apart which stood where."),
         message("Several lines below the diagonal. One head can only spread over all four; several can share them."),
-        {"last": message("attend to the last letter"), "one_back": message("attend one position back"),
-         "two_back": message("attend two positions back"), "three_back": message("attend three positions back")}),
-    "recall": TaskTexts(message("Associative recall"),
+        {
+            "last": message("attend to the last letter"),
+            "one_back": message("attend one position back"),
+            "two_back": message("attend two positions back"),
+            "three_back": message("attend three positions back"),
+        },
+    ),
+    "recall": TaskTexts(
+        message("Associative recall"),
         message("First each number must learn which letter stood before it; then a letter must find its number."),
-        message("Layer 1: a number attends one position back. Layer 2: a question attends to the number of its letter."),
-        {"letter_before": message("attend from a number to the letter before it"),
-         "number": message("attend from a question to its number")}),
-    "induction": TaskTexts(message("Induction"),
-        message("A letter must find what followed it last time: first each position learns which letter came before it."),
-        message("Layer 1: one position back. Layer 2: a stripe, one position after the same letter's earlier appearance."),
-        {"previous": message("attend one position back, up to where the letters start to repeat"),
-         "after_match": message("attend to what followed the letter last time")}),
-    "characters": TaskTexts(message("Letters of a text"),
+        message(
+            "Layer 1: a number attends one position back. Layer 2: a question attends to the number of its letter."
+        ),
+        {
+            "letter_before": message("attend from a number to the letter before it"),
+            "number": message("attend from a question to its number"),
+        },
+    ),
+    "induction": TaskTexts(
+        message("Induction"),
+        message(
+            "A letter must find what followed it last time: first each position learns which letter came before it."
+        ),
+        message(
+            "Layer 1: one position back. Layer 2: a stripe, one position after the same letter's earlier appearance."
+        ),
+        {
+            "previous": message("attend one position back, up to where the letters start to repeat"),
+            "after_match": message("attend to what followed the letter last time"),
+        },
+    ),
+    "characters": TaskTexts(
+        message("Letters of a text"),
         message("Each position must predict the next letter from those before it."),
-        message("No fixed picture: often a head attends one letter back, another to the beginning of the word.")),
-    "noise": TaskTexts(message("Random letters"),
+        message("No fixed picture: often a head attends one letter back, another to the beginning of the word."),
+    ),
+    "noise": TaskTexts(
+        message("Random letters"),
         message("Nothing: no letter predicts the next. Only a head that may look ahead can read the answer off."),
         message("With a mask, no picture. Without one, a line just above the diagonal: the head reads the answer."),
-        {"next": message("attend one position ahead")}),
-    "vectors": TaskTexts(message("Four fixed vectors"),
+        {"next": message("attend one position ahead")},
+    ),
+    "vectors": TaskTexts(
+        message("Four fixed vectors"),
         message("To copy, each position must attend to itself; but four fixed vectors can simply be memorised."),
         message("A diagonal if it copied. The weights stay spread out and unseen tokens come out wrong: it memorised."),
-        {"self": message("attend to its own position")}),
-}  # fmt: skip
+        {"self": message("attend to its own position")},
+    ),
+}
 
 BASELINES: dict[str, Callable[..., Message]] = {
     "uniform": lambda among: message("guessing uniformly among {among}", among=among),
@@ -124,6 +162,8 @@ def evaluated_on_text(task: CharacterTask) -> Message:
         return message("on the text it learns")
     if not len(unseen):
         return message("on the text it learns, for every window of the part kept apart stands in the rest, too")
-    return plural("on {count} window of the part kept apart, which stands nowhere in the rest",
-                     "on {count} windows of the part kept apart, none of which stands in the rest",
-                     len(task.held_out(HELD_OUT, generator(0)).inputs))  # fmt: skip
+    return plural(
+        "on {count} window of the part kept apart, which stands nowhere in the rest",
+        "on {count} windows of the part kept apart, none of which stands in the rest",
+        len(task.held_out(HELD_OUT, generator(0)).inputs),
+    )

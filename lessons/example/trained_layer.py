@@ -82,16 +82,34 @@ class TrainedLayer(ABC):
         even = {"even": Percent(job.even)}
         alike = format_value(numbers["share"]) == format_value(even["even"])
         if job.done:
-            return message("This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
-                       "would be {even}.", **numbers, **even)  # fmt: skip
+            return message(
+                "This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
+                "would be {even}.",
+                **numbers,
+                **even,
+            )
         if self.untrained and alike:
-            return message("Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it "
-                       "were spread evenly.", **numbers)  # fmt: skip
+            return message(
+                "Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it "
+                "were spread evenly.",
+                **numbers,
+            )
         if self.untrained:
-            return message("Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread "
-                       "evenly it would be {even}.", **numbers, **even)  # fmt: skip
+            return message(
+                "Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread "
+                "evenly it would be {even}.",
+                **numbers,
+                **even,
+            )
         if alike:
-            return message("This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were "
-                       "spread evenly.", **numbers)  # fmt: skip
-        return message("This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
-                   "would be {even}.", **numbers, **even)  # fmt: skip
+            return message(
+                "This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were "
+                "spread evenly.",
+                **numbers,
+            )
+        return message(
+            "This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
+            "would be {even}.",
+            **numbers,
+            **even,
+        )

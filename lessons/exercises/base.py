@@ -12,9 +12,12 @@ from lessons.screen.screen import Colour, Scale
 Outputs = tuple[Tensor, ...]
 GivenIn = list | float | int  # nested lists stand for a tensor; a number stays one
 AXES = {
-    "queries": message("queries"), "keys": message("keys"), "tokens": message("tokens"), "features": message("features"),
+    "queries": message("queries"),
+    "keys": message("keys"),
+    "tokens": message("tokens"),
+    "features": message("features"),
     "vocabulary": message("vocabulary"),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,16 +24,24 @@ def failing_case(
         shown_matrix("got", message("yours"), shown, got, marked=apart),
     )
     got_beside_expected = Matrices(
-        key="failing", name=message("What is expected, and beside it what came out"), width=BESIDE_EDITOR,
+        key="failing",
+        name=message("What is expected, and beside it what came out"),
+        width=BESIDE_EDITOR,
         notice=(message("{count} of {whole} entries shown differ.", count=int(apart.sum()), whole=apart.numel()),),
-        hint=message("What differs is marked. Point at a number to read it."), first="expected", bands=(outputs,),
-    )  # fmt: skip
+        hint=message("What differs is marked. Point at a number to read it."),
+        first="expected",
+        bands=(outputs,),
+    )
     entered = tuple(inputs(exercise, case, at))
     went_in = message("What went in: {names}", names=", ".join(render(matrix.title) for matrix in entered))
     return got_beside_expected, Matrices(
-        key="went_in", name=went_in, notice=(went_in,), first=entered[0].key, bands=(entered,),
+        key="went_in",
+        name=went_in,
+        notice=(went_in,),
+        first=entered[0].key,
+        bands=(entered,),
         hint=message("This is what went in. Point at a number to read it."),
-    )  # fmt: skip
+    )
 
 
 def inputs(exercise: Exercise, case: Case, at: tuple[int, ...]) -> list[Matrix]:
@@ -75,10 +83,17 @@ def name_of_part(shown: Shown, at: tuple[int, ...]) -> str:
 def shown_matrix(key: str, title: Message, shown: Shown, values: Tensor, marked: Tensor | None = None) -> Matrix:
     """A tensor of an exercise as a figure draws it; what is no finite number is drawn as masked."""
     return Matrix(
-        key=key, title=title, values=values.nan_to_num(0.0, 0.0, 0.0), visible=values.isfinite(), marked=marked,
-        rows=numbered_axis(shown.rows, len(values)), columns=numbered_axis(shown.columns, values.shape[1]),
-        colour=shown.colour, scale=shown.scale, given=True,
-    )  # fmt: skip
+        key=key,
+        title=title,
+        values=values.nan_to_num(0.0, 0.0, 0.0),
+        visible=values.isfinite(),
+        marked=marked,
+        rows=numbered_axis(shown.rows, len(values)),
+        columns=numbered_axis(shown.columns, values.shape[1]),
+        colour=shown.colour,
+        scale=shown.scale,
+        given=True,
+    )
 
 
 def numbered_axis(name: str, count: int) -> Axis:

@@ -136,11 +136,13 @@ def module_cases(g: torch.Generator) -> tuple[Case, ...]:
     """Without the mask, and twice with it."""
     return tuple(
         Case(
-            arguments=(numbers_within(g, t, d, most=1),), options={"causal": causal}, sizes=(d, h),
+            arguments=(numbers_within(g, t, d, most=1),),
+            options={"causal": causal},
+            sizes=(d, h),
             weights={name: numbers_within(g, d, d) for name in MAPS},
         )
         for t, d, h, causal in ((5, 6, 2, False), (4, 8, 4, True), (4, 6, 3, True))
-    )  # fmt: skip
+    )
 
 
 def module_of(x: Tensor, causal: bool, n_heads: int, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor) -> Outputs:
@@ -151,10 +153,22 @@ def module_of(x: Tensor, causal: bool, n_heads: int, W_q: Tensor, W_k: Tensor, W
 
 
 def other_module(
-    x: Tensor, causal: bool, n_heads: int, W_q: Tensor, W_k: Tensor, W_v: Tensor, W_o: Tensor, *,
-    by: str = "√d_head", mask: str = "before", diagonal: int = 1, dim: int = -1, mixes: bool = False,
-    merges: bool = True, projects: bool = True,
-) -> Outputs:  # fmt: skip
+    x: Tensor,
+    causal: bool,
+    n_heads: int,
+    W_q: Tensor,
+    W_k: Tensor,
+    W_v: Tensor,
+    W_o: Tensor,
+    *,
+    by: str = "√d_head",
+    mask: str = "before",
+    diagonal: int = 1,
+    dim: int = -1,
+    mixes: bool = False,
+    merges: bool = True,
+    projects: bool = True,
+) -> Outputs:
     """Multi-head attention in which something else was done."""
     n, d_model = x.shape
     flat = (x @ weight.T for weight in (W_q, W_k, W_v))

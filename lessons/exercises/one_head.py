@@ -86,9 +86,12 @@ def other_scores(q: Tensor, k: Tensor, by: str = "√d_k", swapped: bool = False
 
 
 DIVISORS = {
-    "√d_k": lambda d_k, n: math.sqrt(d_k), "nothing": lambda d_k, n: 1.0, "d_k": lambda d_k, n: d_k,
-    "1/√d_k": lambda d_k, n: d_k**-0.5, "√n": lambda d_k, n: math.sqrt(n),
-}  # fmt: skip
+    "√d_k": lambda d_k, n: math.sqrt(d_k),
+    "nothing": lambda d_k, n: 1.0,
+    "d_k": lambda d_k, n: d_k,
+    "1/√d_k": lambda d_k, n: d_k**-0.5,
+    "√n": lambda d_k, n: math.sqrt(n),
+}
 NOT_SCALED = message("The scores are not divided by √d_k.")
 BY_D_K = message("You divided by d_k. Divide by its square root, √d_k.")
 MULTIPLIED = message("You multiplied by √d_k. Divide by it.")

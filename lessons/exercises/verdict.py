@@ -81,21 +81,43 @@ def known_mistake(exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outp
 def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Message:
     """Where an output is wrong, and by how much."""
     if ours.shape != theirs.shape:
-        return message("In case {case} the shape of {output} is {ours}; it should be {theirs}.",
-                   case=case, output=output, ours=shape_of_tensor(ours), theirs=shape_of_tensor(theirs))  # fmt: skip
+        return message(
+            "In case {case} the shape of {output} is {ours}; it should be {theirs}.",
+            case=case,
+            output=output,
+            ours=shape_of_tensor(ours),
+            theirs=shape_of_tensor(theirs),
+        )
     if ours.isnan().any():
         return NOT_NUMBERS._replace(arguments={"output": output})
     apart = ~torch.isclose(ours, theirs, **NEAR)
     count, whole = int(apart.sum()), ours.numel()
     gap = float((ours - theirs).abs()[apart].max())
     if not math.isfinite(gap):
-        return message("In case {case}, {count} of {whole} entries of {output} differ, some of them infinite.",
-                   case=case, count=count, whole=whole, output=output)  # fmt: skip
+        return message(
+            "In case {case}, {count} of {whole} entries of {output} differ, some of them infinite.",
+            case=case,
+            count=count,
+            whole=whole,
+            output=output,
+        )
     if gap > FAR:
-        return message("In case {case}, {count} of {whole} entries of {output} differ, some by more than {most}.",
-                   case=case, count=count, whole=whole, output=output, most=f"{FAR:,.0f}")  # fmt: skip
-    return message("In case {case}, {count} of {whole} entries of {output} differ, by up to {gap}.",
-               case=case, count=count, whole=whole, output=output, gap=Magnitude(gap))  # fmt: skip
+        return message(
+            "In case {case}, {count} of {whole} entries of {output} differ, some by more than {most}.",
+            case=case,
+            count=count,
+            whole=whole,
+            output=output,
+            most=f"{FAR:,.0f}",
+        )
+    return message(
+        "In case {case}, {count} of {whole} entries of {output} differ, by up to {gap}.",
+        case=case,
+        count=count,
+        whole=whole,
+        output=output,
+        gap=Magnitude(gap),
+    )
 
 
 def shape_of_tensor(x: Tensor) -> str:

@@ -28,15 +28,23 @@ def beginning_cut(encoded: Encoded) -> tuple[Message, ...]:
     """That a text is too long: what comes next follows from its end, so that is kept."""
     if not encoded.cut:
         return ()
-    return (plural("It sees {context} tokens at once, so {count} token at the beginning of your text is left out.",
-                      "It sees {context} tokens at once, so {count} tokens at the beginning of your text are left out.",
-                      encoded.cut, context=language_model().model.config.context),)  # fmt: skip
+    return (
+        plural(
+            "It sees {context} tokens at once, so {count} token at the beginning of your text is left out.",
+            "It sees {context} tokens at once, so {count} tokens at the beginning of your text are left out.",
+            encoded.cut,
+            context=language_model().model.config.context,
+        ),
+    )
 
 
 def about_the_writer(start_in_sight: bool) -> tuple[Message, ...]:
     """What its tokens are, what it was trained on, how well it predicts, and what it cannot do."""
-    pieces = message("Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. "
-                 "{start} stands before every text; the text above leaves it out.",
-                 size=len(written_pieces()), start=START)  # fmt: skip
+    pieces = message(
+        "Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. "
+        "{start} stands before every text; the text above leaves it out.",
+        size=len(written_pieces()),
+        start=START,
+    )
     lost = message("{start} is out of sight by now, and all that it was trained on began with it.", start=START)
     return (pieces, *(() if start_in_sight else (lost,)), trained_on(), NOT_A_WRITER)

@@ -31,8 +31,16 @@ OPENING = message(
     "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same."
 )
 
-WRITES = (generate, generate_token, sampling.draw_token, sampling.next_token_probabilities, sampling.keep_top_k,
-          sampling.keep_top_p, sampling.renormalise, sampling.pick)  # fmt: skip
+WRITES = (
+    generate,
+    generate_token,
+    sampling.draw_token,
+    sampling.next_token_probabilities,
+    sampling.keep_top_k,
+    sampling.keep_top_p,
+    sampling.renormalise,
+    sampling.pick,
+)
 DISTRIBUTIONS = (message("the model says"), message("after the temperature"), message("drawn from"))
 MOST_SHOWN_TOKENS = 20  # of a vocabulary too large for a figure
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
@@ -73,7 +81,9 @@ def generate_screen(writing: Writing) -> Screen:
     return Screen(
         figures=(distribution(writing), looks(new)),
         remarks=(window_read(new), *about_training(writing)),
-        code=Code(WRITES), ask=question_picker("generate", QUESTIONS, writing.seed, new, vocabulary))  # fmt: skip
+        code=Code(WRITES),
+        ask=question_picker("generate", QUESTIONS, writing.seed, new, vocabulary),
+    )
 
 
 def code_of_writing(
@@ -83,9 +93,14 @@ def code_of_writing(
 
     def ran() -> Ran:
         values = {
-            "config": model.config, "weights": weights_of(model), "vocabulary": task.vocabulary, "start": start,
-            "length": length, "sampling": how, "seed": seed,
-        }  # fmt: skip
+            "config": model.config,
+            "weights": weights_of(model),
+            "vocabulary": task.vocabulary,
+            "start": start,
+            "length": length,
+            "sampling": how,
+            "seed": seed,
+        }
         lines = (
             "model = model_with(config, weights)",
             "written = generate(model, vocabulary, start, length, sampling, seed)",
@@ -104,11 +119,19 @@ def code_of_writing(
 def distribution(writing: Writing) -> Parts:
     """The vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
     listed = tokens_listed(writing)
-    return Parts(key="distribution", name=message("The distribution over the next token"), width=580,
-                 rows=DISTRIBUTIONS,
-                 notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest),
-                         *tokens_not_shown(writing, listed)),
-                 parts=tuple(token_part(writing, token) for token in listed))  # fmt: skip
+    return Parts(
+        key="distribution",
+        name=message("The distribution over the next token"),
+        width=580,
+        rows=DISTRIBUTIONS,
+        notice=(
+            model_gave(writing),
+            what_could_be_drawn(writing),
+            where_the_number_fell(writing.newest),
+            *tokens_not_shown(writing, listed),
+        ),
+        parts=tuple(token_part(writing, token) for token in listed),
+    )
 
 
 def tokens_listed(writing: Writing) -> list[int]:
@@ -125,9 +148,13 @@ def tokens_not_shown(writing: Writing, listed: Sequence[int]) -> tuple[Message, 
     draw = writing.newest.draw
     if len(listed) == len(draw.logits):
         return ()
-    return (message("Not shown are the other {count} tokens, to which the model gave {share} together.",
-                count=len(draw.logits) - len(listed),
-                share=Percent(max(0.0, 1 - float(draw.probabilities[listed].sum())))),)  # fmt: skip
+    return (
+        message(
+            "Not shown are the other {count} tokens, to which the model gave {share} together.",
+            count=len(draw.logits) - len(listed),
+            share=Percent(max(0.0, 1 - float(draw.probabilities[listed].sum()))),
+        ),
+    )
 
 
 def token_part(writing: Writing, token: int) -> Part:
@@ -135,9 +162,14 @@ def token_part(writing: Writing, token: int) -> Part:
     draw, text = writing.newest.draw, writing.vocabulary.tokens[token]
     shares = tuple(float(stage[token]) for stage in (draw.probabilities, draw.tempered, draw.final))
     said, tempered, final = (Fixed(share, 3) for share in shares)
-    says = message("{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
-               token=Token(text, token), score=Fixed(float(draw.logits[token])), said=said, tempered=tempered,
-               final=final)  # fmt: skip
+    says = message(
+        "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
+        token=Token(text, token),
+        score=Fixed(float(draw.logits[token])),
+        said=said,
+        tempered=tempered,
+        final=final,
+    )
     chosen, remark = token == draw.token, None
     if chosen:
         remark = message("drawn")
@@ -149,10 +181,13 @@ def token_part(writing: Writing, token: int) -> Part:
 def model_gave(writing: Writing) -> Message:
     """What the model gave the new token."""
     draw = writing.newest.draw
-    return message("The new token is {token}: the model gave it {share} (rank {rank} of {size}).",
-               token=Token(writing.newest.token, draw.token), share=Percent(float(draw.probabilities[draw.token])),
-               rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
-               size=len(writing.vocabulary))  # fmt: skip
+    return message(
+        "The new token is {token}: the model gave it {share} (rank {rank} of {size}).",
+        token=Token(writing.newest.token, draw.token),
+        share=Percent(float(draw.probabilities[draw.token])),
+        rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
+        size=len(writing.vocabulary),
+    )
 
 
 def what_could_be_drawn(writing: Writing) -> Message:
@@ -164,8 +199,12 @@ def what_could_be_drawn(writing: Writing) -> Message:
     if writing.sampling.temperature == 0:
         return message("Nothing else could be drawn: at temperature 0 one token takes the whole probability.")
     if kept < size:
-        return message("It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
-                   kept=kept, size=size, final=final)  # fmt: skip
+        return message(
+            "It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
+            kept=kept,
+            size=size,
+            final=final,
+        )
     if writing.sampling.temperature != 1:
         return message("After the temperature its chance was {final}.", final=final)
     return message("It was drawn from all {size}.", size=size)
@@ -176,9 +215,14 @@ def where_the_number_fell(new: GeneratedToken) -> Message:
     end = float(new.draw.final[: new.draw.token + 1].sum())
     start = end - float(new.draw.final[new.draw.token])
     first, drawn, last = distinguishable(start, new.draw.uniform, end, least=LEAST_DECIMALS)
-    return message("On the line from 0 to 1, in the order of the vocabulary, {token} covers {start} to {end}; the random "
-               "number was {uniform}.",
-               token=Token(new.token, new.draw.token), start=first, end=last, uniform=drawn)  # fmt: skip
+    return message(
+        "On the line from 0 to 1, in the order of the vocabulary, {token} covers {start} to {end}; the random "
+        "number was {uniform}.",
+        token=Token(new.token, new.draw.token),
+        start=first,
+        end=last,
+        uniform=drawn,
+    )
 
 
 # What the heads looked at.
@@ -186,10 +230,17 @@ def where_the_number_fell(new: GeneratedToken) -> Message:
 
 def looks(new: GeneratedToken) -> Matrices:
     """The weights of the last token read on all of the window: for each layer a matrix, for each head a row."""
-    return Matrices(key="looks", name=message("What the heads looked at"), notice=(strongest_look(new),), first="0",
-                    bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))), beside=True,
-                    width=400, numbered=None if len(new.window) <= MOST_NUMBERED else False,
-                    hint=message("Rows are heads, columns are keys. Point at a cell to read its weight."))  # fmt: skip
+    return Matrices(
+        key="looks",
+        name=message("What the heads looked at"),
+        notice=(strongest_look(new),),
+        first="0",
+        bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))),
+        beside=True,
+        width=400,
+        numbered=None if len(new.window) <= MOST_NUMBERED else False,
+        hint=message("Rows are heads, columns are keys. Point at a cell to read its weight."),
+    )
 
 
 def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
@@ -205,24 +256,36 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
         return Step(message("{head}: {query} → {key}", **pair), term(numbers[head][key]), numbers[head][key])
 
     heads = tuple(f"{head + 1}" for head in range(len(numbers)))
-    return Matrix(key=str(layer), title=title, values=weights, rows=Axis(message("head"), heads, named=True),
-                  columns=token_axis(new.window, KEYS), scale="weight", colour="weight", step=step,
-                  sources=lambda head, key: (Cells(str(layer), head, key),))  # fmt: skip
+    return Matrix(
+        key=str(layer),
+        title=title,
+        values=weights,
+        rows=Axis(message("head"), heads, named=True),
+        columns=token_axis(new.window, KEYS),
+        scale="weight",
+        colour="weight",
+        step=step,
+        sources=lambda head, key: (Cells(str(layer), head, key),),
+    )
 
 
 def strongest_look(new: GeneratedToken) -> Message:
     """What the last token read looked at most before the new one was drawn."""
     tokens, weights = names(new.window), torch.stack(new.attention)
     if len(new.window) == 1 and float(weights.min()) < 1 - 1e-6:  # but for a sink nothing else can have any
-        return message("Before it stands {query} alone: what a head does not give to it, its sink collects.",
-                   query=tokens[-1])  # fmt: skip
+        return message(
+            "Before it stands {query} alone: what a head does not give to it, its sink collects.", query=tokens[-1]
+        )
     if len(new.window) == 1:
         return message("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
     strongest = argmax_ties(weights, percent)
     about = {"query": tokens[-1], "weight": Percent(float(weights[strongest[0]]))}
     if len(strongest) > MOST_NAMED:
-        return message("{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.",
-                   count=len(strongest), **about)  # fmt: skip
+        return message(
+            "{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.",
+            count=len(strongest),
+            **about,
+        )
     cells = [{"key": whom(tokens, key), "head": head_name(layer, head)} for layer, head, key in strongest]
     if len(cells) == 1:
         return message("{query}, the last token read, looked most at {key}: {weight}, by {head}.", **cells[0], **about)
@@ -252,12 +315,19 @@ def window_read(new: NewToken) -> Message:
     """Which part of the text was read."""
     n = len(new.window)
     if new.first == 0:
-        return plural("The model read the whole text before it: {count} token.",
-                         "The model read the whole text before it: {count} tokens.", n)  # fmt: skip
+        return plural(
+            "The model read the whole text before it: {count} token.",
+            "The model read the whole text before it: {count} tokens.",
+            n,
+        )
     return plural(
         "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.",
-        "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first {count} are out of "
-        "sight.", new.first, n=n, first=new.first + 1, last=new.position)  # fmt: skip
+        "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first {count} are out of sight.",
+        new.first,
+        n=n,
+        first=new.first + 1,
+        last=new.position,
+    )
 
 
 def training_steps(writing: Writing) -> tuple[Message, ...]:
@@ -265,18 +335,25 @@ def training_steps(writing: Writing) -> tuple[Message, ...]:
     steps = legal_steps(writing.start, writing.written, writing.task.tokens[: writing.task.n_trained])
     if steps.total == 0:
         return ()
-    return (plural(
-        "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
-        "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
-        steps.legal, total=steps.total, share=Percent(steps.legal / steps.total)),)  # fmt: skip
+    return (
+        plural(
+            "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
+            "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
+            steps.legal,
+            total=steps.total,
+            share=Percent(steps.legal / steps.total),
+        ),
+    )
 
 
 def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Message:
     """Which characters the model could never read while it trained, and where it had to read one now."""
     unseen = never_an_input(task)
     if not unseen:
-        return message("Every character of the vocabulary is an input of some training window, so training can teach how "
-                   "to read each.")  # fmt: skip
+        return message(
+            "Every character of the vocabulary is an input of some training window, so training can teach how "
+            "to read each."
+        )
     vocabulary = task.vocabulary.tokens
     listed = ListOf(tuple(Token(token, vocabulary.index(token)) for token in unseen))
     met = [new for new in written if set(new.window) & set(unseen)]
@@ -285,7 +362,10 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Messa
             "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
             "This text has not made the model read it yet.",
             "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
-            "This text has not made the model read one yet.", len(unseen), unseen=listed)  # fmt: skip
+            "This text has not made the model read one yet.",
+            len(unseen),
+            unseen=listed,
+        )
     token = next(token for token in met[0].window if token in unseen)
     return plural(
         "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
@@ -293,5 +373,11 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Messa
         "rest on such a reading.",
         "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
         "Before character {position} it read {token} for the first time; {resting} of the {total} new characters "
-        "rest on such a reading.", len(unseen), unseen=listed, position=met[0].position + 1,
-        token=Token(token, vocabulary.index(token)), resting=len(met), total=len(written))  # fmt: skip
+        "rest on such a reading.",
+        len(unseen),
+        unseen=listed,
+        position=met[0].position + 1,
+        token=Token(token, vocabulary.index(token)),
+        resting=len(met),
+        total=len(written),
+    )

@@ -44,11 +44,17 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
         *((token, less(token)) for token in order[1:MOST_OFFERED]),
     ]
     return multiple_choice_of_things(
-        message("The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
-            "find the likeliest to come next?", ending=ending_of(new)),
-        (called[best], message("Its probability is {probability}: no other has as much.",
-                           probability=Fixed(float(says[best]), 3))),
-        *((called[token], mend) for token, mend in wrong if token != best))  # fmt: skip
+        message(
+            "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
+            "find the likeliest to come next?",
+            ending=ending_of(new),
+        ),
+        (
+            called[best],
+            message("Its probability is {probability}: no other has as much.", probability=Fixed(float(says[best]), 3)),
+        ),
+        *((called[token], mend) for token, mend in wrong if token != best),
+    )
 
 
 def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -57,14 +63,23 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
     if says[order[0]] - says[order[1]] < CLEAR_LEAD:
         return None
     return multiple_choice_of_numbers(
-        message("The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model "
-            "give the token that it finds the likeliest to come next?", ending=ending_of(new)),
-        (float(says[order[0]]), message("That token is {token}; all others together have the rest.",
-                                    token=called[order[0]])),
-        (1 / len(vocabulary), message("So it would be if all were alike. What the model has learnt makes some likelier.")),
+        message(
+            "The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model "
+            "give the token that it finds the likeliest to come next?",
+            ending=ending_of(new),
+        ),
+        (
+            float(says[order[0]]),
+            message("That token is {token}; all others together have the rest.", token=called[order[0]]),
+        ),
+        (
+            1 / len(vocabulary),
+            message("So it would be if all were alike. What the model has learnt makes some likelier."),
+        ),
         (1.0, message("Then nothing else could ever be drawn. A softmax leaves every token something.")),
         (float(says[order[1]]), message("That is what {token} has, which comes second.", token=called[order[1]])),
-        (0.5, message("The likeliest has more than any other, whether that is more than a half or less.")))  # fmt: skip
+        (0.5, message("The likeliest has more than any other, whether that is more than a half or less.")),
+    )
 
 
 def ending_of(new: GeneratedToken) -> str:
@@ -81,18 +96,31 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
     return multiple_choice_of_numbers(
         lambda shown: message(
             "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?",
-            token=all_tokens(vocabulary)[best], now=shown(now)),
-        (hot, message("All differences between the scores are halved, so the likely lose and the unlikely gain."),
-              message("the scores, divided by the temperature")),
-        (now / DOUBLE, message("The scores are divided, not the probabilities: halved, these would sum to a half."),
-                       message("the probability, divided by the temperature")),
-        (cold, message("That is temperature 0.5: dividing by less than 1 makes the differences larger."),
-               message("the scores, multiplied by the temperature")),
-        (now, message("Only a temperature of 1 leaves everything as it is."),
-              message("the likeliest stays as likely")),
-        (1 / len(vocabulary),
-         message("That is the share of each where all are alike: no temperature gets there."),
-         message("heat makes all tokens alike")))  # fmt: skip
+            token=all_tokens(vocabulary)[best],
+            now=shown(now),
+        ),
+        (
+            hot,
+            message("All differences between the scores are halved, so the likely lose and the unlikely gain."),
+            message("the scores, divided by the temperature"),
+        ),
+        (
+            now / DOUBLE,
+            message("The scores are divided, not the probabilities: halved, these would sum to a half."),
+            message("the probability, divided by the temperature"),
+        ),
+        (
+            cold,
+            message("That is temperature 0.5: dividing by less than 1 makes the differences larger."),
+            message("the scores, multiplied by the temperature"),
+        ),
+        (now, message("Only a temperature of 1 leaves everything as it is."), message("the likeliest stays as likely")),
+        (
+            1 / len(vocabulary),
+            message("That is the share of each where all are alike: no temperature gets there."),
+            message("heat makes all tokens alike"),
+        ),
+    )
 
 
 def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -103,18 +131,40 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     reached = Percent(float(says[ranked(new.draw.logits)[:right]].sum()))
     top_p = {"p": Fixed(p)}
     return multiple_choice_of_counts(
-        message("At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?",
-            size=size, **top_p),
-        (right, message("The likeliest {right} have {reached} together, and fewer stay below {p}.",
-                    right=right, reached=reached, **top_p), message("the likeliest, until their sum reaches p")),
-        (single, message("So many have {p} each, on their own. Top-p adds up.", **top_p),
-                 message("those with p or more, each on its own")),
-        (right - 1, message("The token whose probability reaches the sum is kept too."),
-                    message("the likeliest, while their sum is below p")),
-        (round(p * size), message("Top-p is a share of the probability, not of the vocabulary."),
-                          message("the share p of all tokens")),
-        (size, message("All together have 1; top-p stops as soon as its sum is reached."),
-               message("all of them, as together they have 1")))  # fmt: skip
+        message(
+            "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?", size=size, **top_p
+        ),
+        (
+            right,
+            message(
+                "The likeliest {right} have {reached} together, and fewer stay below {p}.",
+                right=right,
+                reached=reached,
+                **top_p,
+            ),
+            message("the likeliest, until their sum reaches p"),
+        ),
+        (
+            single,
+            message("So many have {p} each, on their own. Top-p adds up.", **top_p),
+            message("those with p or more, each on its own"),
+        ),
+        (
+            right - 1,
+            message("The token whose probability reaches the sum is kept too."),
+            message("the likeliest, while their sum is below p"),
+        ),
+        (
+            round(p * size),
+            message("Top-p is a share of the probability, not of the vocabulary."),
+            message("the share p of all tokens"),
+        ),
+        (
+            size,
+            message("All together have 1; top-p stops as soon as its sum is reached."),
+            message("all of them, as together they have 1"),
+        ),
+    )
 
 
 def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -122,37 +172,60 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
     called, best = all_tokens(vocabulary), ranked(new.draw.logits).tolist()[0]
     return multiple_choice(
         message("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
-        Card(message("{token}, every time", token=called[best]),
-             message("Only the likeliest is kept, and no temperature changes the order."),
-             message("the likeliest is all that is left")),
-        Card(message("{token}, every time", token=called[new.draw.token]),
-             message("This was drawn just now, but it is not the likeliest."), message("what was drawn stays drawn")),
-        Card(message("it depends on the seed"), message("A seed chooses among what is left, and only one is left."),
-                                            message("each seed draws in its own way")),
-        Card(message("it depends on the temperature"),
-             message("A temperature keeps the order, so the likeliest stays the likeliest."),
-             message("heat brings other tokens to the top")))  # fmt: skip
+        Card(
+            message("{token}, every time", token=called[best]),
+            message("Only the likeliest is kept, and no temperature changes the order."),
+            message("the likeliest is all that is left"),
+        ),
+        Card(
+            message("{token}, every time", token=called[new.draw.token]),
+            message("This was drawn just now, but it is not the likeliest."),
+            message("what was drawn stays drawn"),
+        ),
+        Card(
+            message("it depends on the seed"),
+            message("A seed chooses among what is left, and only one is left."),
+            message("each seed draws in its own way"),
+        ),
+        Card(
+            message("it depends on the temperature"),
+            message("A temperature keeps the order, so the likeliest stays the likeliest."),
+            message("heat brings other tokens to the top"),
+        ),
+    )
 
 
 @beyond_figure
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """A seed makes chance repeatable. Always possible."""
     drawn = all_tokens(vocabulary)[new.draw.token]
-    likeliest = Card(message("always the likeliest"),
-                     message("The draw is the same as before, and takes what its random number falls on."),
-                     message("what is repeated is not chance any more"))  # fmt: skip
+    likeliest = Card(
+        message("always the likeliest"),
+        message("The draw is the same as before, and takes what its random number falls on."),
+        message("what is repeated is not chance any more"),
+    )
     return multiple_choice(
-        message("Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
-            "this position?"),
-        Card(message("{token} again", token=drawn),
-             message("The same seed gives the same random numbers, so everything repeats."),
-             message("the seed decides every draw")),
-        Card(message("anything may come"), message("A random number is computed from its seed: same seed, same number."),
-                                       message("each draw is left to chance")),
-        Card(message("anything but {token}", token=drawn),
-             message("A draw uses nothing up: the same seed gives the same random number, and so the same token."),
-             message("what was drawn once is used up")),
-        *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []))  # fmt: skip
+        message(
+            "Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
+            "this position?"
+        ),
+        Card(
+            message("{token} again", token=drawn),
+            message("The same seed gives the same random numbers, so everything repeats."),
+            message("the seed decides every draw"),
+        ),
+        Card(
+            message("anything may come"),
+            message("A random number is computed from its seed: same seed, same number."),
+            message("each draw is left to chance"),
+        ),
+        Card(
+            message("anything but {token}", token=drawn),
+            message("A draw uses nothing up: the same seed gives the same random number, and so the same token."),
+            message("what was drawn once is used up"),
+        ),
+        *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []),
+    )
 
 
 def all_tokens(vocabulary: Vocabulary) -> list[Token]:

@@ -28,7 +28,13 @@ def row_without(trace: SideBySide, head: int, query: int, key: int) -> Iterator[
     weights = [weight for m, weight in enumerate(own.numbers["weights"][query]) if own.visible[query][m] and m != key]
     left = sum(weights)
     yield own.step("weights", query, key)
-    yield Step(message("what is left of the row of {query} without {key}", query=own.names[query], key=own.names[key]),
-               sum_of(weights), left)  # fmt: skip
-    yield Step(message("each kept weight, and so their sum, is divided by the share that is kept, {kept}", kept=kept),
-               term(left) / (1 - trace.example.dropout), left / (1 - trace.example.dropout))  # fmt: skip
+    yield Step(
+        message("what is left of the row of {query} without {key}", query=own.names[query], key=own.names[key]),
+        sum_of(weights),
+        left,
+    )
+    yield Step(
+        message("each kept weight, and so their sum, is divided by the share that is kept, {kept}", kept=kept),
+        term(left) / (1 - trace.example.dropout),
+        left / (1 - trace.example.dropout),
+    )

@@ -84,18 +84,26 @@ class ManyHeadsDerivation:
             yield self._sum(tensor, i, j)
 
     def matrix(
-        self, tensor: str, title: Message, values: Float[Tensor, "rows columns"], features: Sequence[int],
-        entering: Sequence[int] | None = None, **changes: object,
-    ) -> Matrix:  # fmt: skip
+        self,
+        tensor: str,
+        title: Message,
+        values: Float[Tensor, "rows columns"],
+        features: Sequence[int],
+        entering: Sequence[int] | None = None,
+        **changes: object,
+    ) -> Matrix:
         """A tensor of which these features are drawn: its columns. Rows of W_o are those `entering`, or the same."""
         rows = (features if entering is None else entering) if tensor == "w_o" else range(len(self.names))
         look = {
-            "key": tensor, "title": title, "values": values, "columns": features_drawn(features),
+            "key": tensor,
+            "title": title,
+            "values": values,
+            "columns": features_drawn(features),
             "rows": features_drawn(rows) if tensor == "w_o" else token_axis(tuple(name.text for name in self.names)),
             "colour": COLOURS.get(tensor, "ink"),
             "step": lambda i, j: self.step(tensor, rows[i], features[j]),
             "before": lambda i, j: self.before(tensor, rows[i], features[j]),
-        }  # fmt: skip
+        }
         return Matrix(**(look | changes))
 
     @cached_property
@@ -116,9 +124,17 @@ class ManyHeadsDerivation:
     @cached_property
     def _by_head(self) -> tuple[HeadDerivation, ...]:
         return tuple(
-            HeadDerivation(self.names, numbers_of(attention), attention.visible.tolist(), self.divisor, head,
-                           partial(self._made, head), self.deep)
-            for head, attention in enumerate(map(self.heads.select, range(self.n_heads))))  # fmt: skip
+            HeadDerivation(
+                self.names,
+                numbers_of(attention),
+                attention.visible.tolist(),
+                self.divisor,
+                head,
+                partial(self._made, head),
+                self.deep,
+            )
+            for head, attention in enumerate(map(self.heads.select, range(self.n_heads)))
+        )
 
     def _made(self, head: int, vector: str, token: int, own: int) -> Step:
         """How a feature of a query, key or value of a head comes about, in one line."""
@@ -156,8 +172,13 @@ class ManyHeadsDerivation:
         if tensor == "output":
             return message("output of {token}, feature {feature}", **self._cell(i, j))
         head, own = home_of(j, self.width(tensor))
-        return message("{vector} of {token}, feature {feature} of head {head}",
-                   vector=VECTORS[tensor], token=self.names[i], feature=own + 1, head=head + 1)  # fmt: skip
+        return message(
+            "{vector} of {token}, feature {feature} of head {head}",
+            vector=VECTORS[tensor],
+            token=self.names[i],
+            feature=own + 1,
+            head=head + 1,
+        )
 
     def _sum(self, tensor: str, i: int, j: int) -> Step:
         """A row of X, or of what the heads found, times a column of a projection, plus its bias if there is one."""
@@ -180,15 +201,23 @@ class ManyHeadsDerivation:
     def _found(self, i: int, j: int) -> Step:
         """A feature of what the heads found, which stands side by side in `concatenated`."""
         head, own = home_of(j, self.width("concatenated"))
-        says = message("concatenated row of {token}, feature {feature}: feature {own} of head {head}, weights · values",
-                   **self._cell(i, j), own=own + 1, head=head + 1)  # fmt: skip
+        says = message(
+            "concatenated row of {token}, feature {feature}: feature {own} of head {head}, weights · values",
+            **self._cell(i, j),
+            own=own + 1,
+            head=head + 1,
+        )
         return self.head(head).step("output", i, own)._replace(meaning=says)
 
     def _entry_of_w_o(self, i: int, j: int) -> Step:
         head, own = home_of(i, self.width("v"))
         value = self.module.W_o[i, j].item()
-        says = message("an entry of W_o: feature {own} of head {head} goes into feature {feature} of the output",
-                   own=own + 1, head=head + 1, feature=j + 1)  # fmt: skip
+        says = message(
+            "an entry of W_o: feature {own} of head {head} goes into feature {feature} of the output",
+            own=own + 1,
+            head=head + 1,
+            feature=j + 1,
+        )
         return Step(says, term(value), value)
 
     def _known(self, says: Message, tensor: str, i: int, j: int) -> Step:

@@ -56,8 +56,10 @@ class HeadsExample:
         if self.source not in HEADS_PRESETS:
             raise ValueError(f"source is one of {', '.join(HEADS_PRESETS)}, but got {self.source}")
         if not 1 <= len(self.tokens) == len(self.ids) <= MAX_TOKENS:
-            raise ValueError(f"a sentence has 1 to {MAX_TOKENS} tokens and an id for each, "
-                             f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids")  # fmt: skip
+            raise ValueError(
+                f"a sentence has 1 to {MAX_TOKENS} tokens and an id for each, "
+                f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids"
+            )
         most = HEADS_LIMITS["d_model"].most
         own = self.source == "sentence" and not (self.learnt and self.learnt.brings_sizes)
         if own and not 1 <= self.d_model <= most:
@@ -142,9 +144,21 @@ def run_heads(example: HeadsExample) -> SideBySide:
     output, trace = module(x, may_attend, scale=scale, positions=added)
     asking = x if added is None else x + added
     q, k = linear(asking, module.W_q, module.b_q), linear(asking, module.W_k, module.b_k)
-    return HeadsTrace(example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module, x=x,
-                      q=q, k=k, v=linear(x, module.W_v, module.b_v), concatenated=trace.concatenated, output=output,
-                      trained=trained, added=added)  # fmt: skip
+    return HeadsTrace(
+        example=example,
+        tokens=example.tokens,
+        heads=trace.heads,
+        scale=scale,
+        module=module,
+        x=x,
+        q=q,
+        k=k,
+        v=linear(x, module.W_v, module.b_v),
+        concatenated=trace.concatenated,
+        output=output,
+        trained=trained,
+        added=added,
+    )
 
 
 def whose_heads(trace: SideBySide) -> Message:
@@ -324,33 +338,49 @@ BUILT_IN = message("The weights are those that nn.MultiheadAttention draws. The 
 MODULES_FIXED = fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)
 HEADS_PRESETS: dict[str, HeadsPreset] = {
     "sentence": HeadsPreset(title=message("The running example"), fixed={}, draw=draw_sentence_heads),
-    "journey": HeadsPreset(title=message("Your journey, twice over"),
-                           fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
-                           draw=draw_journey_heads,
-                           remark=message("The notebook shows it without the mask, then with it.")),
-    "journey_builtin": HeadsPreset(title=message("Your journey, built-in"), draw=draw_journey_builtin, remark=BUILT_IN,
-                                   fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False)),
+    "journey": HeadsPreset(
+        title=message("Your journey, twice over"),
+        fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
+        draw=draw_journey_heads,
+        remark=message("The notebook shows it without the mask, then with it."),
+    ),
+    "journey_builtin": HeadsPreset(
+        title=message("Your journey, built-in"),
+        draw=draw_journey_builtin,
+        remark=BUILT_IN,
+        fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
+    ),
     "modules": HeadsPreset(
-        title=message("The cat sat down, 2 heads"), draw=draw_modules_heads, remark=message("The notebook uses no mask here."),
-        fixed=MODULES_FIXED),
+        title=message("The cat sat down, 2 heads"),
+        draw=draw_modules_heads,
+        remark=message("The notebook uses no mask here."),
+        fixed=MODULES_FIXED,
+    ),
     "modules_builtin": HeadsPreset(
-        title=message("The cat sat down, built-in"), draw=draw_modules_builtin, remark=BUILT_IN, fixed=MODULES_FIXED),
+        title=message("The cat sat down, built-in"), draw=draw_modules_builtin, remark=BUILT_IN, fixed=MODULES_FIXED
+    ),
     "wide": HeadsPreset(
         title=message("512 features, 8 heads"),
         draw=lambda example: wide_heads(len(example.tokens), example.dropout, example.seed),
         fixed=fixed_by_notebook(*map("token {}".format, range(1, WIDE_TOKENS + 1)), d_model=512, n_heads=8, bias=True),
-        remark=message("These are the sizes of the first transformer. The notebook uses no mask here.")),
+        remark=message("These are the sizes of the first transformer. The notebook uses no mask here."),
+    ),
     "planted": HeadsPreset(
         title=message("The mat, 64 features"),
         draw=lambda example: planted_heads(len(example.tokens), example.dropout, example.seed),
         fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
-        remark=message("“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then "
-                   "with it.")),
+        remark=message(
+            "“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it."
+        ),
+    ),
     "drawn": HeadsPreset(
         title=message("Two sentences at once"),
         fixed=fixed_by_notebook(*map("token {}".format, range(1, 5)), d_model=8, n_heads=1, bias=False),
-        remark=message("Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there.")),
-}  # fmt: skip
+        remark=message(
+            "Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there."
+        ),
+    ),
+}
 
 
 def divisors(d_model: int) -> tuple[int, ...]:

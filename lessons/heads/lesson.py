@@ -64,11 +64,14 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     projected, attention = isinstance(trace, HeadsTrace), trace.heads.select(choices.head)
     ran = RAN[choices.step] if projected or choices.step != "attend" else (attend, total_variation)
     parameters = (parameters_table(trace),) if projected else ()
-    return Screen(formula=heads_formula(trace), figures=(*step_figures(trace, choices), *parameters),
-                  code=Code(ran, attention, trace.scale, partial(ran_heads, trace, choices.step)),
-                  remarks=notice_model(trace),
-                  ask=question_picker("heads", QUESTIONS, trace.example.seed, trace, choices.head),
-                  derive=partial(derive_of_heads, trace, choices.head))  # fmt: skip
+    return Screen(
+        formula=heads_formula(trace),
+        figures=(*step_figures(trace, choices), *parameters),
+        code=Code(ran, attention, trace.scale, partial(ran_heads, trace, choices.step)),
+        remarks=notice_model(trace),
+        ask=question_picker("heads", QUESTIONS, trace.example.seed, trace, choices.head),
+        derive=partial(derive_of_heads, trace, choices.head),
+    )
 
 
 def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
@@ -98,6 +101,12 @@ def parameters_table(trace: HeadsTrace) -> Table:
     parameters = [(name, weight.shape, weight.numel()) for name, weight in named_weights(trace.module)]
     rows = [(name, " × ".join(map(str, shape)), Integer(numbers)) for name, shape, numbers in parameters]
     total = Integer(sum(numbers for _, _, numbers in parameters))
-    return Table(key="mh_parameters", name=message("The parameters"), notice=notice_parameters(trace), folded=True,
-                 width=420, columns=(message("parameter"), message("shape"), message("numbers")),
-                 cells=(*rows, (message("all together"), "", total)))  # fmt: skip
+    return Table(
+        key="mh_parameters",
+        name=message("The parameters"),
+        notice=notice_parameters(trace),
+        folded=True,
+        width=420,
+        columns=(message("parameter"), message("shape"), message("numbers")),
+        cells=(*rows, (message("all together"), "", total)),
+    )

@@ -30,8 +30,10 @@ def notice_difference(trace: SideBySide) -> tuple[Message, ...]:
     measured = message(
         "{verdict}: on average two of them place {mean}% of a row's weight on different keys (0%: the same row, "
         "100%: no key in common). Rows differ from uniform attention by {uniform}% on average.",
-        verdict=verdict_on_heads(difference.mean, things), mean=points(difference.mean),
-        uniform=points(difference.from_uniform))  # fmt: skip
+        verdict=verdict_on_heads(difference.mean, things),
+        mean=points(difference.mean),
+        uniform=points(difference.from_uniform),
+    )
     return measured, *notice_furthest(trace, difference, things)
 
 
@@ -51,8 +53,14 @@ def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Messa
     if len(furthest) == total:
         return ()
     if len(furthest) > MOST_NAMED_HEADS:
-        return (message("{count} of {total} pairs of rows share the largest difference, {largest}%.",
-                    count=len(furthest), total=Integer(total), largest=largest),)  # fmt: skip
+        return (
+            message(
+                "{count} of {total} pairs of rows share the largest difference, {largest}%.",
+                count=len(furthest),
+                total=Integer(total),
+                largest=largest,
+            ),
+        )
     rows, tokens = [], names(trace.tokens)
     for pair, place in furthest:
         (a, b), token = difference.pairs[pair], tokens[difference.queries[place]]
@@ -67,24 +75,37 @@ def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
     """What a row of X becomes."""
     if not trace.usual_sizes:
         return (
-            message("Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of "
+            message(
+                "Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of "
                 "{values}: those of all heads, side by side.",
-                d_model=trace.x.shape[-1], queries=trace.q.shape[-1], values=trace.v.shape[-1]),)  # fmt: skip
+                d_model=trace.x.shape[-1],
+                queries=trace.q.shape[-1],
+                values=trace.v.shape[-1],
+            ),
+        )
     return (
-        plural("Each row of X, a single number, becomes a query, a key and a value of one number each.",
-                  "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
-                  trace.x.shape[-1]),
-        plural("There is only one head, so all of them are its own.",
-                  "They are those of the {count} heads, side by side.", trace.n_heads))  # fmt: skip
+        plural(
+            "Each row of X, a single number, becomes a query, a key and a value of one number each.",
+            "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
+            trace.x.shape[-1],
+        ),
+        plural(
+            "There is only one head, so all of them are its own.",
+            "They are those of the {count} heads, side by side.",
+            trace.n_heads,
+        ),
+    )
 
 
 def notice_split(trace: HeadsTrace, role: str) -> tuple[Message, ...]:
     """How the features are shared out."""
     parts = getattr(trace.heads, role).shape
     whole, parts, each = shape_in_words(getattr(trace, role).shape), shape_in_words(parts), parts[-1]
-    shared = plural("Each head gets one feature of every token. No number changes.",
-                       "Each head gets {count} neighbouring features of every token. No number changes.",
-                       each)  # fmt: skip
+    shared = plural(
+        "Each head gets one feature of every token. No number changes.",
+        "Each head gets {count} neighbouring features of every token. No number changes.",
+        each,
+    )
     if trace.n_heads == 1:
         shared = message("The one head gets all features. No number changes.")
     return message("{whole} is read as {parts}.", whole=whole, parts=parts), shared
@@ -96,9 +117,13 @@ def notice_concatenate(trace: HeadsTrace) -> tuple[Message, ...]:
     if trace.n_heads == 1:
         return (message("The output of the one head, {parts}, is read as {whole}. No number changes.", **shapes),)
     return (
-        message("The outputs of the {count} heads, {parts}, stand side by side again: {whole}.",
-            count=trace.n_heads, **shapes),
-        message("No number changes, and so far no head knows what another has found."))  # fmt: skip
+        message(
+            "The outputs of the {count} heads, {parts}, stand side by side again: {whole}.",
+            count=trace.n_heads,
+            **shapes,
+        ),
+        message("No number changes, and so far no head knows what another has found."),
+    )
 
 
 def shape_in_words(shape: tuple[int, ...]) -> str:
@@ -113,19 +138,34 @@ def notice_joined(trace: HeadsTrace) -> tuple[Message, ...]:
     longest, shortest = argmax_ties(lengths), argmax_ties(-lengths)
     most, least = Fixed(float(lengths.max())), Fixed(float(lengths.min()))
     if trace.n_heads == 1:
-        return (message("W_o mixes the features of the one head. For {token} it adds a vector of length {length}.",
-                    token=token, length=most),)  # fmt: skip
+        return (
+            message(
+                "W_o mixes the features of the one head. For {token} it adds a vector of length {length}.",
+                token=token,
+                length=most,
+            ),
+        )
     mixes = message("W_o mixes the heads: every number of the output is made from all of them.")
     if len(longest) == trace.n_heads:
         return mixes, message("For {token}, each head adds a vector of length {length}.", token=token, length=most)
     return (
         mixes,
-        plural("For {token}, head {heads} adds the longest vector, of length {length}.",
-                  "For {token}, heads {heads} add the longest vectors, of length {length} each.",
-                  len(longest), token=token, heads=numbers_of_heads(longest), length=most),
-        plural("Head {heads} adds the shortest, of length {length}.",
-                  "Heads {heads} add the shortest, of length {length} each.",
-                  len(shortest), heads=numbers_of_heads(shortest), length=least))  # fmt: skip
+        plural(
+            "For {token}, head {heads} adds the longest vector, of length {length}.",
+            "For {token}, heads {heads} add the longest vectors, of length {length} each.",
+            len(longest),
+            token=token,
+            heads=numbers_of_heads(longest),
+            length=most,
+        ),
+        plural(
+            "Head {heads} adds the shortest, of length {length}.",
+            "Heads {heads} add the shortest, of length {length} each.",
+            len(shortest),
+            heads=numbers_of_heads(shortest),
+            length=least,
+        ),
+    )
 
 
 def numbers_of_heads(heads: list[tuple[int]]) -> ListOf:
@@ -139,14 +179,23 @@ def notice_model(trace: SideBySide) -> tuple[Message, ...]:
         return ()
     said = []
     if trace.module.rotary is not None:
-        said.append(message("This model knows positions by rotation: after the split each head turns its queries and keys, "
-                        "each by its position, and compares them then."))  # fmt: skip
+        said.append(
+            message(
+                "This model knows positions by rotation: after the split each head turns its queries and keys, "
+                "each by its position, and compares them then."
+            )
+        )
     if trace.added is not None:
-        said.append(message("This model adds a vector for the position to what queries and keys are made of. Values are "
-                        "made of X alone."))  # fmt: skip
+        said.append(
+            message(
+                "This model adds a vector for the position to what queries and keys are made of. Values are "
+                "made of X alone."
+            )
+        )
     if trace.trained.sliced:
-        said.append(message("Each head of this model reads a slice of X only. Here its maps have zeros where it reads "
-                        "nothing."))  # fmt: skip
+        said.append(
+            message("Each head of this model reads a slice of X only. Here its maps have zeros where it reads nothing.")
+        )
     return tuple(said)
 
 
@@ -179,7 +228,10 @@ def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Mes
     return plural(
         "In training, {count} of the {visible} visible weights was dropped and the others divided by {kept}.",
         "In training, {count} of the {visible} visible weights were dropped and the others divided by {kept}.",
-        gone, visible=visible, kept=kept)  # fmt: skip
+        gone,
+        visible=visible,
+        kept=kept,
+    )
 
 
 def was_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Bool[Tensor, "queries keys"]:
@@ -198,9 +250,13 @@ def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Me
         )
     if len(rows) == len(tokens):
         return plural("The only row now sums to {sum}.", "Every row now sums to {sum}.", len(rows), sum=each[0])
-    return plural("Furthest from 1 is the row of {rows}, which now sums to {sum}.",
-                     "Furthest from 1 are the rows of {rows}, which now sum to {sum} each.",
-                     len(rows), rows=named, sum=each[0])  # fmt: skip
+    return plural(
+        "Furthest from 1 is the row of {rows}, which now sums to {sum}.",
+        "Furthest from 1 are the rows of {rows}, which now sum to {sum} each.",
+        len(rows),
+        rows=named,
+        sum=each[0],
+    )
 
 
 # Parameters.
@@ -212,8 +268,14 @@ def notice_parameters(trace: HeadsTrace) -> tuple[Message, ...]:
     count = {"total": Integer(count_weights(trace.module)), "d": d_model}
     if not trace.usual_sizes:
         sizes = {"queries": trace.q.shape[-1], "values": trace.v.shape[-1]}
-        return (message("The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and "
-                    "{values} · {d} in W_o.", **count, **sizes),)  # fmt: skip
+        return (
+            message(
+                "The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and "
+                "{values} · {d} in W_o.",
+                **count,
+                **sizes,
+            ),
+        )
     many = message("The module has {total} parameters: 4 · {d} · {d}.", **count)
     if trace.module.b_o is not None:
         many = message("The module has {total} parameters: 4 · {d} · {d} + {d}.", **count)
@@ -225,4 +287,8 @@ def notice_parameters(trace: HeadsTrace) -> tuple[Message, ...]:
         "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} "
         "would have.",
         "The number of heads is not in it: {heads} heads of {count} features share the projections that one head of "
-        "{d} would have.", trace.d_head, heads=trace.n_heads, d=d_model)  # fmt: skip
+        "{d} would have.",
+        trace.d_head,
+        heads=trace.n_heads,
+        d=d_model,
+    )

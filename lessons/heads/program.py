@@ -64,8 +64,12 @@ def ran_wide(trace: HeadsTrace, step: str, values: dict[str, object]) -> Ran:
             reach, line = reach_of_heads(trace), "sliced = head_reach(sliced_heads, x, features, may_attend, scale)"
             values |= {"x": trace.x, "n_heads": trace.n_heads, "features": reach.features, "seed": trace.example.seed}
             drawn = "sliced_heads = SlicedHeads.draw(x.shape[-1], n_heads, generator=generator(seed))"
-            return Ran({name: value for name, value in values.items() if name not in ("q", "k", "v")}, (drawn, line),
-                       {"sliced": reach.sliced}, (SlicedHeads, head_reach, generator))  # fmt: skip
+            return Ran(
+                {name: value for name, value in values.items() if name not in ("q", "k", "v")},
+                (drawn, line),
+                {"sliced": reach.sliced},
+                (SlicedHeads, head_reach, generator),
+            )
         case _:
             return Ran(values, (attends,), {"heads.weights": trace.heads.weights}, (attend, total_variation))
 
@@ -102,8 +106,13 @@ def drawn_again(trace: HeadsTrace) -> tuple[dict[str, object], str, tuple]:
         draw = DRAWN_AGAIN[example.source]
         values = {"n_tokens": len(trace.tokens), "dropout": example.dropout, "first_seed": NOTEBOOK_SEED}
         return values, f"x, module = {draw.__name__}(n_tokens, dropout, first_seed)", (draw,)
-    values = {"x": trace.x, "sizes": (example.d_model, example.n_heads), "bias": example.bias,
-              "dropout": example.dropout, "first_seed": example.seed}  # fmt: skip
+    values = {
+        "x": trace.x,
+        "sizes": (example.d_model, example.n_heads),
+        "bias": example.bias,
+        "dropout": example.dropout,
+        "first_seed": example.seed,
+    }
     drawing = "MultiHeadAttention.draw(*sizes, bias=bias, dropout=dropout, generator=generator(first_seed))"
     return values, f"module = {drawing}", (MultiHeadAttention, generator)
 

@@ -34,18 +34,36 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
     n, h, d_head = sizes(3, random)
     d_model = h * d_head
     return multiple_choice_of_things(
-        message("Q of another sentence is {shape}, and it is split among {heads} heads. What is its shape then, heads × "
-            "tokens × features?", heads=h, shape=shaped(n, d_model)),
-        (shaped(h, n, d_head), message("Every head has all tokens, and {d_model} ÷ {heads} features of each.",
-                                   d_model=d_model, heads=h),
-                               message("each head gets all tokens and a part of the features")),
-        (shaped(h, n, d_model), message("No head gets the whole query: the {d_model} features are shared out.",
-                                    d_model=d_model), message("each head gets all tokens and all features")),
-        (shaped(n, h, d_head), message("These are the right numbers before the axes are swapped; the axis of the heads "
-                                   "must come first, so that each head has a matrix of its own."),
-                               message("each token gets all heads and a part of the features")),
-        (shaped(1, n, d_model), message("That would be a single head. Here there are {heads}.", heads=h),
-                                message("the heads stay together in one matrix")))  # fmt: skip
+        message(
+            "Q of another sentence is {shape}, and it is split among {heads} heads. What is its shape then, heads × "
+            "tokens × features?",
+            heads=h,
+            shape=shaped(n, d_model),
+        ),
+        (
+            shaped(h, n, d_head),
+            message("Every head has all tokens, and {d_model} ÷ {heads} features of each.", d_model=d_model, heads=h),
+            message("each head gets all tokens and a part of the features"),
+        ),
+        (
+            shaped(h, n, d_model),
+            message("No head gets the whole query: the {d_model} features are shared out.", d_model=d_model),
+            message("each head gets all tokens and all features"),
+        ),
+        (
+            shaped(n, h, d_head),
+            message(
+                "These are the right numbers before the axes are swapped; the axis of the heads "
+                "must come first, so that each head has a matrix of its own."
+            ),
+            message("each token gets all heads and a part of the features"),
+        ),
+        (
+            shaped(1, n, d_model),
+            message("That would be a single head. Here there are {heads}.", heads=h),
+            message("the heads stay together in one matrix"),
+        ),
+    )
 
 
 @beyond_figure
@@ -60,18 +78,37 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
     other, total = others[below(len(others), random)], Integer(count_weights(trace.module))
     about = {"other": other, "d_model": d_model}
     return multiple_choice(
-        message("This module has n_heads = {heads} and d_model = {d_model}. Build it with n_heads = {other} and the same "
-            "d_model. How does the number of its parameters change?", heads=h, **about),
-        Card(message("Not at all."),
-             message("{total} as now: the same projections are cut into more or fewer pieces.", total=total),
-             message("the same weights, cut into other pieces")),
-        Card(message("In proportion to the number of heads."),
-             message("Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ "
-                 "{other} features wide. Together they hold {total} numbers, as now.", total=total, **about),
-             message("every head that is added brings its own weights")),
-        Card(message("In proportion to the number of features in a head."),
-             message("The features of a head change with the number of heads, but so does the number of parts: it evens "
-                 "out at {total}.", total=total), message("wider heads need larger weights")))  # fmt: skip
+        message(
+            "This module has n_heads = {heads} and d_model = {d_model}. Build it with n_heads = {other} and the same "
+            "d_model. How does the number of its parameters change?",
+            heads=h,
+            **about,
+        ),
+        Card(
+            message("Not at all."),
+            message("{total} as now: the same projections are cut into more or fewer pieces.", total=total),
+            message("the same weights, cut into other pieces"),
+        ),
+        Card(
+            message("In proportion to the number of heads."),
+            message(
+                "Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ "
+                "{other} features wide. Together they hold {total} numbers, as now.",
+                total=total,
+                **about,
+            ),
+            message("every head that is added brings its own weights"),
+        ),
+        Card(
+            message("In proportion to the number of features in a head."),
+            message(
+                "The features of a head change with the number of heads, but so does the number of parts: it evens "
+                "out at {total}.",
+                total=total,
+            ),
+            message("wider heads need larger weights"),
+        ),
+    )
 
 
 @beyond_figure
@@ -79,19 +116,49 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
     """A sliced head has smaller projections than one that reads all features."""
     h, d_head = sizes(2, random)
     d_model = h * d_head
-    return asks_about("sliced", (h, d_head), multiple_choice_of_counts(
-        message("Suppose each of {heads} heads read only its own {d_head} of {d_model} features. How many numbers would "
-            "all W_q, W_k and W_v hold together, without bias?", heads=h, d_head=d_head, d_model=d_model),
-        (3 * h * d_head**2,
-         message("Each of the {heads} heads has 3 matrices of {d_head}\u00a0×\u00a0{d_head}.", heads=h, d_head=d_head),
-         message("three small matrices for each head")),
-        (3 * d_model**2, message("That is what multi-head attention has: there, every head projects all features. Heads "
-                             "are not slices."), message("three matrices that read all features")),
-        (3 * d_head**2, message("That is one head. There are more."), message("three small matrices, the same for all heads")),
-        (4 * h * d_head**2, message("That counts W_o as well, as if it were sliced, too."),
-                            message("three small matrices for each head, and W_o like them")),
-        (h * d_head**2, message("That is one of the three: queries, keys and values need one each."),
-                        message("one small matrix for each head"))))  # fmt: skip
+    return asks_about(
+        "sliced",
+        (h, d_head),
+        multiple_choice_of_counts(
+            message(
+                "Suppose each of {heads} heads read only its own {d_head} of {d_model} features. How many numbers "
+                "would all W_q, W_k and W_v hold together, without bias?",
+                heads=h,
+                d_head=d_head,
+                d_model=d_model,
+            ),
+            (
+                3 * h * d_head**2,
+                message(
+                    "Each of the {heads} heads has 3 matrices of {d_head}\u00a0×\u00a0{d_head}.", heads=h, d_head=d_head
+                ),
+                message("three small matrices for each head"),
+            ),
+            (
+                3 * d_model**2,
+                message(
+                    "That is what multi-head attention has: there, every head projects all features. Heads "
+                    "are not slices."
+                ),
+                message("three matrices that read all features"),
+            ),
+            (
+                3 * d_head**2,
+                message("That is one head. There are more."),
+                message("three small matrices, the same for all heads"),
+            ),
+            (
+                4 * h * d_head**2,
+                message("That counts W_o as well, as if it were sliced, too."),
+                message("three small matrices for each head, and W_o like them"),
+            ),
+            (
+                h * d_head**2,
+                message("That is one of the three: queries, keys and values need one each."),
+                message("one small matrix for each head"),
+            ),
+        ),
+    )
 
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -107,28 +174,58 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
         return None
     way = message("Each head projects all features of X.")
     if sliced:
-        way = message("Suppose each head read only its own slice of X, {d_head} of the {d_model} features.",
-                  d_head=reach.d_head, d_model=trace.x.shape[-1])  # fmt: skip
+        way = message(
+            "Suppose each head read only its own slice of X, {d_head} of the {d_model} features.",
+            d_head=reach.d_head,
+            d_model=trace.x.shape[-1],
+        )
     every, only, none = message("All heads."), message("One head only."), message("No head.")
     cards = (
-        Card(every, message("Each head projects feature {feature}. Queries, keys and values are split afterwards.",
-                        feature=feature + 1), message("a change in X reaches every head")),
-        Card(only, message("That would be so if heads were slices of X. They are slices of Q, K and V."),
-                   message("a feature belongs to one head")),
-        Card(none, message("The projections read this feature, so queries, keys and values change."),
-                   message("heads read Q, K and V, not X")))  # fmt: skip
+        Card(
+            every,
+            message(
+                "Each head projects feature {feature}. Queries, keys and values are split afterwards.",
+                feature=feature + 1,
+            ),
+            message("a change in X reaches every head"),
+        ),
+        Card(
+            only,
+            message("That would be so if heads were slices of X. They are slices of Q, K and V."),
+            message("a feature belongs to one head"),
+        ),
+        Card(
+            none,
+            message("The projections read this feature, so queries, keys and values change."),
+            message("heads read Q, K and V, not X"),
+        ),
+    )
     if sliced:
         cards = (
-            Card(only, message("Head {own}: the feature lies in its slice. The others would never read it.", own=own + 1),
-                       message("a feature belongs to one head")),
-            Card(every, message("That is what multi-head attention does, where every head projects all features."),
-                        message("a change in X reaches every head")),
-            Card(none, message("One slice holds this feature, and its head reads it."),
-                       message("heads read Q, K and V, not X")))  # fmt: skip
+            Card(
+                only,
+                message("Head {own}: the feature lies in its slice. The others would never read it.", own=own + 1),
+                message("a feature belongs to one head"),
+            ),
+            Card(
+                every,
+                message("That is what multi-head attention does, where every head projects all features."),
+                message("a change in X reaches every head"),
+            ),
+            Card(
+                none,
+                message("One slice holds this feature, and its head reads it."),
+                message("heads read Q, K and V, not X"),
+            ),
+        )
     return multiple_choice(
-        message("{way} Add 1 to feature {feature} of every row of X. Which heads give another output?",
-            way=way, feature=feature + 1),
-        *cards)  # fmt: skip
+        message(
+            "{way} Add 1 to feature {feature} of every row of X. Which heads give another output?",
+            way=way,
+            feature=feature + 1,
+        ),
+        *cards,
+    )
 
 
 def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -139,19 +236,33 @@ def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator)
     feature = below(h * d_head, random)
     owner, place = home_of(feature, d_head)
     return multiple_choice_of_things(
-        message("Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?",
-            d_model=h * d_head, heads=h, feature=feature + 1),
-        (feature_of(place, owner),
-         plural("Each head has one feature.", "Each head has {count} neighbouring features.", d_head),
-         message("each head gets a block of neighbouring features")),
-        (feature_of(feature // h, feature % h),
-         message("That deals them out like cards, one to each head in turn. Heads own neighbours."),
-         message("the features are dealt out to the heads in turn")),
-        (message("Feature {feature} of every head.", feature=feature + 1),
-         message("Then each head would have all {d_model}. The features are shared out.", d_model=h * d_head),
-         message("each head keeps all features under their numbers")),
-        (feature_of(owner, place), message("That has head and feature the wrong way round."),
-                                   message("a block is a feature, and its places are heads")))  # fmt: skip
+        message(
+            "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?",
+            d_model=h * d_head,
+            heads=h,
+            feature=feature + 1,
+        ),
+        (
+            feature_of(place, owner),
+            plural("Each head has one feature.", "Each head has {count} neighbouring features.", d_head),
+            message("each head gets a block of neighbouring features"),
+        ),
+        (
+            feature_of(feature // h, feature % h),
+            message("That deals them out like cards, one to each head in turn. Heads own neighbours."),
+            message("the features are dealt out to the heads in turn"),
+        ),
+        (
+            message("Feature {feature} of every head.", feature=feature + 1),
+            message("Then each head would have all {d_model}. The features are shared out.", d_model=h * d_head),
+            message("each head keeps all features under their numbers"),
+        ),
+        (
+            feature_of(owner, place),
+            message("That has head and feature the wrong way round."),
+            message("a block is a feature, and its places are heads"),
+        ),
+    )
 
 
 @beyond_figure
@@ -163,20 +274,45 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
         return None
     key = one_of(attention.visible[query], random)
     weight, kept = float(attention.weights[query, key]), Fixed(1 - p)
-    return asks_about("row without", (query, key), multiple_choice_of_numbers(
-        lambda shown: message(
-            "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. "
-            "What does the row sum to then?", p=Fixed(p), key=tokens[key], weight=shown(weight), query=tokens[query]),
-        ((1 - weight) / (1 - p), message("What is left, 1 minus that weight, is divided by {kept}.", kept=kept),
-                                 message("what is left, divided by the share that stays")),
-        (1.0, message("The softmax came before the dropout. Nothing makes the weights sum to 1 again."),
-              message("a row of weights is always one whole")),
-        (1 - weight, message("That forgets that dropout divides the weights that stay by {kept}.", kept=kept),
-                     message("what is left, just as it is")),
-        (1 - p, message("That is the share of weights that stay on average, not the sum of this row."),
-                message("the share that stays on average")),
-        (1 / (1 - p), message("That forgets that the weight itself is gone."),
-                      message("one whole, divided by the share that stays"))))  # fmt: skip
+    return asks_about(
+        "row without",
+        (query, key),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of "
+                "{query}. What does the row sum to then?",
+                p=Fixed(p),
+                key=tokens[key],
+                weight=shown(weight),
+                query=tokens[query],
+            ),
+            (
+                (1 - weight) / (1 - p),
+                message("What is left, 1 minus that weight, is divided by {kept}.", kept=kept),
+                message("what is left, divided by the share that stays"),
+            ),
+            (
+                1.0,
+                message("The softmax came before the dropout. Nothing makes the weights sum to 1 again."),
+                message("a row of weights is always one whole"),
+            ),
+            (
+                1 - weight,
+                message("That forgets that dropout divides the weights that stay by {kept}.", kept=kept),
+                message("what is left, just as it is"),
+            ),
+            (
+                1 - p,
+                message("That is the share of weights that stay on average, not the sum of this row."),
+                message("the share that stays on average"),
+            ),
+            (
+                1 / (1 - p),
+                message("That forgets that the weight itself is gone."),
+                message("one whole, divided by the share that stays"),
+            ),
+        ),
+    )
 
 
 @beyond_figure
@@ -185,17 +321,36 @@ def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Questio
     h, d_head = sizes(2, random)
     about = {"heads": h, "d_model": h * d_head}
     return multiple_choice_of_things(
-        message("In another model d_model is {d_model}, and there are {heads} heads. By what does each head divide its "
-            "scores?", **about),
-        (f"√{d_head}", message("The query of one head has {d_model} ÷ {heads} features: that is d_k.", **about),
-                       message("the root of the features of one head")),
-        (f"√{h * d_head}", message("No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
-                               d_model=h * d_head, d_head=d_head),
-                               message("the root of the features of all heads together")),
-        (f"√{h}", message("The heads do not meet before their outputs are put side by side."),
-                  message("the root of the number of heads")),
-        (f"{d_head}", message("That is how many features a head has. It divides by the square root."),
-                      message("the number of features of one head")))  # fmt: skip
+        message(
+            "In another model d_model is {d_model}, and there are {heads} heads. By what does each head divide its "
+            "scores?",
+            **about,
+        ),
+        (
+            f"√{d_head}",
+            message("The query of one head has {d_model} ÷ {heads} features: that is d_k.", **about),
+            message("the root of the features of one head"),
+        ),
+        (
+            f"√{h * d_head}",
+            message(
+                "No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
+                d_model=h * d_head,
+                d_head=d_head,
+            ),
+            message("the root of the features of all heads together"),
+        ),
+        (
+            f"√{h}",
+            message("The heads do not meet before their outputs are put side by side."),
+            message("the root of the number of heads"),
+        ),
+        (
+            f"{d_head}",
+            message("That is how many features a head has. It divides by the square root."),
+            message("the number of features of one head"),
+        ),
+    )
 
 
 @beyond_figure
@@ -203,28 +358,44 @@ def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) 
     """Each head has a whole matrix of weights. Always possible."""
     h, n, d_head = sizes(3, random)
     if isinstance(trace, HeadsTrace):
-        prompt = message("A model has {heads} heads of {d_head} features, and there are {tokens} tokens. What is the shape "
-                     "of the tensor with all attention weights, heads first?",
-                     heads=h, d_head=d_head, tokens=n)  # fmt: skip
+        prompt = message(
+            "A model has {heads} heads of {d_head} features, and there are {tokens} tokens. What is the shape "
+            "of the tensor with all attention weights, heads first?",
+            heads=h,
+            d_head=d_head,
+            tokens=n,
+        )
         why = message("Each head has a weight for every pair of tokens.")
         alone = message("That is the matrix of a single head.")
         each = message("in each head")
     else:
-        prompt = message("There are {sentences} sentences of {tokens} tokens, each of {d_head} features. What is the shape "
-                     "of the tensor with all attention weights, sentences first?",
-                     sentences=h, d_head=d_head, tokens=n)  # fmt: skip
+        prompt = message(
+            "There are {sentences} sentences of {tokens} tokens, each of {d_head} features. What is the shape "
+            "of the tensor with all attention weights, sentences first?",
+            sentences=h,
+            d_head=d_head,
+            tokens=n,
+        )
         why, alone = (
             message("Each sentence has a weight for every pair of its tokens."),
             message("That is one sentence alone."),
         )
         each = message("in each sentence")
     return multiple_choice_of_things(
-        prompt, (shaped(h, n, n), why, message("a weight for each pair of tokens, {each}", each=each)),
-        (shaped(h, n, d_head), message("That is the shape of the outputs. A weight belongs to a pair of tokens."),
-                            message("a weight for each feature of a token, {each}", each=each)),
+        prompt,
+        (shaped(h, n, n), why, message("a weight for each pair of tokens, {each}", each=each)),
+        (
+            shaped(h, n, d_head),
+            message("That is the shape of the outputs. A weight belongs to a pair of tokens."),
+            message("a weight for each feature of a token, {each}", each=each),
+        ),
         (shaped(n, n), alone, message("a weight for each pair of tokens")),
-        (shaped(h, d_head, d_head), message("That compares features. Attention compares tokens."),
-                                 message("a weight for each pair of features, {each}", each=each)))  # fmt: skip
+        (
+            shaped(h, d_head, d_head),
+            message("That compares features. Attention compares tokens."),
+            message("a weight for each pair of features, {each}", each=each),
+        ),
+    )
 
 
 def feature_of(feature: int, head: int) -> Message:
@@ -232,5 +403,13 @@ def feature_of(feature: int, head: int) -> Message:
     return message("Feature {feature} of head {head}.", feature=feature + 1, head=head + 1)
 
 
-QUESTIONS = (shape_after_split, more_heads, cost_of_slices, who_notices, where_a_feature_lives, row_after_dropout,
-             divided_by, shape_of_all_weights)  # fmt: skip
+QUESTIONS = (
+    shape_after_split,
+    more_heads,
+    cost_of_slices,
+    who_notices,
+    where_a_feature_lives,
+    row_after_dropout,
+    divided_by,
+    shape_of_all_weights,
+)

@@ -46,10 +46,14 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
     may_attend = causal_mask(len(trace.tokens)) if trace.example.causal else None
     sliced = SlicedHeads.draw(d_model, n_heads, generator=generator(trace.example.seed))
     numbers = sum(W.numel() for W in (trace.module.W_q, trace.module.W_k, trace.module.W_v))
-    return Reach(features=features, d_head=d_model // n_heads,
-                 projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale, trace.added),
-                 sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
-                 projected_numbers=numbers, sliced_numbers=numbers // n_heads)  # fmt: skip
+    return Reach(
+        features=features,
+        d_head=d_model // n_heads,
+        projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale, trace.added),
+        sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
+        projected_numbers=numbers,
+        sliced_numbers=numbers // n_heads,
+    )
 
 
 def slices_figure(trace: HeadsTrace) -> Matrices:
@@ -71,8 +75,11 @@ def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Messag
     columns = Axis(FEATURES, tuple(f"{feature + 1}" for feature in reach.features), named=True)
 
     def change(i: int, j: int) -> Step:
-        says = message("1 is added to feature {feature} of every token: the largest change in the output of head {head}",
-                   feature=reach.features[j] + 1, head=i + 1)  # fmt: skip
+        says = message(
+            "1 is added to feature {feature} of every token: the largest change in the output of head {head}",
+            feature=reach.features[j] + 1,
+            head=i + 1,
+        )
         return Step(says, term(values[i][j]), values[i][j])
 
     def most(i: int, j: int) -> Step:
@@ -88,9 +95,17 @@ def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Messag
     look = {"rows": rows, "scale": "weight", "colour": "v"}
     return (
         Matrix(key=kind, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
-        Matrix(key=f"{kind}_outside", title=message("outside"), values=largest,
-               columns=single_axis(message("outside")), step=most,
-               before=outside, sources=lambda i, j: (Cells(kind, row=i),), **look))  # fmt: skip
+        Matrix(
+            key=f"{kind}_outside",
+            title=message("outside"),
+            values=largest,
+            columns=single_axis(message("outside")),
+            step=most,
+            before=outside,
+            sources=lambda i, j: (Cells(kind, row=i),),
+            **look,
+        ),
+    )
 
 
 def notice_reach(reach: Reach) -> tuple[Message, ...]:
@@ -98,12 +113,16 @@ def notice_reach(reach: Reach) -> tuple[Message, ...]:
     cost = message(
         "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each "
         "head reads only its slice.",
-        projected=Integer(reach.projected_numbers), sliced=Integer(reach.sliced_numbers))  # fmt: skip
+        projected=Integer(reach.projected_numbers),
+        sliced=Integer(reach.sliced_numbers),
+    )
     if len(reach.projected) == 1:
         return cost, message("With one head the slice is the whole row of X, so the two kinds read the same features.")
     if float(reach.outside(reach.projected).max()) == 0:
-        return cost, message("Add 1 to one of these features, outside a head's slice: no output changes, as the heads of "
-                         "this model are slices, too.")  # fmt: skip
+        return cost, message(
+            "Add 1 to one of these features, outside a head's slice: no output changes, as the heads of "
+            "this model are slices, too."
+        )
     return cost, message(
         "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
         "{projected}, that of a sliced head by exactly 0.",

@@ -68,14 +68,22 @@ def joined_bands(derivation: ManyHeadsDerivation) -> HeadBands:
     )
     rows, columns = W_o.shape
     entering, leaving = (shown_features(features, derivation.n_heads, FEW) for features in W_o.shape)
-    remark = message("{rows}×{columns}, {shown}×{wide} shown",
-                 rows=rows, columns=columns, shown=len(entering), wide=len(leaving))  # fmt: skip
-    w_o = derivation.matrix("w_o", message("W_o"), W_o[entering][:, leaving], leaving, entering,
-                            sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
-                            remark=remark if (rows, columns) != (len(entering), len(leaving)) else None)  # fmt: skip
+    remark = message(
+        "{rows}×{columns}, {shown}×{wide} shown", rows=rows, columns=columns, shown=len(entering), wide=len(leaving)
+    )
+    w_o = derivation.matrix(
+        "w_o",
+        message("W_o"),
+        W_o[entering][:, leaving],
+        leaving,
+        entering,
+        sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
+        remark=remark if (rows, columns) != (len(entering), len(leaving)) else None,
+    )
     found = whole(derivation, "concatenated", FEW, lambda i, j: (Cells("w_o", row=j), Cells("output", row=i)))
-    output = whole(derivation, "output", FEW, lambda i, j: (Cells("concatenated", row=i), Cells("w_o", column=j)),
-                   title=title)  # fmt: skip
+    output = whole(
+        derivation, "output", FEW, lambda i, j: (Cells("concatenated", row=i), Cells("w_o", column=j)), title=title
+    )
     return ((found, w_o, output),)
 
 
@@ -97,8 +105,14 @@ def parts_of(derivation: ManyHeadsDerivation, key: str, tensor: str, sources: So
     def part(head: int) -> Matrix:
         own = features[head * each : (head + 1) * each]
         return derivation.matrix(
-            tensor, message("head {number}", number=head + 1), values[head, :, :each], own, key=f"{key}.{head}",
-            sources=lambda i, j: sources(i, head * each + j), remark=shown_of(values[head], each))  # fmt: skip
+            tensor,
+            message("head {number}", number=head + 1),
+            values[head, :, :each],
+            own,
+            key=f"{key}.{head}",
+            sources=lambda i, j: sources(i, head * each + j),
+            remark=shown_of(values[head], each),
+        )
 
     parts = [part(head) for head in range(n_heads)]
     return [tuple(parts[first : first + HEADS_IN_A_BAND]) for first in range(0, n_heads, HEADS_IN_A_BAND)]

@@ -21,16 +21,31 @@ SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels
 def attend_figures(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: int) -> tuple[Matrices, ...]:
     """A small heatmap for each head, where there are several, and one of them large."""
     notice, large = (*names_of_heads(trace), *notice_difference(trace)), large_heatmap(trace, derivation, chosen)
-    one = heads_figure(trace, notice, key="head_figure", name=message("One head"), bands=((large,),), first=large.key,
-                       width=LARGE_WIDTH, numbered=True)  # fmt: skip
+    one = heads_figure(
+        trace,
+        notice,
+        key="head_figure",
+        name=message("One head"),
+        bands=((large,),),
+        first=large.key,
+        width=LARGE_WIDTH,
+        numbered=True,
+    )
     if trace.n_heads == 1:
         return (one,)
     heatmaps = small_heatmaps(trace, derivation, chosen)
     starts = range(0, len(heatmaps), HEATMAPS_IN_A_BAND)
-    every = heads_figure(trace, notice, key="heads_figure", name=message("The weights of all heads"), first=large.key,
-                         width=SMALL_WIDTH,
-                         bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts), numbered=False,
-                         hint=message("Rows are queries, columns are keys. Click a heatmap to see it large."))  # fmt: skip
+    every = heads_figure(
+        trace,
+        notice,
+        key="heads_figure",
+        name=message("The weights of all heads"),
+        first=large.key,
+        width=SMALL_WIDTH,
+        bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts),
+        numbered=False,
+        hint=message("Rows are queries, columns are keys. Click a heatmap to see it large."),
+    )
     return every, replace(one, notice=(), weights=None, beside=True)
 
 
@@ -45,7 +60,8 @@ def names_of_heads(trace: SideBySide) -> tuple[Message, ...]:
         groups.setdefault(render(job.texts if job.done else first), []).append((number, job))
     return tuple(
         message("Measured on {texts}: {heads}.", texts=texts, heads=ListOf(tuple(name_of_job(*one) for one in several)))
-        for texts, several in groups.items())  # fmt: skip
+        for texts, several in groups.items()
+    )
 
 
 def name_of_job(number: int, job: Job) -> Message:
@@ -75,9 +91,18 @@ def small_heatmaps(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: i
                 says = message("{which}: {key} is masked for {query}", **pair)
             return Step(says, term(own.numbers["weights"][i][j]), own.numbers["weights"][i][j])
 
-        return head_matrix(own, "weights", message("{which} ▸", which=which) if head == chosen else which,
-                           trace.heads.weights[head], key=f"map.{head}", rows=rows, columns=columns, step=step,
-                           before=partial(own.derive, "weights"), sources=same_pair)  # fmt: skip
+        return head_matrix(
+            own,
+            "weights",
+            message("{which} ▸", which=which) if head == chosen else which,
+            trace.heads.weights[head],
+            key=f"map.{head}",
+            rows=rows,
+            columns=columns,
+            step=step,
+            before=partial(own.derive, "weights"),
+            sources=same_pair,
+        )
 
     return tuple(map(heatmap, range(trace.n_heads)))
 
@@ -90,8 +115,15 @@ def large_heatmap(trace: SideBySide, derivation: ManyHeadsDerivation, head: int)
         line = own.step("weights", i, j)
         return line._replace(meaning=message("{which}: {says}", which=which, says=line.meaning))
 
-    return head_matrix(own, "weights", message("{which}: weights", which=which), trace.heads.weights[head], key=key,
-                       step=step, sources=lambda i, j: (Cells(key, row=i),))  # fmt: skip
+    return head_matrix(
+        own,
+        "weights",
+        message("{which}: weights", which=which),
+        trace.heads.weights[head],
+        key=key,
+        step=step,
+        sources=lambda i, j: (Cells(key, row=i),),
+    )
 
 
 def called(trace: SideBySide, number: int) -> Message:
@@ -117,15 +149,31 @@ def dropout_figure(trace: SideBySide, derivation: ManyHeadsDerivation, head: int
         says = message("kept in training: divided by the share that is kept, {kept}", kept=kept)
         return Step(says, term(rest[i][j]) / (1 - trace.example.dropout), training[i][j])
 
-    before = head_matrix(own, "weights", message("outside training"), trace.heads.weights[head], key=f"rest.{head}",
-                         sources=lambda i, j: (Cells(f"training.{head}", i, j),))  # fmt: skip
+    before = head_matrix(
+        own,
+        "weights",
+        message("outside training"),
+        trace.heads.weights[head],
+        key=f"rest.{head}",
+        sources=lambda i, j: (Cells(f"training.{head}", i, j),),
+    )
     after = head_matrix(
-        own, "weights", message("in training"), dropped.weights[head], key=f"training.{head}", step=in_training,
+        own,
+        "weights",
+        message("in training"),
+        dropped.weights[head],
+        key=f"training.{head}",
+        step=in_training,
         before=lambda i, j: before.derive(i, j) if own.visible[i][j] else before.before(i, j),
-        marked=was_dropped(trace, dropped, head), sources=lambda i, j: (Cells(f"rest.{head}", i, j),))  # fmt: skip
+        marked=was_dropped(trace, dropped, head),
+        sources=lambda i, j: (Cells(f"rest.{head}", i, j),),
+    )
     band = (
-        before, row_sums(own.names, before, "sum_rest", message("row sum")),
-        after, row_sums(own.names, after, "sum_training", message("new row sum")))  # fmt: skip
+        before,
+        row_sums(own.names, before, "sum_rest", message("row sum")),
+        after,
+        row_sums(own.names, after, "sum_training", message("new row sum")),
+    )
     return heads_figure(trace, notice_dropout(trace, dropped, head), bands=(band,), first=after.key)
 
 
@@ -137,6 +185,13 @@ def row_sums(queries: tuple[Token, ...], weights: Matrix, key: str, title: Messa
         says = message("sum of the row of {query}", query=queries[i])
         return Step(says, sum_of(values[i]), sum(values[i]))
 
-    return Matrix(key=key, title=title, values=weights.values.sum(dim=-1, keepdim=True), rows=weights.rows,
-                  columns=single_axis(message("sum")), scale="weight", step=step,
-                  sources=lambda i, j: (Cells(weights.key, row=i),))  # fmt: skip
+    return Matrix(
+        key=key,
+        title=title,
+        values=weights.values.sum(dim=-1, keepdim=True),
+        rows=weights.rows,
+        columns=single_axis(message("sum")),
+        scale="weight",
+        step=step,
+        sources=lambda i, j: (Cells(weights.key, row=i),),
+    )

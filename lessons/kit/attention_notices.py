@@ -37,19 +37,29 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     if len(most) > 1:
         return message("{query} puts most weight on {keys}, {share} each.", query=asked, keys=keys, share=share)
     if share.value >= NEARLY_ALL:
-        return message("{query} looks at {key} and hardly anywhere else: {share} of its weight is there.",
-                   query=asked, key=names[most[0]], share=share)  # fmt: skip
+        return message(
+            "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.",
+            query=asked,
+            key=names[most[0]],
+            share=share,
+        )
     rest = visible.clone()
     rest[most[0]] = False
     after, others, following = largest(names, weights, rest)
     said = {"query": asked, "key": names[most[0]], "share": share, "others": others, "next": following}
     if share.value <= 0.5:
-        return plural("{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
-                         "{query} puts its largest weight, {share}, on {key}; next come {others} with {next} each.",
-                         len(after), **said)  # fmt: skip
-    return plural("{query} looks mostly at {key} ({share}), then at {others} ({next}).",
-                     "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
-                     len(after), **said)  # fmt: skip
+        return plural(
+            "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
+            "{query} puts its largest weight, {share}, on {key}; next come {others} with {next} each.",
+            len(after),
+            **said,
+        )
+    return plural(
+        "{query} looks mostly at {key} ({share}), then at {others} ({next}).",
+        "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
+        len(after),
+        **said,
+    )
 
 
 def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
@@ -59,14 +69,28 @@ def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     if count == 1:
         return message("{query} receives the value of {keys}, unmixed.", query=asked, keys=keys)
     if share.value >= NEARLY_ALL:
-        return message("{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.",
-                   query=asked, values=count, share=share, keys=keys)  # fmt: skip
+        return message(
+            "{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.",
+            query=asked,
+            values=count,
+            share=share,
+            keys=keys,
+        )
     if len(most) == count:
-        return message("{query} receives an even mix of {count} values: each has a weight of {share}.",
-                   query=asked, count=count, share=share)  # fmt: skip
+        return message(
+            "{query} receives an even mix of {count} values: each has a weight of {share}.",
+            query=asked,
+            count=count,
+            share=share,
+        )
     return plural(
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
         "{keys}.",
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
         "each of {keys}.",
-        len(most), query=asked, values=count, share=share, keys=keys)  # fmt: skip
+        len(most),
+        query=asked,
+        values=count,
+        share=share,
+        keys=keys,
+    )

@@ -8,8 +8,16 @@ from lessons.kit.matrices import PAIRS
 from lessons.screen.format import distinguishable
 from lessons.screen.message import ListOf, Message, Token, message, plural
 
-RESULTS = {"q": message("Q"), "k": message("K"), "v": message("V"), "scores": message("the scores"), "scaled": message("the scaled scores"),
-           "masked": message("the masked scores"), "weights": message("the weights"), "output": message("the output")}  # fmt: skip
+RESULTS = {
+    "q": message("Q"),
+    "k": message("K"),
+    "v": message("V"),
+    "scores": message("the scores"),
+    "scaled": message("the scaled scores"),
+    "masked": message("the masked scores"),
+    "weights": message("the weights"),
+    "output": message("the output"),
+}
 
 
 def edit_remarks(example: ExampleTrace, head: int) -> tuple[Message, ...]:
@@ -23,8 +31,12 @@ def edit_remarks(example: ExampleTrace, head: int) -> tuple[Message, ...]:
     ]
     if not by_hand:
         return (message("What was changed by hand changes nothing in this head."),)
-    opening = plural("{count} number is changed by hand: {where}.", "{count} numbers are changed by hand: {where}.",
-                        sum(changed[key] for key in LETTER_OF), where=ListOf(tuple(by_hand)))  # fmt: skip
+    opening = plural(
+        "{count} number is changed by hand: {where}.",
+        "{count} numbers are changed by hand: {where}.",
+        sum(changed[key] for key in LETTER_OF),
+        where=ListOf(tuple(by_hand)),
+    )
     follow = [key for key in RESULTS if changed[key]]
     if not follow:
         return opening, message("Nothing that is computed from it changes.")
@@ -40,8 +52,11 @@ def tensors_of(example: ExampleTrace, head: int) -> dict[str, Tensor]:
 
 def what_follows(changed: dict[str, int], now: dict[str, Tensor]) -> tuple[Message, ...]:
     """How many numbers of each tensor are others now, and which tensors stayed as they were."""
-    counts = tuple(message("{count} of {total} in {tensor}", count=changed[key], total=now[key].numel(), tensor=name)
-                   for key, name in RESULTS.items() if changed[key])  # fmt: skip
+    counts = tuple(
+        message("{count} of {total} in {tensor}", count=changed[key], total=now[key].numel(), tensor=name)
+        for key, name in RESULTS.items()
+        if changed[key]
+    )
     same = tuple(name for key, name in RESULTS.items() if not changed[key])
     follows = message("So these numbers change: {counts}.", counts=ListOf(counts))
     return (follows, message("Nothing changes in {tensors}.", tensors=ListOf(same))) if same else (follows,)
@@ -54,10 +69,22 @@ def example_of_change(names: tuple[Token, ...], now: dict[str, Tensor], then: di
     i, j = divmod(int(gaps[key].argmax()), gaps[key].shape[1])
     before, after = distinguishable(float(then[key][i, j]), float(now[key][i, j]))
     if key in PAIRS:
-        return message("In {tensor}, for example, {query} → {key} was {before} and is {after} now.",
-                   tensor=RESULTS[key], query=names[i], key=names[j], before=before, after=after)  # fmt: skip
-    return message("In {tensor}, for example, feature {feature} of {token} was {before} and is {after} now.",
-               tensor=RESULTS[key], feature=j + 1, token=names[i], before=before, after=after)  # fmt: skip
+        return message(
+            "In {tensor}, for example, {query} → {key} was {before} and is {after} now.",
+            tensor=RESULTS[key],
+            query=names[i],
+            key=names[j],
+            before=before,
+            after=after,
+        )
+    return message(
+        "In {tensor}, for example, feature {feature} of {token} was {before} and is {after} now.",
+        tensor=RESULTS[key],
+        feature=j + 1,
+        token=names[i],
+        before=before,
+        after=after,
+    )
 
 
 def shared_row(example: ExampleTrace) -> Message:
@@ -68,4 +95,6 @@ def shared_row(example: ExampleTrace) -> Message:
     name = example.names[repeated]
     return message(
         "{token} comes {count} times and picks the same row each time: a number changed in one of them changes in all.",
-        token=Token(name.text, name.position), count=example.row_ids.count(example.row_ids[repeated]))  # fmt: skip
+        token=Token(name.text, name.position),
+        count=example.row_ids.count(example.row_ids[repeated]),
+    )

@@ -16,10 +16,19 @@ Q, K, V, A = (
 
 # All words that stand in a formula of ours; names of tensors stay as they are.
 WORDS_IN_FORMULAS = (
-    message("no mask: "), message(" stays as it is"), message(" where "), message("each row sums to "), message(" for each "),
-    message(" at once"), message(" may not look at "), message(" of "), message("right"), message("rate"),
-    message("multiplications"), message("scores, softmax, mixture"),
-)  # fmt: skip
+    message("no mask: "),
+    message(" stays as it is"),
+    message(" where "),
+    message("each row sums to "),
+    message(" for each "),
+    message(" at once"),
+    message(" may not look at "),
+    message(" of "),
+    message("right"),
+    message("rate"),
+    message("multiplications"),
+    message("scores, softmax, mixture"),
+)
 IN_TEXT = re.compile(r"\\text\{([^{}]*)\}")
 
 

@@ -50,8 +50,11 @@ class HeadDerivation:
             says = message("x of {token}, feature {feature}: an entry of X", token=self.names[i], feature=j + 1)
             return self._known(says, "x", i, j)
         if tensor == "k_transposed":
-            says = message("feature {feature} of the key of {token}: Kᵀ has a column for each key",
-                       feature=i + 1, token=self.names[j])  # fmt: skip
+            says = message(
+                "feature {feature} of the key of {token}: Kᵀ has a column for each key",
+                feature=i + 1,
+                token=self.names[j],
+            )
             return self._known(says, "k", j, i)
         if tensor == "output":
             return self._mixture(i, j)
@@ -102,8 +105,12 @@ class HeadDerivation:
             )
         weights = [row[feature] for row in self.numbers[f"W_{vector}"]]
         column = self.head * len(self.numbers[vector][token]) + feature + 1
-        says = message("{vector} of {token}, feature {feature}: its row of X · column {column} of {matrix}",
-                   **who, column=column, matrix=f"W_{vector}")  # fmt: skip
+        says = message(
+            "{vector} of {token}, feature {feature}: its row of X · column {column} of {matrix}",
+            **who,
+            column=column,
+            matrix=f"W_{vector}",
+        )
         arithmetic = sum_of_products(self.numbers["x"][token], weights)
         return Step(says, arithmetic, self.numbers[vector][token][feature])
 
@@ -114,8 +121,12 @@ class HeadDerivation:
 
     def named_feature(self, vector: str, token: int, feature: int) -> Step:
         """A feature whose sum stands in the line before."""
-        says = message("{vector} of {token}, feature {feature}", vector=VECTORS[vector], token=self.names[token],
-                   feature=feature + 1)  # fmt: skip
+        says = message(
+            "{vector} of {token}, feature {feature}",
+            vector=VECTORS[vector],
+            token=self.names[token],
+            feature=feature + 1,
+        )
         return self._known(says, vector, token, feature)
 
     def _features(self, vector: str, token: int) -> Iterator[Step]:
@@ -245,9 +256,14 @@ def shifted_feature(
         return plain.feature(vector, token, feature)
     column = [row[feature] for row in plain.numbers[f"W_{vector}"]]
     terms = zip(plain.numbers["x"][token], added[token], column, strict=True)
-    says = message("{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
-               vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
-               column=plain.head * len(plain.numbers[vector][token]) + feature + 1, matrix=f"W_{vector}")  # fmt: skip
+    says = message(
+        "{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
+        vector=VECTORS[vector],
+        token=plain.names[token],
+        feature=feature + 1,
+        column=plain.head * len(plain.numbers[vector][token]) + feature + 1,
+        matrix=f"W_{vector}",
+    )
     arithmetic = sum_of((term(x) + p) * w for x, p, w in terms)
     return Step(says, arithmetic, plain.numbers[vector][token][feature])
 
@@ -263,9 +279,15 @@ def turned_feature(
     turn = (angle.sin(), angle.cos()) if second else (angle.cos(), -angle.sin())
     columns = zip(*(row[2 * pair : 2 * pair + 2] for row in plain.numbers[f"W_{vector}"]), strict=True)
     parts = (sum_of_products(plain.numbers["x"][token], column) for column in columns)
-    says = message("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
-               vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
-               first=2 * pair + 1, second=2 * pair + 2, angle=Fixed(float(angle), 4))  # fmt: skip
+    says = message(
+        "{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
+        vector=VECTORS[vector],
+        token=plain.names[token],
+        feature=feature + 1,
+        first=2 * pair + 1,
+        second=2 * pair + 2,
+        angle=Fixed(float(angle), 4),
+    )
     arithmetic = sum_of(part * float(by) for part, by in zip(parts, turn, strict=True))
     return Step(says, arithmetic, plain.numbers[vector][token][feature])
 

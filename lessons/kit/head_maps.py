@@ -50,10 +50,16 @@ def every_head(
     )
     single = all(len(heads) == 1 for heads in maps)
     notice = (strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])) if noticed else ()
-    return Matrices(key="heads", name=message("The attention of every head"), first=maps[0][0].key, width=width,
-                    hint=ONLY_WEIGHTS, notice=notice,
-                    bands=(tuple(heads[0] for heads in maps),) if single else maps,
-                    numbered=None if len(tokens) <= MOST_NUMBERED else False)  # fmt: skip
+    return Matrices(
+        key="heads",
+        name=message("The attention of every head"),
+        first=maps[0][0].key,
+        width=width,
+        hint=ONLY_WEIGHTS,
+        notice=notice,
+        bands=(tuple(heads[0] for heads in maps),) if single else maps,
+        numbered=None if len(tokens) <= MOST_NUMBERED else False,
+    )
 
 
 def map_of(
@@ -71,8 +77,17 @@ def map_of(
 
     key = f"{layer}.{head}"
     title, colour = (message("{head}: left out", head=name), "muted") if left_out else (name, "weight")
-    return Matrix(key=key, title=title, values=trace.weights[head], scale="weight", colour=colour, visible=visible,
-                  step=step, sources=lambda i, j: (Cells(key, row=i),), **look)  # fmt: skip
+    return Matrix(
+        key=key,
+        title=title,
+        values=trace.weights[head],
+        scale="weight",
+        colour=colour,
+        visible=visible,
+        step=step,
+        sources=lambda i, j: (Cells(key, row=i),),
+        **look,
+    )
 
 
 def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
@@ -84,10 +99,15 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
         return message("With one token to look at there is nothing to choose: it gets the whole weight.")
     weight = Percent(float(weights[strongest[0]]))
     if len(strongest) > MOST_NAMED:
-        return message("Strongest attention where there is a choice: {weight}, in {count} cells alike.",
-                   weight=weight, count=len(strongest))  # fmt: skip
-    pairs = tuple(message("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
-                  for layer, head, i, j in strongest)  # fmt: skip
+        return message(
+            "Strongest attention where there is a choice: {weight}, in {count} cells alike.",
+            weight=weight,
+            count=len(strongest),
+        )
+    pairs = tuple(
+        message("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
+        for layer, head, i, j in strongest
+    )
     if len(pairs) > 1:
         return message(
             "Strongest attention where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=ListOf(pairs)

@@ -48,10 +48,15 @@ def head_matrix(
     if tensor == "k_transposed":
         rows, columns = feature_axis(values.shape[0]), token_axis(tokens, KEYS)
     look = {
-        "key": key or tensor, "title": title, "values": values, "rows": rows, "columns": columns,
-        "scale": "weight" if tensor == "weights" else "number", "colour": ROLES.get(tensor, "ink"),
+        "key": key or tensor,
+        "title": title,
+        "values": values,
+        "rows": rows,
+        "columns": columns,
+        "scale": "weight" if tensor == "weights" else "number",
+        "colour": ROLES.get(tensor, "ink"),
         "visible": derivation.visible if tensor in ("masked", "weights") else None,
-    }  # fmt: skip
+    }
     return Matrix(**(look | followed(derivation, tensor, own_sources=key is None) | changes))
 
 
@@ -76,12 +81,22 @@ def weight_matrix(example: ExampleTrace, role: str, head: int) -> Matrix:
     values, (rows, columns) = weights.tolist(), weights.shape
 
     def entry(i: int, j: int) -> Step:
-        says = message("{matrix}, row {row}, column {column}: an entry of {matrix}",
-                   matrix=name, row=i + 1, column=head * columns + j + 1)  # fmt: skip
+        says = message(
+            "{matrix}, row {row}, column {column}: an entry of {matrix}",
+            matrix=name,
+            row=i + 1,
+            column=head * columns + j + 1,
+        )
         return Step(says, term(values[i][j]), values[i][j])
 
     return Matrix(
-        key=name, title=message("{matrix}", matrix=name), values=weights, rows=feature_axis(rows), step=entry, given=True,
-        columns=feature_axis(columns, first=head * columns), colour=role,
+        key=name,
+        title=message("{matrix}", matrix=name),
+        values=weights,
+        rows=feature_axis(rows),
+        step=entry,
+        given=True,
+        columns=feature_axis(columns, first=head * columns),
+        colour=role,
         sources=lambda i, j: (Cells(role, column=j),),
-    )  # fmt: skip
+    )

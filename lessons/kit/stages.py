@@ -16,16 +16,25 @@ from lessons.screen.message import Fixed, ListOf, Message, Token, message, plura
 Stage = Literal["x", "qkv", "scores", "scaled", "masked", "weights", "output"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 STAGE_NAMES = {
-    "scores": message("scores"), "scaled": message("scaled"), "masked": message("masked"), "weights": message("weights"),
+    "scores": message("scores"),
+    "scaled": message("scaled"),
+    "masked": message("masked"),
+    "weights": message("weights"),
     "output": message("output"),
-}  # fmt: skip
+}
 
 
 def notice_stage(stage: Stage, example: ExampleTrace, head: int) -> tuple[Message, ...]:
     """What there is to notice at this stage."""
     says: dict[Stage, Callable[[ExampleTrace, AttentionTrace], tuple[Message, ...]]] = {
-        "x": notice_x, "qkv": notice_qkv, "scores": notice_scores, "scaled": notice_scaled, "masked": notice_masked,
-        "weights": notice_weights, "output": notice_output}  # fmt: skip
+        "x": notice_x,
+        "qkv": notice_qkv,
+        "scores": notice_scores,
+        "scaled": notice_scaled,
+        "masked": notice_masked,
+        "weights": notice_weights,
+        "output": notice_output,
+    }
     return says[stage](example, example.heads.select(head))
 
 
@@ -39,8 +48,11 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message,
     """How many vectors there are, and which token repeats."""
     n, d_model = example.x.shape
     size = plural(
-        "{count} token, a row of {d_model} features.", "{count} tokens, each a row of {d_model} features.", n,
-        d_model=d_model)  # fmt: skip
+        "{count} token, a row of {d_model} features.",
+        "{count} tokens, each a row of {d_model} features.",
+        n,
+        d_model=d_model,
+    )
     repeated = next((token for token in example.tokens if example.tokens.count(token) > 1), None)
     if repeated is None:
         return (size, message("No token repeats, so every row belongs to another token.")) if n > 1 else (size,)
@@ -48,16 +60,22 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message,
     numbers = {"token": Token(repeated, positions[0]), "positions": ListOf(tuple(i + 1 for i in positions))}
     if all(torch.equal(example.x[positions[0]], example.x[i]) for i in positions):
         return size, message("{token} stands at positions {positions}: the same row each time.", **numbers)
-    return size, message("{token} stands at positions {positions}. Each time its row is another: X holds more than the "
-                     "token.", **numbers)  # fmt: skip
+    return size, message(
+        "{token} stands at positions {positions}. Each time its row is another: X holds more than the token.", **numbers
+    )
 
 
 def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """What one row becomes, and whose key is longest: it can make large scores."""
     whose, length = longest(example.names, attention.k)
-    return (message("Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.",
-                d_k=attention.q.shape[-1], d_v=attention.v.shape[-1]),
-            message("The longest key is that of {tokens}, with length {length}.", tokens=whose, length=length))  # fmt: skip
+    return (
+        message(
+            "Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.",
+            d_k=attention.q.shape[-1],
+            d_v=attention.v.shape[-1],
+        ),
+        message("The longest key is that of {tokens}, with length {length}.", tokens=whose, length=length),
+    )
 
 
 def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
@@ -66,8 +84,12 @@ def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
     score = Fixed(float(attention.scores.max()))
     if len(best) == attention.scores.numel() > 1:
         return (message("All scores read {score}: every query fits every key alike.", score=score),)
-    pairs = ListOf(tuple(message("the query of {query} with the key of {key}", query=example.names[i], key=example.names[j])
-                      for i, j in best))  # fmt: skip
+    pairs = ListOf(
+        tuple(
+            message("the query of {query} with the key of {key}", query=example.names[i], key=example.names[j])
+            for i, j in best
+        )
+    )
     return (message("The largest score is {score}: {pairs}.", score=score, pairs=pairs),)
 
 
@@ -94,9 +116,15 @@ def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
         return (message("There is no mask, so every query may look at every key."),)
     if not hidden:
         return (message("The causal mask hides what comes later, and nothing comes after a single token."),)
-    return (message("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
-            message("{first} sees itself alone, {last} sees all {n} tokens.",
-                first=example.names[0], last=example.names[-1], n=n))  # fmt: skip
+    return (
+        message("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
+        message(
+            "{first} sees itself alone, {last} sees all {n} tokens.",
+            first=example.names[0],
+            last=example.names[-1],
+            n=n,
+        ),
+    )
 
 
 def notice_weights(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:

@@ -29,22 +29,39 @@ def weighted_sum(
     name = derivation.names[query]
 
     asked = Matrix(
-        key="query", title=message("query"), values=attention.q[[query]], rows=single_axis(name.text, named=True),
-        columns=feature_axis(attention.q.shape[1]), colour="q", remark=origins[0], given="query" in given,
-        step=lambda i, j: derivation.step("q", query, j))  # fmt: skip
-    output = Matrix(key="sum", title=message("output"), values=attention.output[[query]], rows=single_axis(name.text),
-                    columns=feature_axis(attention.v.shape[1]), colour="v", remark=message("their sum"),
-                    step=lambda i, j: derivation.step("output", query, j),
-                    before=lambda i, j: derivation.before("output", query, j),
-                    sources=lambda i, j: (Cells("part", column=j),), given="sum" in given)  # fmt: skip
+        key="query",
+        title=message("query"),
+        values=attention.q[[query]],
+        rows=single_axis(name.text, named=True),
+        columns=feature_axis(attention.q.shape[1]),
+        colour="q",
+        remark=origins[0],
+        given="query" in given,
+        step=lambda i, j: derivation.step("q", query, j),
+    )
+    output = Matrix(
+        key="sum",
+        title=message("output"),
+        values=attention.output[[query]],
+        rows=single_axis(name.text),
+        columns=feature_axis(attention.v.shape[1]),
+        colour="v",
+        remark=message("their sum"),
+        step=lambda i, j: derivation.step("output", query, j),
+        before=lambda i, j: derivation.before("output", query, j),
+        sources=lambda i, j: (Cells("part", column=j),),
+        given="sum" in given,
+    )
     keys, values = (
         head_matrix(derivation, key, title, getattr(attention, key), key=key, given=key in given, remark=origins[1])
         for key, title in (("k", message("keys")), ("v", message("values")))
     )
     score, weight = (column_of_pairs(derivation, attention, query, key, given) for key in ("score", "weight"))
-    return ((asked,),
-            (keys, score, weight, values, products(derivation, attention, query, given)),
-            (None, None, None, None, output))  # fmt: skip
+    return (
+        (asked,),
+        (keys, score, weight, values, products(derivation, attention, query, given)),
+        (None, None, None, None, output),
+    )
 
 
 def column_of_pairs(
@@ -58,14 +75,19 @@ def column_of_pairs(
         return "weights" if not scores else "masked" if not visible[i] else "scores" if plain else "scaled"
 
     return Matrix(
-        key=key, title=message("weight") if not scores else message("score") if plain else message("scaled score"),
+        key=key,
+        title=message("weight") if not scores else message("score") if plain else message("scaled score"),
         values=(attention.masked if scores else attention.weights)[query][:, None],
-        rows=token_axis(texts(derivation), KEYS), columns=single_axis(key), scale="number" if scores else "weight",
-        colour="ink" if scores else "weight", visible=[[seen] for seen in visible], given=key in given,
+        rows=token_axis(texts(derivation), KEYS),
+        columns=single_axis(key),
+        scale="number" if scores else "weight",
+        colour="ink" if scores else "weight",
+        visible=[[seen] for seen in visible],
+        given=key in given,
         step=lambda i, j: derivation.step(followed(i), query, i),
         before=lambda i, j: derivation.before(followed(i), query, i),
         sources=lambda i, j: (Cells("query", row=0), Cells("k", row=i)) if scores else (Cells("score", column=0),),
-    )  # fmt: skip
+    )
 
 
 def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, given: tuple[str, ...]) -> Matrix:
@@ -85,10 +107,18 @@ def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, 
         yield derivation.step("v", i, j)
 
     return Matrix(
-        key="part", title=message("weight × value"), values=attention.weights[query][:, None] * attention.v,
-        rows=token_axis(texts(derivation), KEYS), columns=feature_axis(attention.v.shape[1]), colour="v",
-        visible=[[seen] * len(values[0]) for seen in visible], step=step, before=before, given="part" in given,
-        sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)))  # fmt: skip
+        key="part",
+        title=message("weight × value"),
+        values=attention.weights[query][:, None] * attention.v,
+        rows=token_axis(texts(derivation), KEYS),
+        columns=feature_axis(attention.v.shape[1]),
+        colour="v",
+        visible=[[seen] * len(values[0]) for seen in visible],
+        step=step,
+        before=before,
+        given="part" in given,
+        sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)),
+    )
 
 
 def texts(derivation: HeadDerivation) -> tuple[str, ...]:

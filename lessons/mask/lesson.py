@@ -61,22 +61,32 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     hidden = int((~masked.visible).sum())
     notice, first, bands = view(example, both, choices)
     figure = Matrices(
-        key="mask_figure", name=message("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), height=440)  # fmt: skip
+        key="mask_figure",
+        name=message("Weights with and without a mask"),
+        notice=(notice,),
+        first=first,
+        bands=bands,
+        weights=whose_weights(example),
+        height=440,
+    )
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     return Screen(
-        formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}", figures=(figure,),
+        formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}",
+        figures=(figure,),
         code=Code((mask_scores,), masked, example.scale, partial(ran_mask, free, masked, choices.view)),
         ask=question_picker("mask", QUESTIONS, example.example.seed, example, free, masked),
-        derive=both.to_masked.derive)  # fmt: skip
+        derive=both.to_masked.derive,
+    )
 
 
 def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
     """The weights without a mask, and what they are with it."""
     without, masked = message("weights without a mask"), message("weights with the mask")
     free = both.free.weights
-    return (head_matrix(both.to_free, "weights", without, free, key="without", visible=None),
-            head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with", began=free))  # fmt: skip
+    return (
+        head_matrix(both.to_free, "weights", without, free, key="without", visible=None),
+        head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with", began=free),
+    )
 
 
 def ran_mask(free: AttentionTrace, masked: AttentionTrace, view: str) -> Ran:
@@ -116,9 +126,15 @@ def difference(without: Matrix, masked: Matrix) -> Matrix:
         return Step(message("with the mask − without"), arithmetic, after[i][j] - before[i][j])
 
     return Matrix(
-        key="difference", title=message("difference"), values=masked.values - without.values, rows=masked.rows,
-        columns=masked.columns, step=step, scale="change",
-        before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)))  # fmt: skip
+        key="difference",
+        title=message("difference"),
+        values=masked.values - without.values,
+        rows=masked.rows,
+        columns=masked.columns,
+        step=step,
+        scale="change",
+        before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)),
+    )
 
 
 def notice_change(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Message:
@@ -132,8 +148,10 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     if percent(before) == percent(after):
         most, kept = Magnitude(float(growth.max())), free.weights.where(masked.visible, 0.0).sum(dim=-1).min()
         if kept < 1 - ALMOST_NO_WEIGHT:
-            return message("What is hidden is shared out among the visible keys, and no visible weight grows by more than "
-                       "{most}.", most=most)  # fmt: skip
+            return message(
+                "What is hidden is shared out among the visible keys, and no visible weight grows by more than {most}.",
+                most=most,
+            )
         return message(
             "What this mask hides had almost no weight: no visible weight grows by more than {most}.", most=most
         )
@@ -141,11 +159,19 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
         pairs = ListOf(
             tuple(message("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown)
         )
-        return message("What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
-                   "each.", pairs=pairs, growth=Percent(after - before))  # fmt: skip
-    return message("{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on "
-               "{key} grows from {before} to {after}, more than on any other.", query=example.names[query],
-               key=example.names[key], before=Percent(before), after=Percent(after))  # fmt: skip
+        return message(
+            "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} each.",
+            pairs=pairs,
+            growth=Percent(after - before),
+        )
+    return message(
+        "{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on "
+        "{key} grows from {before} to {after}, more than on any other.",
+        query=example.names[query],
+        key=example.names[key],
+        before=Percent(before),
+        after=Percent(after),
+    )
 
 
 def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -165,8 +191,15 @@ def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
 
     title = message("zeroed after the softmax")
     matrix = replace(without, key="late", title=title, values=late, step=stays, before=without.derive)
-    row_sums = Matrix(key="sums", title=message("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
-                      columns=single_axis(message("sum")), scale="weight", step=total)  # fmt: skip
+    row_sums = Matrix(
+        key="sums",
+        title=message("row sum"),
+        values=late.sum(dim=-1, keepdim=True),
+        rows=masked.rows,
+        columns=single_axis(message("sum")),
+        scale="weight",
+        step=total,
+    )
     return notice_late(example, late, both.masked), "late", ((masked, matrix, row_sums),)
 
 
@@ -181,10 +214,15 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     lost = argmax_ties(-sums, lambda sum_: number(sum_, left.decimals))
     rows = ListOf(tuple(example.names[query] for (query,) in lost))
     if len(lost) > 1:
-        return message("Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.",
-                   rows=rows, left=left)  # fmt: skip
-    return message("Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of "
-               "a whole that it may not see.", query=example.names[lost[0][0]], left=left)  # fmt: skip
+        return message(
+            "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.", rows=rows, left=left
+        )
+    return message(
+        "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of "
+        "a whole that it may not see.",
+        query=example.names[lost[0][0]],
+        left=left,
+    )
 
 
 def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -201,12 +239,19 @@ def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
         return (Matrix(key=key, title=title, values=values[None], **(axes | steps_of | look)),)
 
     weights = {"scale": "weight", "colour": "weight"}
-    bands = (row("scores", message("scores"), scores, step=lambda i, j: both.to_free.step("scaled", query, j),
-                 before=lambda i, j: both.to_free.before("scaled", query, j)),
-             row("infinity", message("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
-             row("nan", message("softmax of −∞"), nan, **weights),
-             row("number", message("hidden with −1e9"), large),
-             row("even", message("softmax of −1e9"), even, **weights))  # fmt: skip
+    bands = (
+        row(
+            "scores",
+            message("scores"),
+            scores,
+            step=lambda i, j: both.to_free.step("scaled", query, j),
+            before=lambda i, j: both.to_free.before("scaled", query, j),
+        ),
+        row("infinity", message("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
+        row("nan", message("softmax of −∞"), nan, **weights),
+        row("number", message("hidden with −1e9"), large),
+        row("even", message("softmax of −1e9"), even, **weights),
+    )
     return notice_blind(even), "even", bands
 
 
@@ -235,5 +280,8 @@ def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> d
 
 def notice_blind(even: Float[Tensor, " keys"]) -> Message:
     """What the two ways give: no number at all, or equal weights that look like an answer."""
-    return message("A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
-               "and nothing warns you. Attention Lab refuses such a mask.", even=Fixed(float(even[0])))  # fmt: skip
+    return message(
+        "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
+        "and nothing warns you. Attention Lab refuses such a mask.",
+        even=Fixed(float(even[0])),
+    )

@@ -26,20 +26,45 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
     a, b = example.names[query], example.names[key]
     before = Fixed(float(free.weights[query, key]))
     zero_score = Fixed(float(softmax_rows(free.scaled[query].where(masked.visible[query], 0.0)[None])[0, key]))
-    return asks_about("weights", (query, key), multiple_choice(
-        message("The mask hides {key} from {query}. How much weight does {query} put on {key}?", query=a, key=b),
-        Card(message("None: exactly 0."),
-             message("Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
-                 before=before), message("a hidden key has no part in the sum")),
-        Card(message("A little."),
-             message("A hidden score of 0 would give it {weight}, as exp(0) = 1. A hidden score is −∞.",
-                 weight=zero_score), message("softmax gives something to every single key")),
-        Card(message("As much as without the mask."),
-             message("That was {before}. The mask comes before the softmax, so the visible keys share the whole.",
-                 before=before), message("only the output leaves it out")),
-        Card(message("A negative weight."),
-             message("Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
-                 before=before), message("the mask pulls it far below 0"))))  # fmt: skip
+    return asks_about(
+        "weights",
+        (query, key),
+        multiple_choice(
+            message("The mask hides {key} from {query}. How much weight does {query} put on {key}?", query=a, key=b),
+            Card(
+                message("None: exactly 0."),
+                message(
+                    "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
+                    before=before,
+                ),
+                message("a hidden key has no part in the sum"),
+            ),
+            Card(
+                message("A little."),
+                message(
+                    "A hidden score of 0 would give it {weight}, as exp(0) = 1. A hidden score is −∞.",
+                    weight=zero_score,
+                ),
+                message("softmax gives something to every single key"),
+            ),
+            Card(
+                message("As much as without the mask."),
+                message(
+                    "That was {before}. The mask comes before the softmax, so the visible keys share the whole.",
+                    before=before,
+                ),
+                message("only the output leaves it out"),
+            ),
+            Card(
+                message("A negative weight."),
+                message(
+                    "Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
+                    before=before,
+                ),
+                message("the mask pulls it far below 0"),
+            ),
+        ),
+    )
 
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
@@ -50,21 +75,49 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
     n_visible = int(masked.visible[query].sum())
-    return asks_about("weights", (query, key), multiple_choice_of_numbers(
-        lambda shown: message("Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
-                          "it with the mask?", query=a, key=b, before=shown(before)),
-        (after, message("The softmax divides by a smaller sum, so each visible weight grows by the same factor."),
-                message("all visible weights grow by the same factor")),
-        (before, message("The score stays, but the share does not: fewer keys share the whole now."),
-                 message("its score stays, and so does its weight")),
-        (before + hidden, message("It does not get all that the hidden keys had: they leave it to all visible ones."),
-                          message("it takes over all the weight of the hidden keys")),
-        (before + hidden / n_visible, message("It is not dealt out evenly: each weight grows by the same factor."),
-                                      message("the weight of the hidden keys is dealt out evenly")),
-        (before * (1 - hidden), message("That multiplies by what is left. The weight is divided by it."),
-                                message("all visible weights shrink by the same factor")),
-        (1 / n_visible, message("Equal shares need equal scores. The mask leaves visible scores as they are."),
-                        message("every visible key gets the same share"))))  # fmt: skip
+    return asks_about(
+        "weights",
+        (query, key),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
+                "it with the mask?",
+                query=a,
+                key=b,
+                before=shown(before),
+            ),
+            (
+                after,
+                message("The softmax divides by a smaller sum, so each visible weight grows by the same factor."),
+                message("all visible weights grow by the same factor"),
+            ),
+            (
+                before,
+                message("The score stays, but the share does not: fewer keys share the whole now."),
+                message("its score stays, and so does its weight"),
+            ),
+            (
+                before + hidden,
+                message("It does not get all that the hidden keys had: they leave it to all visible ones."),
+                message("it takes over all the weight of the hidden keys"),
+            ),
+            (
+                before + hidden / n_visible,
+                message("It is not dealt out evenly: each weight grows by the same factor."),
+                message("the weight of the hidden keys is dealt out evenly"),
+            ),
+            (
+                before * (1 - hidden),
+                message("That multiplies by what is left. The weight is divided by it."),
+                message("all visible weights shrink by the same factor"),
+            ),
+            (
+                1 / n_visible,
+                message("Equal shares need equal scores. The mask leaves visible scores as they are."),
+                message("every visible key gets the same share"),
+            ),
+        ),
+    )
 
 
 def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
@@ -73,19 +126,38 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
     kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
     n = len(example.tokens)
     return multiple_choice_of_numbers(
-        message("Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does "
-            "the row of {query} sum to?", n=n, query=example.names[query]),
-        (kept, message("The hidden keys have taken their share already. A mask must come before the softmax."),
-               message("what the visible keys had, added up")),
-        (1.0, message("Only if the mask comes first: then the visible keys share the whole."),
-              message("a row of weights is always one whole")),
-        (1 - kept, message("That is the share of the hidden keys, which was thrown away."),
-                   message("what the hidden keys had, added up")),
-        (int(masked.visible[query].sum()) / n, message("That counts keys. Their shares are not equal."),
-                                               message("the visible keys, out of all keys")),
-        (float(free.weights[query].where(masked.visible[query], 0.0).max()),
-         message("That is one weight alone. Add up all that stay."),
-         message("the maximum that one visible key had")))  # fmt: skip
+        message(
+            "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does "
+            "the row of {query} sum to?",
+            n=n,
+            query=example.names[query],
+        ),
+        (
+            kept,
+            message("The hidden keys have taken their share already. A mask must come before the softmax."),
+            message("what the visible keys had, added up"),
+        ),
+        (
+            1.0,
+            message("Only if the mask comes first: then the visible keys share the whole."),
+            message("a row of weights is always one whole"),
+        ),
+        (
+            1 - kept,
+            message("That is the share of the hidden keys, which was thrown away."),
+            message("what the hidden keys had, added up"),
+        ),
+        (
+            int(masked.visible[query].sum()) / n,
+            message("That counts keys. Their shares are not equal."),
+            message("the visible keys, out of all keys"),
+        ),
+        (
+            float(free.weights[query].where(masked.visible[query], 0.0).max()),
+            message("That is one weight alone. Add up all that stay."),
+            message("the maximum that one visible key had"),
+        ),
+    )
 
 
 def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
@@ -95,15 +167,26 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
     visible, seen_by = int(masked.visible[query].sum()), int(masked.visible[:, query].sum())
     token = example.names[query]
     return multiple_choice_of_counts(
-        message("{query} is token {position} of {n}. How many keys may it look at under this mask?",
-            query=token, position=query + 1, n=n),
+        message(
+            "{query} is token {position} of {n}. How many keys may it look at under this mask?",
+            query=token,
+            position=query + 1,
+            n=n,
+        ),
         (visible, message("Its row has that many visible cells."), message("the visible cells of its row")),
-        (seen_by, message("That many queries may look at {token}: its column.", token=token),
-                  message("the visible cells of its column")),
+        (
+            seen_by,
+            message("That many queries may look at {token}: its column.", token=token),
+            message("the visible cells of its column"),
+        ),
         (n - visible, message("That many are hidden from it."), message("the hidden cells of its row")),
         (visible - 1, message("That is one less than its row has."), message("the visible cells of its row, less one")),
-        (visible + 1, message("That is one more than its row has."),
-                      message("the visible cells of its row, and one more")))  # fmt: skip
+        (
+            visible + 1,
+            message("That is one more than its row has."),
+            message("the visible cells of its row, and one more"),
+        ),
+    )
 
 
 QUESTIONS = (hidden_weight, visible_weight, late_zeros, how_many_visible)

@@ -48,19 +48,31 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     view = {"one": one_query, "all": all_queries, "parts": shares_of_keys}[choices.view]
     notice, first, bands = view(example, attention, derivation, choices.query)
     figure = Matrices(
-        key="output_figure", name=message("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), numbered=True, height=480)  # fmt: skip
+        key="output_figure",
+        name=message("The weighted sum of the values"),
+        notice=(notice,),
+        first=first,
+        bands=bands,
+        weights=whose_weights(example),
+        numbered=True,
+        height=480,
+    )
     return Screen(
-        formula=stage_formula("output", example), figures=(figure,),
+        formula=stage_formula("output", example),
+        figures=(figure,),
         code=Code((mix_values,), attention, example.scale, partial(ran_mix, attention)),
         ask=question_picker("output", QUESTIONS, example.example.seed, example, head, choices.query),
-        derive=derivation.derive)  # fmt: skip
+        derive=derivation.derive,
+    )
 
 
 def ran_mix(attention: AttentionTrace) -> Ran:
     """The weights and the values, and their mixture."""
-    return Ran({"weights": attention.weights, "v": attention.v}, ("output = mix_values(weights, v)",),
-               {"output": attention.output})  # fmt: skip
+    return Ran(
+        {"weights": attention.weights, "v": attention.v},
+        ("output = mix_values(weights, v)",),
+        {"output": attention.output},
+    )
 
 
 def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
@@ -71,8 +83,10 @@ def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: Head
 
 def all_queries(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """The weights and the outputs of all queries."""
-    matrices = (head_matrix(derivation, "weights", message("weights"), attention.weights, given=True),
-                head_matrix(derivation, "output", message("output"), attention.output))  # fmt: skip
+    matrices = (
+        head_matrix(derivation, "weights", message("weights"), attention.weights, given=True),
+        head_matrix(derivation, "output", message("output"), attention.output),
+    )
     return notice_mix(example.names, attention, query), "weights", (matrices,)
 
 
@@ -103,14 +117,31 @@ def shares_of_keys(example: ExampleTrace, attention: AttentionTrace, derivation:
         squares = sum_of(term(v) ** 2 for v in derivation.numbers["v"][i])
         return Step(message("length of the value of {key}", key=example.names[i]), squares**0.5, lengths[i])
 
-    matrices = (replace(weight, sources=lambda i, j: ()),
-                Matrix(key="length", title=message("length of the value"), values=parts.value_lengths[:, None], rows=rows,
-                       columns=single_axis(message("length")), colour="v", step=length,
-                       before=lambda i, j: (derivation.feature("v", i, c) for c in range(attention.v.shape[1]))),
-                Matrix(key="share", title=message("share of weight × length"), values=parts.shares[:, None], rows=rows,
-                       columns=single_axis(message("share")), scale="weight", colour="v", visible=weight.visible,
-                       step=lambda i, j: share_of(derivation, parts, query, i),
-                       before=lambda i, j: before_share(derivation, parts, query, i)))  # fmt: skip
+    matrices = (
+        replace(weight, sources=lambda i, j: ()),
+        Matrix(
+            key="length",
+            title=message("length of the value"),
+            values=parts.value_lengths[:, None],
+            rows=rows,
+            columns=single_axis(message("length")),
+            colour="v",
+            step=length,
+            before=lambda i, j: (derivation.feature("v", i, c) for c in range(attention.v.shape[1])),
+        ),
+        Matrix(
+            key="share",
+            title=message("share of weight × length"),
+            values=parts.shares[:, None],
+            rows=rows,
+            columns=single_axis(message("share")),
+            scale="weight",
+            colour="v",
+            visible=weight.visible,
+            step=lambda i, j: share_of(derivation, parts, query, i),
+            before=lambda i, j: before_share(derivation, parts, query, i),
+        ),
+    )
     return notice_contribution(example, attention, parts, query), "weight", (matrices,)
 
 
@@ -153,17 +184,27 @@ def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts:
         at, average = distinguishable(length, mean)
         said = {"weight": Percent(weight), "share": Percent(share), "length": at, "mean": average}
         if share > weight:
-            return message("A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
-                       "up. Its value has length {length}, more than the weighted mean of {mean}.",
-                       key=example.names[key], **said)  # fmt: skip
-        return message("A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added "
-                   "up. Its value has length {length}, less than the weighted mean of {mean}.",
-                   key=example.names[key], **said)  # fmt: skip
+            return message(
+                "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
+                "up. Its value has length {length}, more than the weighted mean of {mean}.",
+                key=example.names[key],
+                **said,
+            )
+        return message(
+            "A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added "
+            "up. Its value has length {length}, less than the weighted mean of {mean}.",
+            key=example.names[key],
+            **said,
+        )
     low, high = (float(one) for one in parts.value_lengths[visible].aminmax())
     if math.isclose(low, high, rel_tol=1e-6):
         return message(
             "Each share equals its weight, as all these values have length {length}.", length=Magnitude(high)
         )
     low, high = distinguishable(low, high)
-    return message("No share differs from its weight by more than {gap}. The lengths of the values run from {low} to "
-               "{high}.", gap=Magnitude(float(gaps.max())), low=low, high=high)  # fmt: skip
+    return message(
+        "No share differs from its weight by more than {gap}. The lengths of the values run from {low} to {high}.",
+        gap=Magnitude(float(gaps.max())),
+        low=low,
+        high=high,
+    )

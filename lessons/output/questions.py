@@ -32,38 +32,77 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
     free = weights_if(example, head, causal=False)[i]
-    return asks_about("output", (i, feature), multiple_choice_of_numbers(
-        message("What is feature {feature} of the output of {query}?",
-            feature=feature + 1, query=example.names[i]),
-        (float(weights[i] @ values), message("Multiply each value by its weight in the row and add up."),
-                                     message("the values, mixed by the weights of its row")),
-        (float(values[winner]),
-         message("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner]),
-         message("the winner takes all, and its value comes out")),
-        (float(weights[:, i] @ values), message("That takes the weights down the column. A query's weights are its row."),
-                                        message("the values, mixed by the weights of its column")),
-        (float(free @ values), message("That forgets the mask: hidden values are not mixed in."),
-                               message("the values, mixed as if there were no mask")),
-        (float(values[attention.visible[i]].mean()),
-         message("That is the plain average. Each value counts by its weight."), message("the visible values, mixed evenly")),
-        (float(values[i]), message("That is its own value, before attention mixes in the others."),
-                           message("its own value, left as it is"))))  # fmt: skip
+    return asks_about(
+        "output",
+        (i, feature),
+        multiple_choice_of_numbers(
+            message("What is feature {feature} of the output of {query}?", feature=feature + 1, query=example.names[i]),
+            (
+                float(weights[i] @ values),
+                message("Multiply each value by its weight in the row and add up."),
+                message("the values, mixed by the weights of its row"),
+            ),
+            (
+                float(values[winner]),
+                message("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner]),
+                message("the winner takes all, and its value comes out"),
+            ),
+            (
+                float(weights[:, i] @ values),
+                message("That takes the weights down the column. A query's weights are its row."),
+                message("the values, mixed by the weights of its column"),
+            ),
+            (
+                float(free @ values),
+                message("That forgets the mask: hidden values are not mixed in."),
+                message("the values, mixed as if there were no mask"),
+            ),
+            (
+                float(values[attention.visible[i]].mean()),
+                message("That is the plain average. Each value counts by its weight."),
+                message("the visible values, mixed evenly"),
+            ),
+            (
+                float(values[i]),
+                message("That is its own value, before attention mixes in the others."),
+                message("its own value, left as it is"),
+            ),
+        ),
+    )
 
 
 @beyond_figure
 def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
     n, d_v = sizes(2, random)
-    return multiple_choice(message("In another model the weights of one head are {weights} and V is {values}. What is the shape of "
-                     "the output?", weights=shaped(n, n), values=shaped(n, d_v)),
-                 Card(shaped(n, d_v), message("A row for each query, with the features of a value."),
-                                      message("for each query, as many features as a value")),
-                 Card(shaped(n, n), message("That is the shape of the weights. A mix of values is a vector like a value."),
-                                    message("for each query, as many numbers as there are keys")),
-                 Card(shaped(1, d_v), message("Every token is a query, so every token has a row in the output."),
-                                      message("for the whole sentence, one mix of values")),
-                 Card(shaped(d_v, n), message("That is the output transposed. Tokens are rows."),
-                                      message("for each feature of a value, all queries")))  # fmt: skip
+    return multiple_choice(
+        message(
+            "In another model the weights of one head are {weights} and V is {values}. What is the shape of "
+            "the output?",
+            weights=shaped(n, n),
+            values=shaped(n, d_v),
+        ),
+        Card(
+            shaped(n, d_v),
+            message("A row for each query, with the features of a value."),
+            message("for each query, as many features as a value"),
+        ),
+        Card(
+            shaped(n, n),
+            message("That is the shape of the weights. A mix of values is a vector like a value."),
+            message("for each query, as many numbers as there are keys"),
+        ),
+        Card(
+            shaped(1, d_v),
+            message("Every token is a query, so every token has a row in the output."),
+            message("for the whole sentence, one mix of values"),
+        ),
+        Card(
+            shaped(d_v, n),
+            message("That is the output transposed. Tokens are rows."),
+            message("for each feature of a value, all queries"),
+        ),
+    )
 
 
 def largest_contribution(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
@@ -74,14 +113,24 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
     parts = attention.weights[i] * lengths
     heaviest, longest = int(attention.weights[i].argmax()), int(lengths.argmax())
     return multiple_choice_of_tokens(
-        message("The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?",
-            query=names[i]),
-        names, parts,
+        message(
+            "The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?",
+            query=names[i],
+        ),
+        names,
+        parts,
         message("What counts is the weight times the length of the value."),
-        [(heaviest, message("No key has more weight, but its value is shorter. A big weight is not a big influence.")),
-         (longest, message("No value is longer, but its weight in this row is too small."))],
-        lambda p: message("The term of {key} has length {length}; another is longer.",
-                      key=names[p], length=Fixed(float(parts[p]))))  # fmt: skip
+        [
+            (
+                heaviest,
+                message("No key has more weight, but its value is shorter. A big weight is not a big influence."),
+            ),
+            (longest, message("No value is longer, but its weight in this row is too small.")),
+        ],
+        lambda p: message(
+            "The term of {key} has length {length}; another is longer.", key=names[p], length=Fixed(float(parts[p]))
+        ),
+    )
 
 
 @beyond_figure
@@ -102,14 +151,21 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
     if causal:
         why = message("At its new position it may look at other tokens. The mask makes the order count.")
     return multiple_choice(
-        message("There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. What "
+        message(
+            "There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. What "
             "happens to the output of {one}?",
-            mask=message("a causal mask") if causal else message("no mask"), one=token, other=other),
+            mask=message("a causal mask") if causal else message("no mask"),
+            one=token,
+            other=other,
+        ),
         Card(right, why, misses if causal else meets),
         Card(wrong, why, meets if causal else misses),
-        Card(message("It takes on the numbers of {token}.", token=other),
-             message("Its query moves with it, so it does not become the other token."),
-             message("an output belongs to its position")))  # fmt: skip
+        Card(
+            message("It takes on the numbers of {token}.", token=other),
+            message("Its query moves with it, so it does not become the other token."),
+            message("an output belongs to its position"),
+        ),
+    )
 
 
 def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
@@ -128,16 +184,27 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
         return None
     token, times = example.names[i], 2 + below(8, random)
     return multiple_choice(
-        message("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
-            times=times, query=token),
-        Card(message("It becomes {times} times as large.", times=times),
-             message("The weights stay, so the mix grows just as its values do."),
-             message("the weights stay, and the values grow")),
-        Card(message("It stays as it is."),
-             message("The weights stay and sum to 1, but what they mix is larger."), message("the weights still sum to 1")),
-        Card(message("It becomes {times} times as large.", times=times**2),
-             message("That would need larger weights, too. They come from queries and keys alone."),
-             message("the values grow, and the weights grow with them")))  # fmt: skip
+        message(
+            "Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
+            times=times,
+            query=token,
+        ),
+        Card(
+            message("It becomes {times} times as large.", times=times),
+            message("The weights stay, so the mix grows just as its values do."),
+            message("the weights stay, and the values grow"),
+        ),
+        Card(
+            message("It stays as it is."),
+            message("The weights stay and sum to 1, but what they mix is larger."),
+            message("the weights still sum to 1"),
+        ),
+        Card(
+            message("It becomes {times} times as large.", times=times**2),
+            message("That would need larger weights, too. They come from queries and keys alone."),
+            message("the values grow, and the weights grow with them"),
+        ),
+    )
 
 
 QUESTIONS = (output_cell, shape_of_output, largest_contribution, tokens_swapped_in_head, longer_values)

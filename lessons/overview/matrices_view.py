@@ -49,13 +49,23 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         "weights": (message("weights A"), attention.weights),
         "output": (message("output = A V"), attention.output),
     }
-    drawn = {key: head_matrix(derivation, key, title, values, drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
-                              sources=sources_of(derivation, key))
-             for key, (title, values) in look.items()}  # fmt: skip
+    drawn = {
+        key: head_matrix(
+            derivation,
+            key,
+            title,
+            values,
+            drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
+            sources=sources_of(derivation, key),
+        )
+        for key, (title, values) in look.items()
+    }
     return Screen(
-        formula=stage_formula(choices.step, example), figures=(pipeline(example, head, choices.step, drawn),),
+        formula=stage_formula(choices.step, example),
+        figures=(pipeline(example, head, choices.step, drawn),),
         code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)),
-        remarks=edit_remarks(example, head))  # fmt: skip
+        remarks=edit_remarks(example, head),
+    )
 
 
 def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Matrix]) -> Matrices:
@@ -63,11 +73,14 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
     upper = ("x", "k_transposed", "k", None, None, "v")
     lower = ("q", "scores", "scaled", "masked", "weights", "output")
     return Matrices(
-        key="pipeline", name=message("All matrices of one attention head"),
+        key="pipeline",
+        name=message("All matrices of one attention head"),
         notice=(*what_it_does(example, head), *notice_stage(step, example, head)),
         bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
-        weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
-        height=530)  # fmt: skip
+        weights=whose_weights(example),
+        first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
+        height=530,
+    )
 
 
 def what_it_does(example: ExampleTrace, head: int) -> tuple[Message, ...]:

@@ -27,8 +27,12 @@ OPENING = message("One row, carried through: from its token's features to what t
 Chapter = Literal["ask", "answer", "compare", "share", "carry"]
 CHAPTERS: tuple[Chapter, ...] = get_args(Chapter)
 STAGE_OF_CHAPTER: dict[Chapter, Stage] = {
-    "ask": "qkv", "answer": "qkv", "compare": "scaled", "share": "weights", "carry": "output"
-}  # fmt: skip
+    "ask": "qkv",
+    "answer": "qkv",
+    "compare": "scaled",
+    "share": "weights",
+    "carry": "output",
+}
 
 
 @dataclass(frozen=True)
@@ -60,11 +64,16 @@ class RowOfHead:
                 yield cells._replace(row=0) if cells.row == query and cells.matrix in (*PAIRS, "x", "q") else cells
 
         return replace(
-            whole, values=values[[query]], rows=single_axis(self.example.tokens[query], named=True), given=given,
+            whole,
+            values=values[[query]],
+            rows=single_axis(self.example.tokens[query], named=True),
+            given=given,
             columns=replace(whole.columns, named=whole.columns.named and named),
-            visible=None if whole.visible is None else [whole.visible[query]], sources=sources,
-            step=lambda i, j: whole.step(query, j), before=lambda i, j: whole.before(query, j),
-        )  # fmt: skip
+            visible=None if whole.visible is None else [whole.visible[query]],
+            sources=sources,
+            step=lambda i, j: whole.step(query, j),
+            before=lambda i, j: whole.before(query, j),
+        )
 
     def whole(self, tensor: str, title: Message, *, given: bool = False) -> Matrix:
         """A tensor of the head with the rows of all tokens."""
@@ -84,11 +93,22 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     chapter = {"ask": it_asks, "answer": they_answer, "compare": compares, "share": shared_out, "carry": carried_on}
     told, first, bands = chapter[choices.chapter](carried)
     figure = Matrices(
-        key="carried_figure", name=message("One row, carried through"), notice=(told,), first=first, bands=bands,
-        weights=whose_weights(example), height=560, numbered=True)  # fmt: skip
+        key="carried_figure",
+        name=message("One row, carried through"),
+        notice=(told,),
+        first=first,
+        bands=bands,
+        weights=whose_weights(example),
+        height=560,
+        numbered=True,
+    )
     return Screen(
-        headline=told, formula=stage_formula(STAGE_OF_CHAPTER[choices.chapter], example), figures=(figure,),
-        code=code_of_chapter(carried, choices.chapter), remarks=edit_remarks(example, head))  # fmt: skip
+        headline=told,
+        formula=stage_formula(STAGE_OF_CHAPTER[choices.chapter], example),
+        figures=(figure,),
+        code=code_of_chapter(carried, choices.chapter),
+        remarks=edit_remarks(example, head),
+    )
 
 
 def code_of_chapter(carried: RowOfHead, chapter: Chapter) -> Code:
@@ -104,8 +124,12 @@ def it_asks(carried: RowOfHead) -> View:
     """A row of X, and the query that W_q makes of it."""
     W_q = weight_matrix(carried.example, "q", carried.head)
     d_model, d_k = W_q.values.shape
-    told = message("{query} asks: W_q makes a query of {d_k} numbers from the {d_model} of its row.",
-               query=carried.example.names[carried.query], d_k=d_k, d_model=d_model)  # fmt: skip
+    told = message(
+        "{query} asks: W_q makes a query of {d_k} numbers from the {d_model} of its row.",
+        query=carried.example.names[carried.query],
+        d_k=d_k,
+        d_model=d_model,
+    )
     bands = (
         (None, W_q),
         (carried.row("x", message("X"), given=True), carried.row("q", message("Q"))),
@@ -116,8 +140,11 @@ def it_asks(carried: RowOfHead) -> View:
 def they_answer(carried: RowOfHead) -> View:
     """All rows of X, and the keys and values that W_k and W_v make of them."""
     maps = [weight_matrix(carried.example, role, carried.head) for role in "kv"]
-    told = message("Every token answers: W_k makes a key of {d_k} numbers from its row, and W_v a value of {d_v}.",
-               d_k=carried.attention.k.shape[1], d_v=carried.attention.v.shape[1])  # fmt: skip
+    told = message(
+        "Every token answers: W_k makes a key of {d_k} numbers from its row, and W_v a value of {d_v}.",
+        d_k=carried.attention.k.shape[1],
+        d_v=carried.attention.v.shape[1],
+    )
     rows = (
         carried.whole("x", message("X"), given=True),
         carried.whole("k", message("K")),
@@ -133,8 +160,10 @@ def compares(carried: RowOfHead) -> View:
     told = plural(
         "The query of {query} is compared with the {count} key it may look at: its score is {low}.",
         "The query of {query} is compared with the {count} keys it may look at: scores from {low} to {high}.",
-        len(seen), high=Fixed(float(seen.max())), **said,
-    )  # fmt: skip
+        len(seen),
+        high=Fixed(float(seen.max())),
+        **said,
+    )
     scaled = message("scaled: ÷ {divisor}", divisor=divisor_of(carried.example))
     bands = (
         (None, carried.keys_upright()),

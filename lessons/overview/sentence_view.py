@@ -41,13 +41,20 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     trained = example.trained
     does = () if trained is None else (trained.does(head),)
     figure = Ribbons(
-        key="ribbons", name=message("Where each token of the sentence looks"), tokens=example.names, query=query,
-        moments=moments, notice=(moments[-1].rows[query].says, *does))  # fmt: skip
+        key="ribbons",
+        name=message("Where each token of the sentence looks"),
+        tokens=example.names,
+        query=query,
+        moments=moments,
+        notice=(moments[-1].rows[query].says, *does),
+    )
     return Screen(
         headline=where_it_looks(example.names, attention, query),
         lead=does if trained is not None and trained.untrained else (*does, whose_weights(example)),
-        figures=(figure,), remarks=edit_remarks(example, head),
-        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)))  # fmt: skip
+        figures=(figure,),
+        remarks=edit_remarks(example, head),
+        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)),
+    )
 
 
 def where_it_looks(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
@@ -56,18 +63,32 @@ def where_it_looks(names: Sequence[Token], attention: AttentionTrace, query: int
     most, keys, share = largest(names, weights, visible)
     choices, asked = int(visible.sum()), names[query]
     if choices == 1:
-        return message("{query} has nowhere else to look: all of its weight stays on {key}.",
-                   query=asked, key=names[most[0]])  # fmt: skip
+        return message(
+            "{query} has nowhere else to look: all of its weight stays on {key}.", query=asked, key=names[most[0]]
+        )
     if len(most) == choices:
-        return message("To read {query}, this head looks at {count} tokens alike: {share} of its weight goes to each.",
-                   query=asked, count=choices, share=share)  # fmt: skip
+        return message(
+            "To read {query}, this head looks at {count} tokens alike: {share} of its weight goes to each.",
+            query=asked,
+            count=choices,
+            share=share,
+        )
     if nearly_even(attention, query):
-        return message("To read {query}, this head looks at {count} tokens nearly alike: between {low} and {high} of its "
-                   "weight goes to each.", query=asked, count=choices, low=Percent(float(weights[visible].min())),
-                   high=share)  # fmt: skip
+        return message(
+            "To read {query}, this head looks at {count} tokens nearly alike: between {low} and {high} of its "
+            "weight goes to each.",
+            query=asked,
+            count=choices,
+            low=Percent(float(weights[visible].min())),
+            high=share,
+        )
     if len(most) > 1:
-        return message("To read {query}, this head looks most at {keys}: {share} of its weight goes to each.",
-                   query=asked, keys=keys, share=share)  # fmt: skip
+        return message(
+            "To read {query}, this head looks most at {keys}: {share} of its weight goes to each.",
+            query=asked,
+            keys=keys,
+            share=share,
+        )
     said = {"query": asked, "key": names[most[0]], "share": share}
     if share.value > 0.5:
         return message("To read {query}, this head looks at {key}: {share} of its weight goes there.", **said)
@@ -87,8 +108,13 @@ def what_row_says(names: Sequence[Token], attention: AttentionTrace, query: int)
     choices = int(visible.sum())
     if len(most) == choices or not nearly_even(attention, query):
         return notice_row(names, attention, query)
-    return message("{query} looks at {count} tokens nearly alike: each gets between {low} and {high} of its weight.",
-               query=names[query], count=choices, low=Percent(float(weights[visible].min())), high=share)  # fmt: skip
+    return message(
+        "{query} looks at {count} tokens nearly alike: each gets between {low} and {high} of its weight.",
+        query=names[query],
+        count=choices,
+        low=Percent(float(weights[visible].min())),
+        high=share,
+    )
 
 
 def ribbon_moments(example: ExampleTrace, head: int) -> tuple[RibbonMoment, ...]:
@@ -125,9 +151,13 @@ def how_good(trace: ExampleTrace) -> Message:
     trained = trace.trained
     if not isinstance(trained, Trained):
         return whose_weights(trace)
-    return message("After {updates} of {steps} updates: {right} of {count} new answers right.",
-               updates=trained.updates, steps=trained.recording.settings.steps, count=trained.answers,
-               right=round(trained.evaluation.accuracy * trained.answers))  # fmt: skip
+    return message(
+        "After {updates} of {steps} updates: {right} of {count} new answers right.",
+        updates=trained.updates,
+        steps=trained.recording.settings.steps,
+        count=trained.answers,
+        right=round(trained.evaluation.accuracy * trained.answers),
+    )
 
 
 def words_that_fit(trace: ExampleTrace) -> tuple[str, ...]:

@@ -76,11 +76,16 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     residuals = residuals_of(example.example, head, choices.permutation)
     return Screen(
         figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
-        code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale,
-                  partial(ran_orders, own, both, mask, choices)),
+        code=Code(
+            (attend_with_positions, attend_in_both_orders),
+            both.plain,
+            example.scale,
+            partial(ran_orders, own, both, mask, choices),
+        ),
         ask=question_picker("positions", QUESTIONS, own.seed, example, head, choices.permutation),
         derive=partial(derive_in_order, example, head),
-        remarks=remarks_on_rows(asked))  # fmt: skip
+        remarks=remarks_on_rows(asked),
+    )
 
 
 def ran_orders(
@@ -89,8 +94,12 @@ def ran_orders(
     """Both orders, and what the view adds to them."""
     values: dict[str, object] = {"kind": own.kind, "seed": own.seed, "x": own.x}
     if choices.view == "rows":
-        return Ran(values, ("added = added_positions(kind, *x.shape, seed)", "positioned = x + added"),
-                   {"added": own.added, "positioned": own.x + own.added}, (added_positions,))  # fmt: skip
+        return Ran(
+            values,
+            ("added = added_positions(kind, *x.shape, seed)", "positioned = x + added"),
+            {"added": own.added, "positioned": own.x + own.added},
+            (added_positions,),
+        )
     if choices.view == "distance" and own.kind in ("none", "rotary"):
         row = own.x[choices.token]
         vectors = row @ own.projections.W_q, row @ own.projections.W_k
@@ -106,8 +115,11 @@ def ran_orders(
     name = choices.view
     values |= {"head": own.projections, "order": both.permutation, "may_attend": mask}
     lines = ("both = attend_in_both_orders(x, head, order, kind, seed, may_attend)",)
-    return Ran(values, lines, {f"both.plain.{name}": getattr(both.plain, name),
-                               f"both.permuted.{name}": getattr(both.permuted, name)})  # fmt: skip
+    return Ran(
+        values,
+        lines,
+        {f"both.plain.{name}": getattr(both.plain, name), f"both.permuted.{name}": getattr(both.permuted, name)},
+    )
 
 
 def figure_of(
@@ -121,9 +133,14 @@ def figure_of(
     measured = next(r for r in residuals if (r.kind, r.causal) == (choices.kind, choices.causal))
     band = in_both_orders(own, both, choices.view)
     return Matrices(
-        key="positions_figure", name=message("Shuffled tokens, and positions"), bands=(tuple(band),), first="own",
-        notice=tuple(notice_order(example, both, measured, choices.view)), weights=whose_head(example, own),
-        height=BELOW_CONTROLS)  # fmt: skip
+        key="positions_figure",
+        name=message("Shuffled tokens, and positions"),
+        bands=(tuple(band),),
+        first="own",
+        notice=tuple(notice_order(example, both, measured, choices.view)),
+        weights=whose_head(example, own),
+        height=BELOW_CONTROLS,
+    )
 
 
 @lru_cache(maxsize=64)
@@ -158,19 +175,31 @@ def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weigh
 
     yield head_matrix(plain, tensor, message("attend"), getattr(both.plain, tensor), key="own", sources=others)
     yield replace(
-        after, key="then", title=message("attend, then shuffle"), values=then, sources=same,
+        after,
+        key="then",
+        title=message("attend, then shuffle"),
+        values=then,
+        sources=same,
         visible=both.plain.visible[list(order)][:, list(order)].tolist() if of_weights else None,
         came_from=None if of_weights else order,
-        step=lambda i, j: plain.step(tensor, *old(i, j)), before=lambda i, j: plain.before(tensor, *old(i, j)),
-    )  # fmt: skip
+        step=lambda i, j: plain.step(tensor, *old(i, j)),
+        before=lambda i, j: plain.before(tensor, *old(i, j)),
+    )
     yield replace(after, sources=same)
     if not of_weights:
         says, gap = message("shuffle, then attend − attend, then shuffle"), first - then
         yield Matrix(
-            key="gap", title=message("difference"), values=gap, rows=after.rows, columns=after.columns, scale="difference",
-            remark=message("at most {most}", most=Magnitude(both.residual)), sources=same,
+            key="gap",
+            title=message("difference"),
+            values=gap,
+            rows=after.rows,
+            columns=after.columns,
+            scale="difference",
+            remark=message("at most {most}", most=Magnitude(both.residual)),
+            sources=same,
             step=lambda i, j: Step(says, term(float(first[i, j])) - float(then[i, j]), float(gap[i, j])),
-            before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)))  # fmt: skip
+            before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)),
+        )
 
 
 # What there is to notice.
@@ -206,21 +235,34 @@ def notice_trace(example: ExampleTrace, both: BothOrders, view: str) -> Message:
     token = example.names[both.permutation[row]]
     if of_weights:
         key = message("itself") if row == column else example.names[both.permutation[column]]
-        return message("The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we "
-                   "shuffle first, and no weight differs by more.",
-                   query=token, key=key, before=before, after=after)  # fmt: skip
-    return message("The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} "
-               "if we shuffle first, and no number differs by more.",
-               feature=column + 1, token=token, before=before, after=after)  # fmt: skip
+        return message(
+            "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we "
+            "shuffle first, and no weight differs by more.",
+            query=token,
+            key=key,
+            before=before,
+            after=after,
+        )
+    return message(
+        "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} "
+        "if we shuffle first, and no number differs by more.",
+        feature=column + 1,
+        token=token,
+        before=before,
+        after=after,
+    )
 
 
 def notice_no_trace(measured: Residual) -> Message:
     """How small the difference is, and that it is rounding."""
     if measured.residual == 0:
         return message("The output rows are permuted in the same way, to the last digit.")
-    return message("The output rows are permuted in the same way: no number differs by more than {single}. In double "
-               "precision no number differs by more than {double}, so this is rounding.",
-               single=Magnitude(measured.residual), double=Magnitude(measured.precise))  # fmt: skip
+    return message(
+        "The output rows are permuted in the same way: no number differs by more than {single}. In double "
+        "precision no number differs by more than {double}, so this is rounding.",
+        single=Magnitude(measured.residual),
+        double=Magnitude(measured.precise),
+    )
 
 
 def why_it_shows(measured: Residual) -> Message:
@@ -239,12 +281,16 @@ def residual_table(residuals: tuple[Residual, ...]) -> Table:
     """A row for each kind of positions: what is left without a mask and with the causal one."""
     left = {(r.kind, r.causal): Magnitude(r.residual) for r in residuals}
     return Table(
-        key="residuals", name=message("What a shuffle leaves"), width=420,
-        notice=(message("The table: by how much the output differs, at most, between attending first and shuffling first."),
-                notice_leak(residuals)),
+        key="residuals",
+        name=message("What a shuffle leaves"),
+        width=420,
+        notice=(
+            message("The table: by how much the output differs, at most, between attending first and shuffling first."),
+            notice_leak(residuals),
+        ),
         columns=(message("positions"), message("no mask"), message("causal mask")),
         cells=tuple((KIND_NAMES[r.kind], left[r.kind, False], left[r.kind, True]) for r in residuals if not r.causal),
-    )  # fmt: skip
+    )
 
 
 def notice_leak(residuals: tuple[Residual, ...]) -> Message:
@@ -253,5 +299,8 @@ def notice_leak(residuals: tuple[Residual, ...]) -> Message:
     both = {"free": Magnitude(free.residual), "masked": Magnitude(masked.residual)}
     if not masked.knows_order:
         return message("Without positions it is {free}, with the causal mask {masked}.", **both)
-    return message("Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only "
-               "itself, so the mask reveals order.", **both)  # fmt: skip
+    return message(
+        "Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only "
+        "itself, so the mask reveals order.",
+        **both,
+    )

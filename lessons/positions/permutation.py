@@ -48,14 +48,23 @@ def read_permutation(text: str, n_tokens: int) -> Permutation:
     for word in typed:
         shown = word if len(word) <= 12 else f"{word[:12]}…"
         if word not in positions:
-            raise InputError("an order names the positions 1 to {n_tokens}, such as {like}, but got “{shown}”",
-                             n_tokens=n_tokens, like=like, shown=shown)  # fmt: skip
+            raise InputError(
+                "an order names the positions 1 to {n_tokens}, such as {like}, but got “{shown}”",
+                n_tokens=n_tokens,
+                like=like,
+                shown=shown,
+            )
         if typed.count(word) > 1:
-            raise InputError("each position comes once, as in {like}, but {word} comes {count} times", like=like,
-                             word=word, count=typed.count(word))  # fmt: skip
+            raise InputError(
+                "each position comes once, as in {like}, but {word} comes {count} times",
+                like=like,
+                word=word,
+                count=typed.count(word),
+            )
     if missing := [word for word in positions if word not in typed]:
-        raise InputError("each position comes once, as in {like}; missing: {missing}", like=like,
-                         missing=", ".join(missing))  # fmt: skip
+        raise InputError(
+            "each position comes once, as in {like}; missing: {missing}", like=like, missing=", ".join(missing)
+        )
     return tuple(positions[word] for word in typed)
 
 

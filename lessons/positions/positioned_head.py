@@ -89,17 +89,33 @@ def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:
     """What has become of the positions that the model of an example knows by itself."""
     said = []
     if vectors_in_x(trace):
-        said.append(message("This model adds a vector for the position to each row of its embedding table. Here X is made "
-                        "without it, as this page gives positions of its own."))  # fmt: skip
+        said.append(
+            message(
+                "This model adds a vector for the position to each row of its embedding table. Here X is made "
+                "without it, as this page gives positions of its own."
+            )
+        )
     if trace.trained is not None and trace.example.layer > 1:
-        said.append(message("X is what enters this layer. The layers below have mixed the tokens, so each row may tell of "
-                        "its place already; a shuffle moves that along with the row."))  # fmt: skip
+        said.append(
+            message(
+                "X is what enters this layer. The layers below have mixed the tokens, so each row may tell of "
+                "its place already; a shuffle moves that along with the row."
+            )
+        )
     if trace.added is not None:
-        said.append(message("This model adds a vector for the position to what queries and keys are made of. Here that is "
-                        "left out, as this page gives positions of its own."))  # fmt: skip
+        said.append(
+            message(
+                "This model adds a vector for the position to what queries and keys are made of. Here that is "
+                "left out, as this page gives positions of its own."
+            )
+        )
     if trace.rotary:
-        said.append(message("This model turns queries and keys by their positions. Here that is left out, as this page "
-                        "gives positions of its own."))  # fmt: skip
+        said.append(
+            message(
+                "This model turns queries and keys by their positions. Here that is left out, as this page "
+                "gives positions of its own."
+            )
+        )
     return tuple(said)
 
 
@@ -116,16 +132,22 @@ def whose_head(example: ExampleTrace, own: PositionedHead) -> Message:
     if example.trained is not None and not example.trained.untrained:
         return message("{whose} The positions are random (seed {seed}).", whose=whose_weights(example), seed=own.seed)
     if example.example.edits:
-        return message("Untrained: random weights and positions (seed {seed}), some of them changed by hand.",
-                   seed=own.seed)  # fmt: skip
+        return message(
+            "Untrained: random weights and positions (seed {seed}), some of them changed by hand.", seed=own.seed
+        )
     return message("Untrained: random weights and positions (seed {seed}).", seed=own.seed)
 
 
 def angle_step(own: PositionedHead, token: int, pair: int) -> Step:
     """By how much rotary positions turn one pair of features."""
     d_k = own.projections.W_q.shape[-1]
-    says = message("angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
-               pair=pair + 1, token=own.names[token], even=2 * pair, d_k=d_k)  # fmt: skip
+    says = message(
+        "angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
+        pair=pair + 1,
+        token=own.names[token],
+        even=2 * pair,
+        d_k=d_k,
+    )
     return Step(says, term(token) * term(10000) ** (term(-2 * pair) / d_k), float(own.angles[token, pair]))
 
 

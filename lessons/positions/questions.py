@@ -43,19 +43,53 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
     if i == j:
         return None
     a, b = example.names[i], example.names[j]
-    return asks_about("weight of two tokens", (i, j), multiple_choice_of_numbers(
-        message("No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head attends "
-            "again. Which weight now stands in row {row}, column {column} of the weights, where {a} is the query and "
-            "{b} the key?", a=a, b=b, row=row + 1, column=column + 1),
-        (float(weights[i, j]), message("The weight has moved with its two tokens: it needs the query of {a} and the key of "
-                                   "{b}, not where they stand.", a=a, b=b), message("what these two tokens had before")),
-        (float(weights[row, column]), message("That stood there before. Weights move with their tokens; they do not stay "
-                                          "at their positions."), message("what stood in this cell before")),
-        (float(weights[i, i]), message("That is what {a} puts on itself.", a=a),
-                               message("what the query token puts on itself")),
-        (float(weights[j, j]), message("That is what {b} puts on itself.", b=b), message("what the key token puts on itself")),
-        (1 / len(weights), message("Equal shares need equal scores."),
-                           message("without positions all keys get the same"))))  # fmt: skip
+    return asks_about(
+        "weight of two tokens",
+        (i, j),
+        multiple_choice_of_numbers(
+            message(
+                "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head "
+                "attends again. Which weight now stands in row {row}, column {column} of the weights, where {a} is the "
+                "query and {b} the key?",
+                a=a,
+                b=b,
+                row=row + 1,
+                column=column + 1,
+            ),
+            (
+                float(weights[i, j]),
+                message(
+                    "The weight has moved with its two tokens: it needs the query of {a} and the key of "
+                    "{b}, not where they stand.",
+                    a=a,
+                    b=b,
+                ),
+                message("what these two tokens had before"),
+            ),
+            (
+                float(weights[row, column]),
+                message(
+                    "That stood there before. Weights move with their tokens; they do not stay at their positions."
+                ),
+                message("what stood in this cell before"),
+            ),
+            (
+                float(weights[i, i]),
+                message("That is what {a} puts on itself.", a=a),
+                message("what the query token puts on itself"),
+            ),
+            (
+                float(weights[j, j]),
+                message("That is what {b} puts on itself.", b=b),
+                message("what the key token puts on itself"),
+            ),
+            (
+                1 / len(weights),
+                message("Equal shares need equal scores."),
+                message("without positions all keys get the same"),
+            ),
+        ),
+    )
 
 
 def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
@@ -66,18 +100,41 @@ def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, ran
     masked, free = (attention_with(example, head, causal=causal) for causal in (True, False))
     f = below(masked.v.shape[-1], random)
     a = example.names[i]
-    return asks_about("output at the front", (i, f), multiple_choice_of_numbers(
-        lambda shown: message("Causal mask, no positions: feature {feature} of the output of {token} is {before}. The "
-                          "shuffle moves {token} to the first row. What is feature {feature} of its output now?",
-                          feature=f + 1, token=a, before=shown(float(masked.output[i, f]))),
-        (float(masked.v[i, f]), message("The first token sees only itself, so its output is its own value. The mask alone "
-                                    "reveals order."), message("its own value, and nothing else")),
-        (float(masked.output[i, f]), message("That would be so if the mask revealed no order. But the first token sees "
-                                         "only itself."), message("its old output, which moves with it")),
-        (float(free.output[i, f]), message("That is its output without a mask. The first token sees only itself."),
-                                   message("its output as if there were no mask")),
-        (float(masked.v[:, f].mean()), message("That is the mean of all values. The first token sees only its own."),
-                                       message("all values, mixed evenly"))))  # fmt: skip
+    return asks_about(
+        "output at the front",
+        (i, f),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "Causal mask, no positions: feature {feature} of the output of {token} is {before}. The "
+                "shuffle moves {token} to the first row. What is feature {feature} of its output now?",
+                feature=f + 1,
+                token=a,
+                before=shown(float(masked.output[i, f])),
+            ),
+            (
+                float(masked.v[i, f]),
+                message(
+                    "The first token sees only itself, so its output is its own value. The mask alone reveals order."
+                ),
+                message("its own value, and nothing else"),
+            ),
+            (
+                float(masked.output[i, f]),
+                message("That would be so if the mask revealed no order. But the first token sees only itself."),
+                message("its old output, which moves with it"),
+            ),
+            (
+                float(free.output[i, f]),
+                message("That is its output without a mask. The first token sees only itself."),
+                message("its output as if there were no mask"),
+            ),
+            (
+                float(masked.v[:, f].mean()),
+                message("That is the mean of all values. The first token sees only its own."),
+                message("all values, mixed evenly"),
+            ),
+        ),
+    )
 
 
 def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
@@ -86,17 +143,39 @@ def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, ra
     i = order[j]
     a, b = example.names[i], example.names[j]
     added = sinusoidal_positions(*x.shape)
-    return asks_about("row at another place", (i, j, f), multiple_choice_of_numbers(
-        message("Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is "
-            "feature {feature} of the row that goes in for {a} now?", a=a, b=b, feature=f + 1),
-        (float(x[i, f] + added[j, f]), message("Its own vector, plus the vector of the position where {b} stood.", b=b),
-                                       message("its own vector, plus that of its new position")),
-        (float(x[i, f] + added[i, f]), message("That was so before. The position stays behind when a token moves."),
-                                       message("its own vector, plus that of its old position")),
-        (float(x[i, f]), message("That is its own vector alone. The vector of its position is added."),
-                         message("its own vector, just as it is")),
-        (float(x[j, f] + added[j, f]), message("That was the row of {b}. The position is the same, the token is not.",
-                                           b=b), message("the row that stood at its new position"))))  # fmt: skip
+    return asks_about(
+        "row at another place",
+        (i, j, f),
+        multiple_choice_of_numbers(
+            message(
+                "Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is "
+                "feature {feature} of the row that goes in for {a} now?",
+                a=a,
+                b=b,
+                feature=f + 1,
+            ),
+            (
+                float(x[i, f] + added[j, f]),
+                message("Its own vector, plus the vector of the position where {b} stood.", b=b),
+                message("its own vector, plus that of its new position"),
+            ),
+            (
+                float(x[i, f] + added[i, f]),
+                message("That was so before. The position stays behind when a token moves."),
+                message("its own vector, plus that of its old position"),
+            ),
+            (
+                float(x[i, f]),
+                message("That is its own vector alone. The vector of its position is added."),
+                message("its own vector, just as it is"),
+            ),
+            (
+                float(x[j, f] + added[j, f]),
+                message("That was the row of {b}. The position is the same, the token is not.", b=b),
+                message("the row that stood at its new position"),
+            ),
+        ),
+    )
 
 
 @beyond_figure
@@ -112,26 +191,45 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
 
     same = score(j + steps)
     replies = {
-        j: (message("Then {b} would have stayed where it was, and the distance would be another.", b=b),
-            message("the query moves, the key stays")),
-        i + steps: (message("Then both would stand at one position, and the distance would be 0."),
-                    message("the key goes where the query is")),
-        j + 2 * steps: (message("That moves it twice as far. The distance stays when both move by the same."),
-                        message("the key moves twice as far as the query")),
-        i: (message("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
-            message("the key goes where the query was")),
-        j + steps + 1: (message("That is one position too far: the distance would be another."),
-                        message("the key moves one step further than the query")),
-    }  # fmt: skip
+        j: (
+            message("Then {b} would have stayed where it was, and the distance would be another.", b=b),
+            message("the query moves, the key stays"),
+        ),
+        i + steps: (
+            message("Then both would stand at one position, and the distance would be 0."),
+            message("the key goes where the query is"),
+        ),
+        j + 2 * steps: (
+            message("That moves it twice as far. The distance stays when both move by the same."),
+            message("the key moves twice as far as the query"),
+        ),
+        i: (
+            message("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
+            message("the key goes where the query was"),
+        ),
+        j + steps + 1: (
+            message("That is one position too far: the distance would be another."),
+            message("the key moves one step further than the query"),
+        ),
+    }
     wrong = {at: said for at, said in replies.items() if abs(score(at) - same) > CLEARLY_OTHER}
     right = message("The distance is the same, and so is the angle between query and key.")
     replies = {j + steps: (right, message("the key moves as far as the query")), **wrong}
     return numbers_asked(
-        message("Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
+        message(
+            "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
             "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
-            "stand for the same score?", a=a, b=b, query=i, key=j, score=Fixed(same), moved=i + steps),
+            "stand for the same score?",
+            a=a,
+            b=b,
+            query=i,
+            key=j,
+            score=Fixed(same),
+            moved=i + steps,
+        ),
         tuple(Card(message("at position {position}", position=at), *said) for at, said in replies.items()),
-        tuple(replies))  # fmt: skip
+        tuple(replies),
+    )
 
 
 def turned(vector: Float[Tensor, " d_k"], position: int) -> Float[Tensor, " d_k"]:
@@ -148,8 +246,11 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permuta
     if SAME < gap < OTHER:
         return None
     both = {"one": example.names[first], "other": example.names[second]}
-    prompt = message("No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?",
-                 positions=message("no positions") if kind == "none" else message("sinusoidal positions"), **both)  # fmt: skip
+    prompt = message(
+        "No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?",
+        positions=message("no positions") if kind == "none" else message("sinusoidal positions"),
+        **both,
+    )
     same = message(
         "The same vector makes the same query, and both see the same keys and values: nothing tells them apart."
     )
@@ -167,13 +268,18 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
     gap = float((both.permuted.output[row] - both.plain.output[order[row]]).abs().max())
     if SAME < gap < OTHER:
         return None
-    prompt = message("{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with "
-                 "before?", mask=message("Causal mask") if causal else message("No mask"), token=example.names[order[row]],
-                 row=row + 1)  # fmt: skip
+    prompt = message(
+        "{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with before?",
+        mask=message("Causal mask") if causal else message("No mask"),
+        token=example.names[order[row]],
+        row=row + 1,
+    )
     stays = float((both.permuted.output - both.plain.output).abs().max())
-    still = Card(message("The whole output stays as it is, row by row."),
-                 message("The output rows are permuted in the same way as the tokens: they move with them."),
-                 message("attention does not know the order"))  # fmt: skip
+    still = Card(
+        message("The whole output stays as it is, row by row."),
+        message("The output rows are permuted in the same way as the tokens: they move with them."),
+        message("attention does not know the order"),
+    )
     same = message("It sees the same keys as before, or keys that give the same mixture; their order is not used.")
     other = message("The mask hides what comes later, and now other tokens come later. The mask alone reveals order.")
     reasons = (
@@ -208,21 +314,53 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
     sine = message("The first feature is the sine of the position, which counts as an angle in radians.")
     cosine = message("The second feature is the cosine of the position, which counts as an angle in radians.")
     name, other_name = (message("cosine"), message("sine")) if f else (message("sine"), message("cosine"))
-    return asks_about("wave", (position, f), multiple_choice_of_numbers(
-        message("Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
-            "{position}?", feature=f + 1, token=example.names[position], position=position),
-        (wave(position), cosine if f else sine, message("the {wave} of its position", wave=name)),
-        (other(position), message("Sines come first: feature 1 is a sine, feature 2 a cosine."),
-                          message("the {wave} of its position", wave=other_name)),
-        (float(position), message("A count would grow without end and drown the vectors. What is added is a wave."),
-                          message("its position itself")),
-        (wave(position + 1), message("That counts from 1; the first position is 0."),
-                             message("the {wave} of its position, counted from 1", wave=name)),
-        (-wave(position), message("That has the sign turned round: waves are added as they are."),
-                          message("the {wave} of its position, taken away", wave=name)),
-        (wave(math.radians(position)), message("That takes the position for degrees. It is in radians."),
-                                       message("the {wave} of its position, in degrees", wave=name))))  # fmt: skip
+    return asks_about(
+        "wave",
+        (position, f),
+        multiple_choice_of_numbers(
+            message(
+                "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at "
+                "position {position}?",
+                feature=f + 1,
+                token=example.names[position],
+                position=position,
+            ),
+            (wave(position), cosine if f else sine, message("the {wave} of its position", wave=name)),
+            (
+                other(position),
+                message("Sines come first: feature 1 is a sine, feature 2 a cosine."),
+                message("the {wave} of its position", wave=other_name),
+            ),
+            (
+                float(position),
+                message("A count would grow without end and drown the vectors. What is added is a wave."),
+                message("its position itself"),
+            ),
+            (
+                wave(position + 1),
+                message("That counts from 1; the first position is 0."),
+                message("the {wave} of its position, counted from 1", wave=name),
+            ),
+            (
+                -wave(position),
+                message("That has the sign turned round: waves are added as they are."),
+                message("the {wave} of its position, taken away", wave=name),
+            ),
+            (
+                wave(math.radians(position)),
+                message("That takes the position for degrees. It is in radians."),
+                message("the {wave} of its position, in degrees", wave=name),
+            ),
+        ),
+    )
 
 
-QUESTIONS = (weight_after_a_shuffle, moved_to_the_front, row_after_a_shuffle, same_rotary_score,
-             same_token_at_two_positions, tokens_shuffled, wave_at_a_position)  # fmt: skip
+QUESTIONS = (
+    weight_after_a_shuffle,
+    moved_to_the_front,
+    row_after_a_shuffle,
+    same_rotary_score,
+    same_token_at_two_positions,
+    tokens_shuffled,
+    wave_at_a_position,
+)

@@ -35,9 +35,14 @@ def rows_view(example: ExampleTrace, own: PositionedHead) -> Matrices:
     notice = notice_turned(own) if rotary else notice_added(own)
     random = rotary or own.kind == "learned" or example.example.source != "journey"
     return Matrices(
-        key="positions_figure", name=message("Shuffled tokens, and positions"), bands=(tuple(band),),
-        first="q" if rotary else "x", notice=tuple(notice), weights=whose_head(example, own) if random else None,
-        height=BELOW_CONTROLS)  # fmt: skip
+        key="positions_figure",
+        name=message("Shuffled tokens, and positions"),
+        bands=(tuple(band),),
+        first="q" if rotary else "x",
+        notice=tuple(notice),
+        weights=whose_head(example, own) if random else None,
+        height=BELOW_CONTROLS,
+    )
 
 
 def added_rows(own: PositionedHead) -> Iterator[Matrix]:
@@ -49,12 +54,24 @@ def added_rows(own: PositionedHead) -> Iterator[Matrix]:
         return
     added = own.added
     titles = {"sinusoidal": message("+ sinusoidal"), "learned": message("+ learned, untrained")}
-    yield Matrix(key="p", title=titles[own.kind], values=added, rows=x.rows, columns=x.columns, colour="weight",
-                 step=lambda i, j: added_step(own, i, j))  # fmt: skip
     yield Matrix(
-        key="sum", title=message("= what goes in"), values=own.x + added, rows=x.rows, columns=x.columns,
+        key="p",
+        title=titles[own.kind],
+        values=added,
+        rows=x.rows,
+        columns=x.columns,
+        colour="weight",
+        step=lambda i, j: added_step(own, i, j),
+    )
+    yield Matrix(
+        key="sum",
+        title=message("= what goes in"),
+        values=own.x + added,
+        rows=x.rows,
+        columns=x.columns,
         step=lambda i, j: going_in_step(own, i, j),
-        before=lambda i, j: (derivation.step("x", i, j), added_step(own, i, j)))  # fmt: skip
+        before=lambda i, j: (derivation.step("x", i, j), added_step(own, i, j)),
+    )
 
 
 def turned_vectors(example: ExampleTrace, own: PositionedHead) -> Iterator[Matrix]:
@@ -69,8 +86,14 @@ def turned_vectors(example: ExampleTrace, own: PositionedHead) -> Iterator[Matri
         return lambda i, j: (*(Cells(vector, i, j - j % 2 + half) for half in (0, 1)), Cells("angle", i, j // 2))
 
     yield head_matrix(before, "q", message("Q"), still.q, key="q", rows=rows)
-    yield Matrix(key="angle", title=message("angles (radians)"), values=own.angles, rows=rows, columns=pairs,
-                 step=lambda i, j: angle_step(own, i, j))  # fmt: skip
+    yield Matrix(
+        key="angle",
+        title=message("angles (radians)"),
+        values=own.angles,
+        rows=rows,
+        columns=pairs,
+        step=lambda i, j: angle_step(own, i, j),
+    )
     yield head_matrix(after, "q", message("Q turned"), turned.q, key="q_turned", rows=rows, sources=made_of("q"))
     yield head_matrix(before, "k", message("K"), still.k, key="k", rows=rows)
     yield head_matrix(after, "k", message("K turned"), turned.k, key="k_turned", rows=rows, sources=made_of("k"))
@@ -82,19 +105,26 @@ def notice_added(own: PositionedHead) -> Iterator[Message]:
         yield message("Nothing is added: a row of X says which token it is, and nothing says where it stands.")
         return
     if own.kind == "learned":
-        yield message("One row for each position, drawn at random from seed {seed}. They are untrained: only training "
-                  "would give them a meaning.", seed=own.seed)  # fmt: skip
+        yield message(
+            "One row for each position, drawn at random from seed {seed}. They are untrained: only training "
+            "would give them a meaning.",
+            seed=own.seed,
+        )
     else:
         waves = wavelengths(own.x.shape[-1])
         shown = {"first": Fixed(waves[0], 1), "last": Fixed(waves[-1], 0)}
         if len(waves) == 1:
             yield message("A wave over the positions, which repeats every {first} positions.", first=shown["first"])
         else:
-            yield message("Waves over the positions: the first features repeat every {first} positions, the last every "
-                      "{last}.", **shown)  # fmt: skip
-    yield message("On average an added row has the length {added}, and a row of X the length {x}.",
-              added=Fixed(float(own.added.norm(dim=-1).mean())),
-              x=Fixed(float(own.x.norm(dim=-1).mean())))  # fmt: skip
+            yield message(
+                "Waves over the positions: the first features repeat every {first} positions, the last every {last}.",
+                **shown,
+            )
+    yield message(
+        "On average an added row has the length {added}, and a row of X the length {x}.",
+        added=Fixed(float(own.added.norm(dim=-1).mean())),
+        x=Fixed(float(own.x.norm(dim=-1).mean())),
+    )
 
 
 def notice_turned(own: PositionedHead) -> Iterator[Message]:
@@ -110,8 +140,10 @@ def notice_turned(own: PositionedHead) -> Iterator[Message]:
         "The pair of features of the query of {token} turns by {angles}; its length stays {length}.",
         "The {count} pairs of features of the query of {token} turn by {angles}; its length stays {length}.",
         len(degrees),
-        token=own.names[last], angles=angles,
-        length=Fixed(float((own.x[last] @ own.projections.W_q).norm())))  # fmt: skip
+        token=own.names[last],
+        angles=angles,
+        length=Fixed(float((own.x[last] @ own.projections.W_q).norm())),
+    )
 
 
 def distance_view(example: ExampleTrace, own: PositionedHead, token: int) -> Curves:
@@ -123,13 +155,27 @@ def distance_view(example: ExampleTrace, own: PositionedHead, token: int) -> Cur
     else:
         similarity = similarity_of_rows(own.kind, own.x.shape[-1], own.seed)
         notice, axis = notice_rows(similarity, own), message("positions from one to the other")
-    line = Line(key="mean", name=message("mean cosine"), x=similarity.distances, y=similarity.mean,
-                low=similarity.least, high=similarity.most)  # fmt: skip
-    return Curves(key="distance_figure", name=message("Similarity over distance"), lines=(line,), width=760,
-                  notice=tuple(notice), weights=None if own.kind == "sinusoidal" else whose_head(example, own),
-                  x=axis, y=message("cosine"),
-                  x_domain=(similarity.distances[0], similarity.distances[-1]), y_domain=(-1.0, 1.0),
-                  height=300)  # fmt: skip
+    line = Line(
+        key="mean",
+        name=message("mean cosine"),
+        x=similarity.distances,
+        y=similarity.mean,
+        low=similarity.least,
+        high=similarity.most,
+    )
+    return Curves(
+        key="distance_figure",
+        name=message("Similarity over distance"),
+        lines=(line,),
+        width=760,
+        notice=tuple(notice),
+        weights=None if own.kind == "sinusoidal" else whose_head(example, own),
+        x=axis,
+        y=message("cosine"),
+        x_domain=(similarity.distances[0], similarity.distances[-1]),
+        y_domain=(-1.0, 1.0),
+        height=300,
+    )
 
 
 def told(similarity: Similarity) -> dict[str, Fixed]:
@@ -140,11 +186,18 @@ def told(similarity: Similarity) -> dict[str, Fixed]:
 def notice_query_and_key(similarity: Similarity, who: Token) -> Iterator[Message]:
     """Whether a query and a key fit better when they are near."""
     if similarity.kind == "none":
-        yield message("Without positions the query and the key of {token} have the cosine {cosine} at every distance.",
-                  token=who, cosine=Fixed(similarity.at(0)))  # fmt: skip
+        yield message(
+            "Without positions the query and the key of {token} have the cosine {cosine} at every distance.",
+            token=who,
+            cosine=Fixed(similarity.at(0)),
+        )
         return
-    yield message("The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of "
-              "1, {further} at 8 and {far} at 32.", token=who, **told(similarity))  # fmt: skip
+    yield message(
+        "The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of "
+        "1, {further} at 8 and {far} at 32.",
+        token=who,
+        **told(similarity),
+    )
     yield only_distance(similarity)
 
 
@@ -152,30 +205,42 @@ def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Message
     """Whether rows that are added at near positions are more alike, and whether only the distance counts."""
     variation = Magnitude(similarity.variation)
     if own.kind == "learned":
-        yield message("The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance "
-                  "means nothing to them: pairs at the same distance differ by up to {variation}.",
-                  seed=own.seed, variation=variation)  # fmt: skip
+        yield message(
+            "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance "
+            "means nothing to them: pairs at the same distance differ by up to {variation}.",
+            seed=own.seed,
+            variation=variation,
+        )
         return
-    yield message("The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} "
-              "at 8 and {far} at 32.", **told(similarity))  # fmt: skip
+    yield message(
+        "The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} "
+        "at 8 and {far} at 32.",
+        **told(similarity),
+    )
     width = own.x.shape[-1]
     if width % 2 == 0:
         yield only_distance(similarity)
     elif width == 1:
-        yield message("With one feature there is a sine without its cosine: pairs at the same distance differ by up to "
-                  "{variation}. With an even number of features only the distance counts.",
-                  variation=variation)  # fmt: skip
+        yield message(
+            "With one feature there is a sine without its cosine: pairs at the same distance differ by up to "
+            "{variation}. With an even number of features only the distance counts.",
+            variation=variation,
+        )
     else:
         paired = added_positions("sinusoidal", N_POSITIONS, width, own.seed)[:, :-1]
         yield message(
             "Pairs at the same distance differ by up to {variation}, but only because the number of features, {width}, "
             "is odd: the last sine has no cosine beside it. Without that feature they differ by at most {paired}, "
             "which is rounding: then only the distance counts.",
-            variation=variation, width=width, paired=Magnitude(over_distance("sinusoidal", paired, paired).variation),
-        )  # fmt: skip
+            variation=variation,
+            width=width,
+            paired=Magnitude(over_distance("sinusoidal", paired, paired).variation),
+        )
 
 
 def only_distance(similarity: Similarity) -> Message:
     """Where all pairs at the same distance have the same cosine."""
-    return message("Pairs at the same distance differ by at most {variation}, which is rounding: only the distance counts.",
-               variation=Magnitude(similarity.variation))  # fmt: skip
+    return message(
+        "Pairs at the same distance differ by at most {variation}, which is rounding: only the distance counts.",
+        variation=Magnitude(similarity.variation),
+    )

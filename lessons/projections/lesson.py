@@ -47,14 +47,22 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One of the three products, or what two of them are for: scores that need not be symmetric."""
     mirror = choices.role == "mirror"
     notice, first, bands = mirror_view(example, head) if mirror else product_view(example, head, choices.role)
-    figure = Matrices(key="projections_figure", name=message("Projections"), notice=(notice,), first=first, bands=bands,
-                      weights=whose_weights(example))  # fmt: skip
+    figure = Matrices(
+        key="projections_figure",
+        name=message("Projections"),
+        notice=(notice,),
+        first=first,
+        bands=bands,
+        weights=whose_weights(example),
+    )
     return Screen(
-        formula=stage_formula("qkv", example), figures=(figure,),
+        formula=stage_formula("qkv", example),
+        figures=(figure,),
         code=Code((split_heads,), example.heads.select(head), example.scale, partial(ran_projections, example, head)),
         ask=question_picker("projections", QUESTIONS, example.example.seed, example, head),
         derive=lambda tensor, query, column: derive_head(example, head).derive(tensor, query, column),
-        remarks=edit_remarks(example, head))  # fmt: skip
+        remarks=edit_remarks(example, head),
+    )
 
 
 def ran_projections(example: ExampleTrace, head: int) -> Ran:
@@ -67,9 +75,15 @@ def ran_projections(example: ExampleTrace, head: int) -> Ran:
     lines = tuple(f"{role} = split_heads(x @ W_{role}, n_heads)[{place}]" for role in "qkv")
     turned = ("q, k = rotate(q), rotate(k)",) if example.rotary else ()
     return Ran(
-        {"x": example.x, **values}, (*lines, *turned, "scores = q @ k.mT", "xx = x @ x.mT"),
-        {**{role: getattr(attention, role) for role in "qkv"}, "scores": attention.scores,
-         "xx": example.x @ example.x.mT}, (rotate,) if example.rotary else ())  # fmt: skip
+        {"x": example.x, **values},
+        (*lines, *turned, "scores = q @ k.mT", "xx = x @ x.mT"),
+        {
+            **{role: getattr(attention, role) for role in "qkv"},
+            "scores": attention.scores,
+            "xx": example.x @ example.x.mT,
+        },
+        (rotate,) if example.rotary else (),
+    )
 
 
 def product_view(example: ExampleTrace, head: int, role: str) -> View:
@@ -88,8 +102,13 @@ def notice_product(example: ExampleTrace, head: int, role: str) -> Message:
     return message(
         "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. The longest "
         "{vector} is that of {tokens}: length {length}.",
-        matrix=f"W_{role}", vector=VECTORS[role], d_model=d_model, width=width, tokens=whose, length=length,
-    )  # fmt: skip
+        matrix=f"W_{role}",
+        vector=VECTORS[role],
+        d_model=d_model,
+        width=width,
+        tokens=whose,
+        length=length,
+    )
 
 
 def mirror_view(example: ExampleTrace, head: int) -> View:
@@ -101,10 +120,18 @@ def mirror_view(example: ExampleTrace, head: int) -> View:
         return lambda i, j: (Cells("xx", i, j), Cells("scores", i, j), Cells(key, j, i))
 
     band = (
-        head_matrix(derive_without_weights(example, plain), "scores", message("X Xᵀ"), plain.scores, key="xx",
-                    sources=mirrored("xx")),
-        head_matrix(derive_head(example, head), "scores", message("Q Kᵀ"), projected.scores, sources=mirrored("scores")),
-    )  # fmt: skip
+        head_matrix(
+            derive_without_weights(example, plain),
+            "scores",
+            message("X Xᵀ"),
+            plain.scores,
+            key="xx",
+            sources=mirrored("xx"),
+        ),
+        head_matrix(
+            derive_head(example, head), "scores", message("Q Kᵀ"), projected.scores, sources=mirrored("scores")
+        ),
+    )
     return notice_mirror(example, projected.scores), "scores", (band,)
 
 
@@ -123,6 +150,11 @@ def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Message:
             "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.", gap=Magnitude(largest_gap)
         )
     one, other = distinguishable(there, back)
-    return message("X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of "
-               "{other} and the key of {one} give {back}.",
-               one=example.names[i], other=example.names[j], there=one, back=other)  # fmt: skip
+    return message(
+        "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of "
+        "{other} and the key of {one} give {back}.",
+        one=example.names[i],
+        other=example.names[j],
+        there=one,
+        back=other,
+    )

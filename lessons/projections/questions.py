@@ -22,17 +22,33 @@ from lessons.screen.screen import Card
 def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A projection keeps the tokens and changes the features."""
     n, d, d_k = sizes(3, random)
-    return multiple_choice(message("In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, "
-                     "Q = X W_q?", x=shaped(n, d), W_q=shaped(d, d_k)),
-                 Card(shaped(n, d_k), message("Each token keeps its row; its features are mixed into new ones."),
-                                      message("the rows of X, the columns of W_q")),
-                 Card(shaped(n, d),
-                      message("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k),
-                      message("the rows of X, the columns of X")),
-                 Card(shaped(d_k, n), message("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows."),
-                                      message("the columns of W_q, the rows of X")),
-                 Card(shaped(d, d_k), message("That is W_q itself. Q has a row for each token."),
-                                      message("the rows of W_q, the columns of W_q")))  # fmt: skip
+    return multiple_choice(
+        message(
+            "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?",
+            x=shaped(n, d),
+            W_q=shaped(d, d_k),
+        ),
+        Card(
+            shaped(n, d_k),
+            message("Each token keeps its row; its features are mixed into new ones."),
+            message("the rows of X, the columns of W_q"),
+        ),
+        Card(
+            shaped(n, d),
+            message("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k),
+            message("the rows of X, the columns of X"),
+        ),
+        Card(
+            shaped(d_k, n),
+            message("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows."),
+            message("the columns of W_q, the rows of X"),
+        ),
+        Card(
+            shaped(d, d_k),
+            message("That is W_q itself. Q has a row for each token."),
+            message("the rows of W_q, the columns of W_q"),
+        ),
+    )
 
 
 def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -42,32 +58,63 @@ def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
     token, key = (int(vectors.norm(dim=-1).argmax()) for vectors in (example.x, attention.k))
     return multiple_choice_of_tokens(
         message("In this head, which token has the longest value vector?"),
-        example.names, lengths,
+        example.names,
+        lengths,
         message("At the same weight, its value adds more to an output than any other."),
-        [(token, message("It has the longest row in X, but W_v stretches some directions and shrinks others.")),
-         (key, message("It has the longest key. Keys and values come from different weights."))],
-        lambda p: message("The value of {token} has length {length}, and another is longer.",
-                      token=example.names[p], length=Fixed(float(lengths[p]))))  # fmt: skip
+        [
+            (token, message("It has the longest row in X, but W_v stretches some directions and shrinks others.")),
+            (key, message("It has the longest key. Keys and values come from different weights.")),
+        ],
+        lambda p: message(
+            "The value of {token} has length {length}, and another is longer.",
+            token=example.names[p],
+            length=Fixed(float(lengths[p])),
+        ),
+    )
 
 
 def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Scores of queries and keys are not symmetric."""
     (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
     one, other = example.names[a], example.names[b]
-    return asks_about("scores", (b, a), multiple_choice_of_numbers(
-        lambda shown: message("The dot product of the query of {one} and the key of {other} is {score}. What is that of "
-                          "the query of {other} and the key of {one}?",
-                          one=one, other=other, score=shown(float(scores[a, b]))),
-        (float(scores[b, a]), message("Another query meets another key, so Q Kᵀ need not be symmetric."),
-                              message("the other query meets the other key")),
-        (float(scores[a, b]), message("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key."),
-                              message("the same two tokens have the same score")),
-        (float(example.x[a] @ example.x[b]), message("That is the dot product of their rows of X, before W_q and W_k."),
-                                             message("the rows of X, multiplied as they are")),
-        (float(scores[b, b]), message("That is the query of {other} times its own key.", other=other),
-                              message("the other query meets its own key")),
-        (float(scores[a, a]), message("That is the query of {one} times its own key.", one=one),
-                              message("the first query meets its own key"))))  # fmt: skip
+    return asks_about(
+        "scores",
+        (b, a),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "The dot product of the query of {one} and the key of {other} is {score}. What is that of "
+                "the query of {other} and the key of {one}?",
+                one=one,
+                other=other,
+                score=shown(float(scores[a, b])),
+            ),
+            (
+                float(scores[b, a]),
+                message("Another query meets another key, so Q Kᵀ need not be symmetric."),
+                message("the other query meets the other key"),
+            ),
+            (
+                float(scores[a, b]),
+                message("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key."),
+                message("the same two tokens have the same score"),
+            ),
+            (
+                float(example.x[a] @ example.x[b]),
+                message("That is the dot product of their rows of X, before W_q and W_k."),
+                message("the rows of X, multiplied as they are"),
+            ),
+            (
+                float(scores[b, b]),
+                message("That is the query of {other} times its own key.", other=other),
+                message("the other query meets its own key"),
+            ),
+            (
+                float(scores[a, a]),
+                message("That is the query of {one} times its own key.", one=one),
+                message("the first query meets its own key"),
+            ),
+        ),
+    )
 
 
 @beyond_figure
@@ -77,17 +124,36 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
     Q, W_q = shaped(n + 1, d_k), shaped(d, d_k)
     return multiple_choice(
         message("The sentence gets one more token. Which matrices of this head get one more row?"),
-        Card(message("X, Q, K and V."),
-             message("The new token brings a row of X, and the same weights make its query, key and value: Q is {Q} then, "
-                 "and W_q is {W_q} as before.", Q=Q, W_q=W_q), message("each of them has a row for each token")),
-        Card(message("X, Q, K, V and the weights W_q, W_k and W_v."),
-             message("W_q is {W_q} however long the sentence is: a row for each feature of X, not for each token.",
-                 W_q=W_q), message("a new token makes every matrix one row longer")),
-        Card(message("X alone."), message("Each row of X makes a row of Q, so Q is {Q} then.", Q=Q),
-                              message("only what goes in gets longer")),
-        Card(message("W_q, W_k and W_v."),
-             message("They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.",
-                 Q=Q, W_q=W_q), message("a new token needs new weights")))  # fmt: skip
+        Card(
+            message("X, Q, K and V."),
+            message(
+                "The new token brings a row of X, and the same weights make its query, key and value: Q is {Q} then, "
+                "and W_q is {W_q} as before.",
+                Q=Q,
+                W_q=W_q,
+            ),
+            message("each of them has a row for each token"),
+        ),
+        Card(
+            message("X, Q, K, V and the weights W_q, W_k and W_v."),
+            message(
+                "W_q is {W_q} however long the sentence is: a row for each feature of X, not for each token.", W_q=W_q
+            ),
+            message("a new token makes every matrix one row longer"),
+        ),
+        Card(
+            message("X alone."),
+            message("Each row of X makes a row of Q, so Q is {Q} then.", Q=Q),
+            message("only what goes in gets longer"),
+        ),
+        Card(
+            message("W_q, W_k and W_v."),
+            message(
+                "They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.", Q=Q, W_q=W_q
+            ),
+            message("a new token needs new weights"),
+        ),
+    )
 
 
 QUESTIONS = (shape_of_q, longest_value, score_the_other_way, one_more_token)

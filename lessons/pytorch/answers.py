@@ -19,7 +19,7 @@ def derive_beside_pytorch(parity: Parity, derivation: ManyHeadsDerivation, numbe
         "blocked where False": partial(keys_left, parity, derivation, blocks=False),
         "averaged": average_of_heads(parity, derivation, 0).derive if parity.per_head is not None else None,
         "divided twice": partial(divided_again, derivation),
-    }  # fmt: skip
+    }
     return ways[number](*place)
 
 
@@ -28,10 +28,16 @@ def keys_left(parity: Parity, derivation: ManyHeadsDerivation, query: int, *, bl
     row = parity.may_attend[query].tolist()
     blocked, who = row.count(blocks), derivation.names[query]
     yield Step(message("entries of the mask in the row of {query}", query=who), term(len(row)), len(row))
-    yield Step(message("of them True: each blocks a key") if blocks else message("of them False: each blocks a key"),
-               term(blocked), blocked)  # fmt: skip
-    yield Step(message("keys at which {query} may look: those that are not blocked", query=who),
-               term(len(row)) - blocked, len(row) - blocked)  # fmt: skip
+    yield Step(
+        message("of them True: each blocks a key") if blocks else message("of them False: each blocks a key"),
+        term(blocked),
+        blocked,
+    )
+    yield Step(
+        message("keys at which {query} may look: those that are not blocked", query=who),
+        term(len(row)) - blocked,
+        len(row) - blocked,
+    )
 
 
 def divided_again(derivation: ManyHeadsDerivation, query: int, key: int) -> Iterator[Step]:
@@ -40,7 +46,13 @@ def divided_again(derivation: ManyHeadsDerivation, query: int, key: int) -> Iter
     pair = {"query": own.names[query], "key": own.names[key], "divisor": divisor}
     score, root = own.numbers["scores"][query][key], math.sqrt(derivation.width("q"))
     yield from own.derive("scores", query, key)
-    yield Step(message("score of {key} for {query} where q was divided by {divisor}", **pair),
-               divided(score, divisor), score / root)  # fmt: skip
-    yield Step(message("the scaled score of {key} for {query}: the function divides by {divisor} once more", **pair),
-               divided(score / root, divisor), score / root / root)  # fmt: skip
+    yield Step(
+        message("score of {key} for {query} where q was divided by {divisor}", **pair),
+        divided(score, divisor),
+        score / root,
+    )
+    yield Step(
+        message("the scaled score of {key} for {query}: the function divides by {divisor} once more", **pair),
+        divided(score / root, divisor),
+        score / root / root,
+    )

@@ -83,19 +83,36 @@ def code_lines(*functions: Callable) -> int:
 def level_listings(levels: tuple[Level, ...]) -> tuple[Listing, ...]:
     """The three ways side by side, each with its source."""
     return tuple(
-        Listing(key=f"level{at}", name=message("One way to write multi-head attention"), beside=at > 0, title=level.title,
-                note=note_on(level), functions=level.functions, notice=() if at else (notice_levels(levels),))
-        for at, level in enumerate(levels))  # fmt: skip
+        Listing(
+            key=f"level{at}",
+            name=message("One way to write multi-head attention"),
+            beside=at > 0,
+            title=level.title,
+            note=note_on(level),
+            functions=level.functions,
+            notice=() if at else (notice_levels(levels),),
+        )
+        for at, level in enumerate(levels)
+    )
 
 
 def notice_levels(levels: tuple[Level, ...]) -> Message:
     """The times as measured, with their range; no order is claimed that they do not show."""
     ways = tuple(
-        message("{median} ms for “{way}” ({fastest} to {slowest})", way=level.title, median=Fixed(level.median, 3),
-            fastest=Fixed(min(level.milliseconds), 3), slowest=Fixed(max(level.milliseconds), 3))
-        for level in levels)  # fmt: skip
-    return message("Median of {runs} runs on this machine, at this moment: {ways}.",
-               runs=len(levels[0].milliseconds), ways=ListOf(ways))  # fmt: skip
+        message(
+            "{median} ms for “{way}” ({fastest} to {slowest})",
+            way=level.title,
+            median=Fixed(level.median, 3),
+            fastest=Fixed(min(level.milliseconds), 3),
+            slowest=Fixed(max(level.milliseconds), 3),
+        )
+        for level in levels
+    )
+    return message(
+        "Median of {runs} runs on this machine, at this moment: {ways}.",
+        runs=len(levels[0].milliseconds),
+        ways=ListOf(ways),
+    )
 
 
 def note_on(level: Level) -> Message:
@@ -104,5 +121,9 @@ def note_on(level: Level) -> Message:
         "{lines} lines of code in the function shown, {median} ms. The output differs from the same computation in "
         "double precision by at most {difference}.",
         "{lines} lines of code in the functions shown, {median} ms. The output differs from the same computation in "
-        "double precision by at most {difference}.", len(level.functions), lines=level.lines,
-        median=Fixed(level.median, 3), difference=Magnitude(level.difference))  # fmt: skip
+        "double precision by at most {difference}.",
+        len(level.functions),
+        lines=level.lines,
+        median=Fixed(level.median, 3),
+        difference=Magnitude(level.difference),
+    )

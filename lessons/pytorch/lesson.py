@@ -97,8 +97,13 @@ def ran_parity(trace: HeadsTrace, parity: Parity) -> Ran:
         f"parity = compare_with_pytorch(tokens, x, may_attend, module{positions})",
         "both = one_mask_for_both(parity)",
     )
-    shown = {"parity.trace.output": parity.trace.output, "parity.module": parity.module, "parity.fused": parity.fused,
-             "parity.averaged": parity.averaged, "both.kept": one_mask_for_both(parity).kept}  # fmt: skip
+    shown = {
+        "parity.trace.output": parity.trace.output,
+        "parity.module": parity.module,
+        "parity.fused": parity.fused,
+        "parity.averaged": parity.averaged,
+        "both.kept": one_mask_for_both(parity).kept,
+    }
     return Ran(values, lines, shown, uses)
 
 
@@ -112,8 +117,12 @@ def ran_from_queries(parity: Parity) -> Ran:
         "ours, theirs = merge_heads(heads.output), merge_heads(heads_by_function(q, k, v, may_attend))",
         "output, averaged = linear(theirs, W_o, b_o), heads.weights.mean(dim=0)",
     )
-    shows = {"ours": parity.trace.concatenated, "theirs": merge_heads(parity.fused), "output": parity.trace.output,
-             "averaged": heads.weights.mean(dim=0)}  # fmt: skip
+    shows = {
+        "ours": parity.trace.concatenated,
+        "theirs": merge_heads(parity.fused),
+        "output": parity.trace.output,
+        "averaged": heads.weights.mean(dim=0),
+    }
     return Ran(values, lines, shows, (attend, merge_heads, linear, heads_by_function))
 
 
@@ -124,9 +133,13 @@ def why_not_the_module(trace: HeadsTrace) -> tuple[Message, ...]:
     turns = message("does not turn queries and keys by their positions")
     shares = message("gives queries, keys and values of a head the same number of features, d_model ÷ heads")
     reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares))
-    return (message("nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which "
-                "is given queries, keys and values, computes them.",
-                reasons=ListOf(tuple(why for holds, why in reasons if holds))),)  # fmt: skip
+    return (
+        message(
+            "nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which "
+            "is given queries, keys and values, computes them.",
+            reasons=ListOf(tuple(why for holds, why in reasons if holds)),
+        ),
+    )
 
 
 def without_positions(trace: HeadsTrace, view: str) -> tuple[Message, ...]:
@@ -141,17 +154,24 @@ def with_batch_axis(parity: Parity, view: str) -> tuple[Message, ...]:
     if view not in ("module", "weights") or parity.theirs is None:
         return ()
     batch, output, weights = (str(list(shape)) for shape in shapes_of_batch(parity))
-    return (message("Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and "
-                "weights {weights}. Unless it is told batch_first=True, the sentences are the second axis of input "
-                "and output; of the weights they are always the first.",
-                batch=batch, output=output, weights=weights),)  # fmt: skip
+    return (
+        message(
+            "Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and "
+            "weights {weights}. Unless it is told batch_first=True, the sentences are the second axis of input "
+            "and output; of the weights they are always the first.",
+            batch=batch,
+            output=output,
+            weights=weights,
+        ),
+    )
 
 
 def derive_ours(parity: Parity) -> ManyHeadsDerivation:
     """How the numbers of our heads come about."""
     divisor = f"√{parity.trace.heads.q.shape[-1]}"
-    return ManyHeadsDerivation(names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x,
-                               parity.trace.output, parity.added)  # fmt: skip
+    return ManyHeadsDerivation(
+        names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x, parity.trace.output, parity.added
+    )
 
 
 def figures_of(
@@ -173,9 +193,15 @@ def figures_of(
         yield parity_rows(parity)
         band, notice = outputs_band(parity, choices.view, derivation), [notice_parity(parity, choices.view)]
     band = tuple(band)
-    yield Matrices(key="parity_figure", name=message("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
-                   first="theirs" if choices.view in THEIRS else band[0].key, height=BELOW_CONTROLS,
-                   weights=whose_heads(trace))  # fmt: skip
+    yield Matrices(
+        key="parity_figure",
+        name=message("Ours beside PyTorch's"),
+        bands=(band,),
+        notice=tuple(notice),
+        first="theirs" if choices.view in THEIRS else band[0].key,
+        height=BELOW_CONTROLS,
+        weights=whose_heads(trace),
+    )
     if parity.theirs is not None:
         yield parameter_table(parity)
 
@@ -213,10 +239,23 @@ def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> 
     first = derivation.matrix(tensor, message("ours"), ours, shown, key="ours", colour="v")
     look = {"rows": first.rows, "columns": first.columns, "before": first.derive}
     yield first
-    yield Matrix(key="theirs", title=message("{function}", function=THEIRS[view]), values=theirs, colour="v",
-                 step=ours_and_difference, **look)  # fmt: skip
-    yield Matrix(key="gap", title=message("difference"), values=gaps, scale="difference", step=difference,
-                 remark=message("at most {most}", most=Magnitude(most)), **look)  # fmt: skip
+    yield Matrix(
+        key="theirs",
+        title=message("{function}", function=THEIRS[view]),
+        values=theirs,
+        colour="v",
+        step=ours_and_difference,
+        **look,
+    )
+    yield Matrix(
+        key="gap",
+        title=message("difference"),
+        values=gaps,
+        scale="difference",
+        step=difference,
+        remark=message("at most {most}", most=Magnitude(most)),
+        **look,
+    )
 
 
 def notice_parity(parity: Parity, view: str) -> Message:
@@ -234,7 +273,11 @@ def notice_parity(parity: Parity, view: str) -> Message:
     return message(
         "{outputs} differ by at most {difference}, in numbers up to {size}: about {digits} of the 7 or so digits of "
         "single precision agree.",
-        outputs=outputs, difference=Magnitude(difference), size=Magnitude(size), digits=digits)  # fmt: skip
+        outputs=outputs,
+        difference=Magnitude(difference),
+        size=Magnitude(size),
+        digits=digits,
+    )
 
 
 # Parameters.
@@ -255,6 +298,11 @@ def parameter_table(parity: Parity) -> Table:
             where = message("{parameter}, transposed", parameter="out_proj.weight") if layer == "o" else where
         rows.append((name, where, " × ".join(map(str, weight.shape)), weight.numel()))
     total = sum(parameter.numel() for parameter in parity.theirs.parameters())
-    return Table(key="copied", name=message("The same weights, under PyTorch's names"), folded=True, width=620,
-                 columns=(message("ours"), message("in nn.MultiheadAttention"), message("shape"), message("numbers")),
-                 cells=(*rows, (message("together"), "", "", total)))  # fmt: skip
+    return Table(
+        key="copied",
+        name=message("The same weights, under PyTorch's names"),
+        folded=True,
+        width=620,
+        columns=(message("ours"), message("in nn.MultiheadAttention"), message("shape"), message("numbers")),
+        cells=(*rows, (message("together"), "", "", total)),
+    )

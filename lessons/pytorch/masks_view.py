@@ -27,11 +27,21 @@ def meanings_band(two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator
         says = message("the mask for {query} → {key}: 1 is True", query=own.names[i], key=own.names[j])
         return Step(says, term(float(mask[i, j])), float(mask[i, j]))
 
-    yield Matrix(key="mask", title=message("mask: 1 is True"), values=mask, rows=token_axis(tokens, QUERIES),
-                 columns=token_axis(tokens, KEYS), scale="weight", colour="weight", step=entry, given=True)  # fmt: skip
+    yield Matrix(
+        key="mask",
+        title=message("mask: 1 is True"),
+        values=mask,
+        rows=token_axis(tokens, QUERIES),
+        columns=token_axis(tokens, KEYS),
+        scale="weight",
+        colour="weight",
+        step=entry,
+        given=True,
+    )
     yield blocked_weights(two, own)
-    yield head_matrix(own, "weights", message("scaled_dot_product_attention"), two.kept[0], key="kept",
-                      visible=two.mask.tolist())  # fmt: skip
+    yield head_matrix(
+        own, "weights", message("scaled_dot_product_attention"), two.kept[0], key="kept", visible=two.mask.tolist()
+    )
 
 
 def blocked_weights(two: TwoMeanings, own: HeadDerivation) -> Matrix:
@@ -44,15 +54,19 @@ def blocked_weights(two: TwoMeanings, own: HeadDerivation) -> Matrix:
     def step(i: int, j: int) -> Step:
         if not blind[i]:
             return followed.step("weights", i, j)
-        says = message("weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value",
-                   query=own.names[i], key=own.names[j])  # fmt: skip
+        says = message(
+            "weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value",
+            query=own.names[i],
+            key=own.names[j],
+        )
         return Step(says, term(0) / 0, math.nan)
 
     def before(i: int, j: int) -> Iterator[Step]:
         return iter(()) if blind[i] else followed.before("weights", i, j)
 
-    return head_matrix(followed, "weights", message("nn.MultiheadAttention"), two.blocked[0], key="blocked", step=step,
-                       before=before)  # fmt: skip
+    return head_matrix(
+        followed, "weights", message("nn.MultiheadAttention"), two.blocked[0], key="blocked", step=step, before=before
+    )
 
 
 def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Message]:
@@ -60,12 +74,20 @@ def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Message]:
     blocked, kept, who = two.blocked[0], two.kept[0], names(parity.tokens)
     i, j = telling_cell(two.mask, kept)
     weight = float(blocked[i, j])
-    yield message("The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
-              "scaled_dot_product_attention {kept}.",
-              query=who[i], key=who[j], blocked=message("“not a number”") if math.isnan(weight) else Fixed(weight),
-              kept=Fixed(float(kept[i, j])))  # fmt: skip
-    yield message("Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
-              query=who[i], blocked=int((~two.mask[i]).sum()), kept=int(two.mask[i].sum()))  # fmt: skip
+    yield message(
+        "The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
+        "scaled_dot_product_attention {kept}.",
+        query=who[i],
+        key=who[j],
+        blocked=message("“not a number”") if math.isnan(weight) else Fixed(weight),
+        kept=Fixed(float(kept[i, j])),
+    )
+    yield message(
+        "Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
+        query=who[i],
+        blocked=int((~two.mask[i]).sum()),
+        kept=int(two.mask[i].sum()),
+    )
     blind = two.mask.all(dim=-1).nonzero().flatten().tolist()
     if blind:
         yield notice_blind_rows(parity, two, blind)
@@ -94,6 +116,11 @@ def notice_blind_rows(parity: Parity, two: TwoMeanings, blind: list[int]) -> Mes
     if not two.without_weights[blind].isnan().any():
         output = message("with need_weights=False numbers come out as if nothing were wrong")
     query = names(parity.tokens)[blind[0]]
-    return plural("{query} is blocked everywhere: {weights}; {output}.",
-                     "{count} tokens are blocked everywhere, {query} first: {weights}; {output}.",
-                     len(blind), query=query, weights=weights, output=output)  # fmt: skip
+    return plural(
+        "{query} is blocked everywhere: {weights}; {output}.",
+        "{count} tokens are blocked everywhere, {query} first: {weights}; {output}.",
+        len(blind),
+        query=query,
+        weights=weights,
+        output=output,
+    )

@@ -25,20 +25,31 @@ def case_figures(number: int) -> Iterator[Figure]:
     yield Facts(key="largest_difference", name=name, facts=((most, Magnitude(max(case.difference for case in cases))),))
     differing = [case for case in cases if case.difference > 0]  # a logarithm has no place for 0
     yield Points(
-        key="cases_figure", name=name, width=760, logarithmic=(True, True), notice=tuple(notice_cases(cases)),
+        key="cases_figure",
+        name=name,
+        width=760,
+        logarithmic=(True, True),
+        notice=tuple(notice_cases(cases)),
         xs=tuple(case.tokens * case.heads * case.d_head for case in differing),
-        ys=tuple(case.difference for case in differing), says=tuple(map(case_says, differing)),
-        x=message("numbers in the output: tokens × features"), y=message("difference of a case"),
+        ys=tuple(case.difference for case in differing),
+        says=tuple(map(case_says, differing)),
+        x=message("numbers in the output: tokens × features"),
+        y=message("difference of a case"),
         weights=message("Untrained: random weights for each case, all drawn from number {number}.", number=number),
-    )  # fmt: skip
+    )
 
 
 def case_says(case: RandomCase) -> Message:
     """What pointing at a case says."""
     return message(
         "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, {bias}: differs by {difference}",
-        tokens=case.tokens, heads=case.heads, features=case.d_head, mask=MASK_NAMES[case.mask],
-        bias=message("with bias") if case.bias else message("without bias"), difference=Magnitude(case.difference))  # fmt: skip
+        tokens=case.tokens,
+        heads=case.heads,
+        features=case.d_head,
+        mask=MASK_NAMES[case.mask],
+        bias=message("with bias") if case.bias else message("without bias"),
+        difference=Magnitude(case.difference),
+    )
 
 
 def notice_cases(cases: tuple[RandomCase, ...]) -> Iterator[Message]:
@@ -48,12 +59,26 @@ def notice_cases(cases: tuple[RandomCase, ...]) -> Iterator[Message]:
     masks = ListOf(tuple(MASK_NAMES[kind] for kind in MASK_NAMES if any(case.mask == kind for case in cases)))
     yield message(
         "{count} random cases, with {tokens} to {more_tokens} tokens, {heads} to {more_heads} heads and {features} to "
-        "{more_features} features in a head, with {masks}; {bias} of them with bias.", count=len(cases), masks=masks,
-        bias=sum(case.bias for case in cases), tokens=min(sizes[0]), more_tokens=max(sizes[0]), heads=min(sizes[1]),
-        more_heads=max(sizes[1]), features=min(sizes[2]), more_features=max(sizes[2]))  # fmt: skip
-    yield message("No number differs by more than {bound}; the median over the cases is {median}.",
-              bound=Magnitude(max(differences)), median=Magnitude(statistics.median(differences)))  # fmt: skip
+        "{more_features} features in a head, with {masks}; {bias} of them with bias.",
+        count=len(cases),
+        masks=masks,
+        bias=sum(case.bias for case in cases),
+        tokens=min(sizes[0]),
+        more_tokens=max(sizes[0]),
+        heads=min(sizes[1]),
+        more_heads=max(sizes[1]),
+        features=min(sizes[2]),
+        more_features=max(sizes[2]),
+    )
+    yield message(
+        "No number differs by more than {bound}; the median over the cases is {median}.",
+        bound=Magnitude(max(differences)),
+        median=Magnitude(statistics.median(differences)),
+    )
     exact = sum(difference == 0 for difference in differences)
     if exact:
-        yield plural("{count} case agrees to the last digit and has no point here.",
-                        "{count} cases agree to the last digit and have no point here.", exact)  # fmt: skip
+        yield plural(
+            "{count} case agrees to the last digit and has no point here.",
+            "{count} cases agree to the last digit and have no point here.",
+            exact,
+        )

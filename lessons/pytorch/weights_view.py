@@ -70,12 +70,17 @@ def notice_averaged(parity: Parity) -> Iterator[Message]:
         if i == j:
             yield message("Head by head, {query} puts the weights {weights} on itself.", query=query, weights=weights)
         else:
-            yield message("Head by head, {query} puts the weights {weights} on {key}.",
-                      query=query, key=key, weights=weights)  # fmt: skip
-        yield message("Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.",
-                  average=Fixed(float(parity.averaged[i, j])))  # fmt: skip
+            yield message(
+                "Head by head, {query} puts the weights {weights} on {key}.", query=query, key=key, weights=weights
+            )
+        yield message(
+            "Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.",
+            average=Fixed(float(parity.averaged[i, j])),
+        )
     if parity.weights_difference == 0:
         yield message("Our weights are those of nn.MultiheadAttention to the last digit.")
     else:
-        yield message("Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
-                  difference=Magnitude(parity.weights_difference))  # fmt: skip
+        yield message(
+            "Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
+            difference=Magnitude(parity.weights_difference),
+        )

@@ -20,27 +20,48 @@ LEAST_ARC, LEAST_CELL = 0.05, 0.02  # smaller weights are not drawn
 def arcs(reading: Reading, notice: tuple[Message, ...], trained: Message) -> Arcs:
     """The chosen head on the text."""
     layer, head = reading.asked.layer, reading.asked.head
-    return Arcs(key="read_arcs", name=message("Where one head looks"), notice=notice, weights=trained,
-                tokens=reading.names, shares=reading.weights[layer, head], head=head_name(layer, head),
-                chosen=reading.query, hint=message("Point at a word to see its arcs alone. Weights under {limit} are not "
-                                               "drawn.", limit=Fixed(LEAST_ARC)), least=LEAST_ARC)  # fmt: skip
+    return Arcs(
+        key="read_arcs",
+        name=message("Where one head looks"),
+        notice=notice,
+        weights=trained,
+        tokens=reading.names,
+        shares=reading.weights[layer, head],
+        head=head_name(layer, head),
+        chosen=reading.query,
+        hint=message(
+            "Point at a word to see its arcs alone. Weights under {limit} are not drawn.", limit=Fixed(LEAST_ARC)
+        ),
+        least=LEAST_ARC,
+    )
 
 
 def maps(reading: Reading, notice: tuple[Message, ...]) -> HeadMaps:
     """All heads, each under the name that it has earned, with its score on this text."""
 
     def one(layer: int, head: int) -> HeadMap:
-        return HeadMap(name=message("{layer}.{head} {name}", layer=layer + 1, head=head + 1,
-                                name=name_of_head(layer, head)),
-                       score=score_here(reading, layer, head), shares=reading.weights[layer, head],
-                       chosen=(layer, head) == (reading.asked.layer, reading.asked.head))  # fmt: skip
+        return HeadMap(
+            name=message("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head)),
+            score=score_here(reading, layer, head),
+            shares=reading.weights[layer, head],
+            chosen=(layer, head) == (reading.asked.layer, reading.asked.head),
+        )
 
-    hint = message("Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not "
-               "drawn.", limit=Fixed(LEAST_CELL))  # fmt: skip
-    return HeadMaps(key="read_maps", name=message("Every head on this text"), notice=notice, tokens=reading.names,
-                    heading=message("All its heads"), least=LEAST_CELL, hint=hint,
-                    in_a_row=reading.weights.shape[1],
-                    maps=tuple(one(*place) for place in all_heads()))  # fmt: skip
+    hint = message(
+        "Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not drawn.",
+        limit=Fixed(LEAST_CELL),
+    )
+    return HeadMaps(
+        key="read_maps",
+        name=message("Every head on this text"),
+        notice=notice,
+        tokens=reading.names,
+        heading=message("All its heads"),
+        least=LEAST_CELL,
+        hint=hint,
+        in_a_row=reading.weights.shape[1],
+        maps=tuple(one(*place) for place in all_heads()),
+    )
 
 
 def score_here(reading: Reading, layer: int, head: int) -> Message | None:
@@ -59,21 +80,43 @@ def score_here(reading: Reading, layer: int, head: int) -> Message | None:
 def scores_table(reading: Reading) -> Table:
     """The score of every head for its own pattern, on this text and on what its name was earned by."""
     kept = measured_model().heads
-    columns = (message("layer.head"), message("name"), message("measured"), message("on this text"), message("spread evenly"),
-               message("queries"), message("earned on"), message("weight there"), message("spread evenly there"),
-               message("untrained heads, at most"), message("queries there"))  # fmt: skip
+    columns = (
+        message("layer.head"),
+        message("name"),
+        message("measured"),
+        message("on this text"),
+        message("spread evenly"),
+        message("queries"),
+        message("earned on"),
+        message("weight there"),
+        message("spread evenly there"),
+        message("untrained heads, at most"),
+        message("queries there"),
+    )
 
     def row(layer: int, head: int) -> tuple[Argument, ...]:
         naming = {name: pattern.heads[layer][head] - pattern.even for name, pattern in kept.naming.items()}
         pattern = kept.name_of(layer, head) or max(naming, key=naming.__getitem__)
         here, there = reading.scores[pattern], kept.confirming[pattern]
-        return (f"{layer + 1}.{head + 1}", name_of_head(layer, head), PATTERN_NAMES[pattern],
-                *(here_or_not(value, here.n) for value in (float(here.heads[layer, head]), here.even)), here.n,
-                texts_measured(pattern), Fixed(there.heads[layer][head]), *baselines(there), there.n)  # fmt: skip
+        return (
+            f"{layer + 1}.{head + 1}",
+            name_of_head(layer, head),
+            PATTERN_NAMES[pattern],
+            *(here_or_not(value, here.n) for value in (float(here.heads[layer, head]), here.even)),
+            here.n,
+            texts_measured(pattern),
+            Fixed(there.heads[layer][head]),
+            *baselines(there),
+            there.n,
+        )
 
-    return Table(key="read_scores", name=message("How each name was earned: the score of every head"), columns=columns,
-                 cells=tuple(row(*place) for place in all_heads()),
-                 folded=True)  # fmt: skip
+    return Table(
+        key="read_scores",
+        name=message("How each name was earned: the score of every head"),
+        columns=columns,
+        cells=tuple(row(*place) for place in all_heads()),
+        folded=True,
+    )
 
 
 def here_or_not(value: float, n: int) -> Argument:
@@ -93,21 +136,34 @@ def weights_figure(reading: Reading) -> Matrices:
     """The weights of the chosen head; each can be followed to its query and key."""
     layer, head = reading.asked.layer, reading.asked.head
     tokens = tuple(name.text for name in reading.names)
-    matrix = Matrix(key="read_weights", title=message("weights of {head}", head=head_name(layer, head)),
-                    values=reading.weights[layer, head], rows=token_axis(tokens, QUERIES),
-                    columns=token_axis(tokens, KEYS), scale="weight", colour="weight",
-                    visible=reading.whole.layers[layer].attention.heads.visible[head],
-                    **way_to_weight(reading, layer, head))  # fmt: skip
-    return Matrices(key="read_one_head", name=message("One head in numbers"), heading=message("One head in numbers"),
-                    bands=((matrix,),), first=matrix.key, numbered=None if len(tokens) <= MOST_IN_NUMBERS else False,
-                    hint=message("Rows are queries, columns are keys. Click a cell to follow its number."))  # fmt: skip
+    matrix = Matrix(
+        key="read_weights",
+        title=message("weights of {head}", head=head_name(layer, head)),
+        values=reading.weights[layer, head],
+        rows=token_axis(tokens, QUERIES),
+        columns=token_axis(tokens, KEYS),
+        scale="weight",
+        colour="weight",
+        visible=reading.whole.layers[layer].attention.heads.visible[head],
+        **way_to_weight(reading, layer, head),
+    )
+    return Matrices(
+        key="read_one_head",
+        name=message("One head in numbers"),
+        heading=message("One head in numbers"),
+        bands=((matrix,),),
+        first=matrix.key,
+        numbered=None if len(tokens) <= MOST_IN_NUMBERS else False,
+        hint=message("Rows are queries, columns are keys. Click a cell to follow its number."),
+    )
 
 
 def way_to_weight(reading: Reading, layer: int, head: int) -> dict:
     """From query and key to the score, scaled, and to its share in the row."""
     trace, names = reading.whole.layers[layer].attention.heads.select(head), reading.names
-    q, k, scores, scaled, weights = (part.tolist() for part in (trace.q, trace.k, trace.scores, trace.scaled,
-                                                                trace.weights))  # fmt: skip
+    q, k, scores, scaled, weights = (
+        part.tolist() for part in (trace.q, trace.k, trace.scores, trace.scaled, trace.weights)
+    )
     d_k = len(q[0])
 
     def step(i: int, j: int) -> Step:
@@ -115,19 +171,23 @@ def way_to_weight(reading: Reading, layer: int, head: int) -> dict:
         if j > i:
             return Step(message("weight that {query} puts on {key}: masked", **pair), term(0), 0.0)
         total = sum(math.exp(scaled[i][m]) for m in range(i + 1))
-        return Step(message("weight that {query} puts on {key}", **pair),
-                    power(scaled[i][j]) / total, weights[i][j])  # fmt: skip
+        return Step(message("weight that {query} puts on {key}", **pair), power(scaled[i][j]) / total, weights[i][j])
 
     def before(i: int, j: int) -> Iterator[Step]:
         if j > i:
             return
         pair = {"query": names[i], "key": names[j]}
-        yield Step(message("score of {key} for {query}: query · key, both turned by their positions", **pair),
-                   sum_of_products(q[i], k[j]), scores[i][j])  # fmt: skip
+        yield Step(
+            message("score of {key} for {query}: query · key, both turned by their positions", **pair),
+            sum_of_products(q[i], k[j]),
+            scores[i][j],
+        )
         yield Step(message("scaled score of {key} for {query}", **pair), term(scores[i][j]) / root(d_k), scaled[i][j])
-        yield Step(message("sum of e to the scaled scores of all keys that {query} sees", query=names[i]),
-                   sum_of(power(scaled[i][m]) for m in range(i + 1)),
-                   sum(math.exp(scaled[i][m]) for m in range(i + 1)))  # fmt: skip
+        yield Step(
+            message("sum of e to the scaled scores of all keys that {query} sees", query=names[i]),
+            sum_of(power(scaled[i][m]) for m in range(i + 1)),
+            sum(math.exp(scaled[i][m]) for m in range(i + 1)),
+        )
 
     return {"step": step, "before": before}
 
@@ -146,10 +206,15 @@ def predictions(reading: Reading, notice: tuple[Message, ...]) -> Parts:
     titles = [message("the whole model")]
     if reading.asked.off:
         titles.append(message("without {head}", head=head_name(reading.asked.layer, reading.asked.head)))
-    return Parts(key="read_next", name=message("The next token"), heading=message("What comes next?"), notice=notice,
-                 rows=tuple(titles), parts=tuple(
-                     candidate(token, [float(row[token]) for row in rows], token == follows) for token in ranked),
-                 width=660)  # fmt: skip
+    return Parts(
+        key="read_next",
+        name=message("The next token"),
+        heading=message("What comes next?"),
+        notice=notice,
+        rows=tuple(titles),
+        parts=tuple(candidate(token, [float(row[token]) for row in rows], token == follows) for token in ranked),
+        width=660,
+    )
 
 
 def following(reading: Reading) -> int | None:
@@ -162,8 +227,13 @@ def candidate(token: int, shares: list[float], follows: bool) -> Part:
     """A token that could come next."""
     name = shown(language_model().pieces.tokens[token])
     said = tuple(message("{token}: {share}", token=Token(name, token), share=Fixed(share, 3)) for share in shares)
-    return Part(name=name, shares=tuple(shares), says=said, chosen=follows,
-                remark=message("stands in your text") if follows else None)  # fmt: skip
+    return Part(
+        name=name,
+        shares=tuple(shares),
+        says=said,
+        chosen=follows,
+        remark=message("stands in your text") if follows else None,
+    )
 
 
 def layers_table(reading: Reading) -> Table:
@@ -172,12 +242,30 @@ def layers_table(reading: Reading) -> Table:
     for step, scores in enumerate(reading.early.softmax(dim=-1)):
         where = message("after layer {layer}", layer=step) if step else message("after the embedding")
         shares, tokens = scores.topk(MOST_AFTER_LAYERS)
-        cells.append((where, *(
-            message("{token} {share}", token=Token(shown(language_model().pieces.tokens[token]), token), share=Percent(share))
-            for token, share in zip(tokens.tolist(), shares.tolist(), strict=True))))  # fmt: skip
-    return Table(key="read_layers", name=message("After each layer"),
-                 heading=message("What would it say if it stopped earlier?"),
-                 notice=(message("The last norm and the map to the vocabulary, applied to {query} after each layer; only "
-                             "what leaves the last one was trained for them.", query=reading.names[reading.query]),),
-                 columns=(message("left after"), message("first"), message("second"), message("third")),
-                 cells=tuple(cells))  # fmt: skip
+        cells.append(
+            (
+                where,
+                *(
+                    message(
+                        "{token} {share}",
+                        token=Token(shown(language_model().pieces.tokens[token]), token),
+                        share=Percent(share),
+                    )
+                    for token, share in zip(tokens.tolist(), shares.tolist(), strict=True)
+                ),
+            )
+        )
+    return Table(
+        key="read_layers",
+        name=message("After each layer"),
+        heading=message("What would it say if it stopped earlier?"),
+        notice=(
+            message(
+                "The last norm and the map to the vocabulary, applied to {query} after each layer; only "
+                "what leaves the last one was trained for them.",
+                query=reading.names[reading.query],
+            ),
+        ),
+        columns=(message("left after"), message("first"), message("second"), message("third")),
+        cells=tuple(cells),
+    )

@@ -65,18 +65,25 @@ def code_of_head(reading: Reading) -> Code:
 NOT_A_WRITER = message("It is tiny: it does not understand what it reads, and it does not write well.")
 NOT_CLAIMED = (
     message("A weight says where a head looks, not why the model answers as it does."),
-    message("The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
-        "such heads form by themselves, or that other models have the same."),
+    message(
+        "The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
+        "such heads form by themselves, or that other models have the same."
+    ),
     NOT_A_WRITER,
-)  # fmt: skip
+)
 
 
 def trained_on() -> Message:
     """Whose weights these are, and how well the model predicts."""
     kept = measured_model()
-    return message("Trained on ten novels and on generated stories, {steps} steps from seed {seed}: right on {share} of "
-               "{count} next tokens of novels that it had not read.",
-               steps=kept.steps, seed=kept.seed, share=Percent(kept.right), count=kept.n)  # fmt: skip
+    return message(
+        "Trained on ten novels and on generated stories, {steps} steps from seed {seed}: right on {share} of "
+        "{count} next tokens of novels that it had not read.",
+        steps=kept.steps,
+        seed=kept.seed,
+        share=Percent(kept.right),
+        count=kept.n,
+    )
 
 
 # What was done to the text.
@@ -95,13 +102,23 @@ def changes(text: str, encoded: Encoded) -> tuple[Message, ...]:
     notes = [message("The model knows lower-case letters only.")] if text != text.lower() else []
     split = words_in_pieces(encoded.tokens)
     if split:
-        notes.append(plural("{words}: {count} word that it reads in pieces, a dot before each but the first.",
-                               "{words}: {count} words that it reads in pieces, a dot before each but the first.",
-                               len(split), words=ListOf(tuple(split))))  # fmt: skip
+        notes.append(
+            plural(
+                "{words}: {count} word that it reads in pieces, a dot before each but the first.",
+                "{words}: {count} words that it reads in pieces, a dot before each but the first.",
+                len(split),
+                words=ListOf(tuple(split)),
+            )
+        )
     if encoded.unknown:
-        notes.append(plural("{count} character that it has never seen stands as {unknown}.",
-                               "{count} characters that it has never seen stand as {unknown}.",
-                               encoded.unknown, unknown=UNKNOWN))  # fmt: skip
+        notes.append(
+            plural(
+                "{count} character that it has never seen stands as {unknown}.",
+                "{count} characters that it has never seen stand as {unknown}.",
+                encoded.unknown,
+                unknown=UNKNOWN,
+            )
+        )
     return tuple(notes)
 
 
@@ -109,9 +126,14 @@ def cut_at_end(encoded: Encoded) -> tuple[Message, ...]:
     """That a text is too long to be read to its end."""
     if not encoded.cut:
         return ()
-    return (plural("It sees {context} tokens at once, so {count} token at the end of your text is left out.",
-                      "It sees {context} tokens at once, so {count} tokens at the end of your text are left out.",
-                      encoded.cut, context=language_model().model.config.context),)  # fmt: skip
+    return (
+        plural(
+            "It sees {context} tokens at once, so {count} token at the end of your text is left out.",
+            "It sees {context} tokens at once, so {count} tokens at the end of your text are left out.",
+            encoded.cut,
+            context=language_model().model.config.context,
+        ),
+    )
 
 
 def words_in_pieces(tokens: Sequence[str]) -> list[str]:
@@ -136,14 +158,24 @@ def about_head(reading: Reading) -> Message:
     pattern = name or nearest_pattern(layer, head)
     measured = kept.confirming[pattern]
     about = {
-        "head": called, "name": PATTERN_NAMES[pattern], "weight": Percent(measured.heads[layer][head]),
-        "even": Fixed(measured.even * 100, 0), "count": measured.n, "texts": texts_measured(pattern),
-    }  # fmt: skip
+        "head": called,
+        "name": PATTERN_NAMES[pattern],
+        "weight": Percent(measured.heads[layer][head]),
+        "even": Fixed(measured.even * 100, 0),
+        "count": measured.n,
+        "texts": texts_measured(pattern),
+    }
     if name is None:
-        return message("This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
-                   "queries ({texts}); spread evenly it would be {even}%.", **about)  # fmt: skip
-    return message("This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
-               "spread evenly it would be {even}%.", **about)  # fmt: skip
+        return message(
+            "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
+            "queries ({texts}); spread evenly it would be {even}%.",
+            **about,
+        )
+    return message(
+        "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
+        "spread evenly it would be {even}%.",
+        **about,
+    )
 
 
 def nearest_pattern(layer: int, head: int) -> str:
@@ -177,10 +209,14 @@ def pattern_here(reading: Reading) -> Message:
     score, called = reading.scores[name], PATTERN_NAMES[name]
     if score.n == 0:
         return message("This text has nothing for “{name}”.", name=called)
-    return plural("On this text, {name}: {weight} over {count} query; spread evenly: {even}.",
-                     "On this text, {name}: {weight} over {count} queries; spread evenly: {even}.",
-                     score.n, name=called, weight=Fixed(float(score.heads[layer, head])),
-                     even=Fixed(score.even))  # fmt: skip
+    return plural(
+        "On this text, {name}: {weight} over {count} query; spread evenly: {even}.",
+        "On this text, {name}: {weight} over {count} queries; spread evenly: {even}.",
+        score.n,
+        name=called,
+        weight=Fixed(float(score.heads[layer, head])),
+        even=Fixed(score.even),
+    )
 
 
 def pronoun_here(reading: Reading) -> tuple[Message, ...]:
@@ -189,14 +225,25 @@ def pronoun_here(reading: Reading) -> tuple[Message, ...]:
     if looked is None:
         return ()
     pronoun, (her, hers), (him, his) = looked
-    said = message("From {pronoun} it puts {hers} on {her} and {his} on {him}.", pronoun=pronoun, hers=Fixed(hers),
-               his=Fixed(his), her=her, him=him)  # fmt: skip
+    said = message(
+        "From {pronoun} it puts {hers} on {her} and {his} on {him}.",
+        pronoun=pronoun,
+        hers=Fixed(hers),
+        his=Fixed(his),
+        her=her,
+        him=him,
+    )
     before = from_pronoun(read(replace(reading.asked, swapped=False))) if reading.asked.swapped else None
     if before is None:
         return (said,)
     _, (her, hers), (him, his) = before
-    return said, message("Before the names were swapped it was {hers} on {her} and {his} on {him}.", hers=Fixed(hers),
-                     his=Fixed(his), her=her, him=him)  # fmt: skip
+    return said, message(
+        "Before the names were swapped it was {hers} on {her} and {his} on {him}.",
+        hers=Fixed(hers),
+        his=Fixed(his),
+        her=her,
+        him=him,
+    )
 
 
 def from_pronoun(reading: Reading) -> tuple[Token, tuple[Token, float], tuple[Token, float]] | None:
@@ -221,24 +268,38 @@ def no_pronoun_head() -> Message:
     best = float(difference.max())
     about = {"difference": Fixed(best), "n": found.n, "heads": difference.numel(), "needed": Fixed(LEAST_WEIGHT, 1)}
     if best >= LEAST_WEIGHT:
-        return message("From “she” or “he” one of its {heads} heads puts {difference} more on the name that agrees than on "
-                   "the other, over {n} sentences with the names in both orders.",
-                   heads=about["heads"], difference=about["difference"], n=about["n"])  # fmt: skip
-    return message("We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with "
-               "the names in both orders, none of its {heads} heads puts more than {difference} more on the name that "
-               "agrees than on the other. A name takes {needed}.", **about)  # fmt: skip
+        return message(
+            "From “she” or “he” one of its {heads} heads puts {difference} more on the name that agrees than on "
+            "the other, over {n} sentences with the names in both orders.",
+            heads=about["heads"],
+            difference=about["difference"],
+            n=about["n"],
+        )
+    return message(
+        "We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with "
+        "the names in both orders, none of its {heads} heads puts more than {difference} more on the name that "
+        "agrees than on the other. A name takes {needed}.",
+        **about,
+    )
 
 
 def named_heads(reading: Reading) -> Message:
     """Which heads have earned names."""
     places, kept = all_heads(), measured_model().heads
-    named = tuple(message("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head))
-                  for layer, head in places if kept.name_of(layer, head) is not None)  # fmt: skip
+    named = tuple(
+        message("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head))
+        for layer, head in places
+        if kept.name_of(layer, head) is not None
+    )
     if not named:
         return message("None of the {total} heads has earned a name.", total=len(places))
-    return plural("{count} of {total} heads has earned a name, layer and head before it: {names}.",
-                     "{count} of {total} heads have earned a name, layer and head before it: {names}.",
-                     len(named), total=len(places), names=ListOf(named))  # fmt: skip
+    return plural(
+        "{count} of {total} heads has earned a name, layer and head before it: {names}.",
+        "{count} of {total} heads have earned a name, layer and head before it: {names}.",
+        len(named),
+        total=len(places),
+        names=ListOf(named),
+    )
 
 
 def expected(reading: Reading) -> Message:
@@ -248,11 +309,16 @@ def expected(reading: Reading) -> Message:
     share = Percent(float(probabilities.max()))
     after = reading.names[query]
     if len(likely) > 1:
-        first = message("After {query} it gives {count} tokens the same: {share}.", query=after, count=len(likely),
-                    share=share)  # fmt: skip
+        first = message(
+            "After {query} it gives {count} tokens the same: {share}.", query=after, count=len(likely), share=share
+        )
     else:
-        first = message("After {query} it expects {token} most: {share}.", query=after, share=share,
-                    token=in_vocabulary(likely[0][0]))  # fmt: skip
+        first = message(
+            "After {query} it expects {token} most: {share}.",
+            query=after,
+            share=share,
+            token=in_vocabulary(likely[0][0]),
+        )
     return first
 
 
@@ -274,11 +340,21 @@ def cost(reading: Reading) -> tuple[Message, ...]:
         return ()
     n = len(reading.encoded.ids) - 1
     if not reading.asked.off:
-        return (plural("Its mean surprise −ln p over the {count} token of this text is {whole}.",
-                          "Its mean surprise −ln p over the {count} tokens of this text is {whole}.",
-                          n, whole=Fixed(whole)),)  # fmt: skip
+        return (
+            plural(
+                "Its mean surprise −ln p over the {count} token of this text is {whole}.",
+                "Its mean surprise −ln p over the {count} tokens of this text is {whole}.",
+                n,
+                whole=Fixed(whole),
+            ),
+        )
     about = {"whole": Fixed(whole), "less": Fixed(less), "head": head_name(reading.asked.layer, reading.asked.head)}
     if number(whole) == number(less):
-        return (message("Without {head} its mean surprise −ln p over this text stays {whole}.", head=about["head"],
-                    whole=about["whole"]),)  # fmt: skip
+        return (
+            message(
+                "Without {head} its mean surprise −ln p over this text stays {whole}.",
+                head=about["head"],
+                whole=about["whole"],
+            ),
+        )
     return (message("Without {head} its mean surprise −ln p over this text is {less}, with it {whole}.", **about),)

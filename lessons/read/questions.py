@@ -30,16 +30,38 @@ def second_time(reading: Reading, random: Generator) -> Asked:
         return Fixed(float(row[key]))
 
     return multiple_choice_of_tokens(
-        message("Say the text twice. From {query}, the second time: which token does {head} look at most?",
-            head=head_name(layer, head), query=names[query]),
-        names[: query + 1], row, message("{weight} of its weight goes there.", weight=Fixed(float(row.max()))),
-        [(query - once + 1, message("What followed it the first time: a head for induction would look there; here only "
-                                "{weight} goes there.", weight=only(query - once + 1))),
-         (query - 1, message("A head for the previous token would look there; here only {weight} goes there.",
-                         weight=only(query - 1))),
-         (0, message("Many heads rest on the start; here only {weight} goes there.", weight=only(0))),
-         (query - once, message("The same token, the first time: only {weight} goes there.", weight=only(query - once)))],
-        lambda key: message("Only {weight} of its weight goes there.", weight=only(key)))  # fmt: skip
+        message(
+            "Say the text twice. From {query}, the second time: which token does {head} look at most?",
+            head=head_name(layer, head),
+            query=names[query],
+        ),
+        names[: query + 1],
+        row,
+        message("{weight} of its weight goes there.", weight=Fixed(float(row.max()))),
+        [
+            (
+                query - once + 1,
+                message(
+                    "What followed it the first time: a head for induction would look there; here only "
+                    "{weight} goes there.",
+                    weight=only(query - once + 1),
+                ),
+            ),
+            (
+                query - 1,
+                message(
+                    "A head for the previous token would look there; here only {weight} goes there.",
+                    weight=only(query - 1),
+                ),
+            ),
+            (0, message("Many heads rest on the start; here only {weight} goes there.", weight=only(0))),
+            (
+                query - once,
+                message("The same token, the first time: only {weight} goes there.", weight=only(query - once)),
+            ),
+        ],
+        lambda key: message("Only {weight} of its weight goes there.", weight=only(key)),
+    )
 
 
 @beyond_figure
@@ -50,14 +72,20 @@ def one_head_missing(reading: Reading, random: Generator) -> Asked:
         return None
     heads = reading.weights.shape[0] * reading.weights.shape[1]
     return multiple_choice_of_numbers(
-        lambda write: message("With all heads the mean surprise over this text is {whole}. What is it without {head}?",
-                          whole=write(whole), head=head_name(reading.asked.layer, reading.asked.head)),
+        lambda write: message(
+            "With all heads the mean surprise over this text is {whole}. What is it without {head}?",
+            whole=write(whole),
+            head=head_name(reading.asked.layer, reading.asked.head),
+        ),
         (less, message("All else goes on as before, less what this head adds to each token.")),
         (whole, message("It would be the same only if nobody read what the head adds.")),
         (2 * less - whole, message("That counts the head twice.")),
         (2 * whole - less, message("That is as far on the other side: on this text the head does the opposite.")),
-        (whole * heads / (heads - 1), message("Heads do not share the work evenly: one may matter much, another little.")),
-    )  # fmt: skip
+        (
+            whole * heads / (heads - 1),
+            message("Heads do not share the work evenly: one may matter much, another little."),
+        ),
+    )
 
 
 @beyond_figure
@@ -67,20 +95,41 @@ def even_head(reading: Reading, random: Generator) -> Asked:
     visible, n = query + 1, len(reading.encoded.ids)
     vocabulary, heads = reading.whole.logits.shape[-1], reading.weights.shape[1]
     return multiple_choice_of_numbers(
-        message("A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
-            "that it sees?", query=reading.names[query], place=visible, total=n),
-        (1 / visible, message("It sees itself and all before it, and the weights sum to 1."),
-                      message("one whole, shared with all before it")),
+        message(
+            "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
+            "that it sees?",
+            query=reading.names[query],
+            place=visible,
+            total=n,
+        ),
+        (
+            1 / visible,
+            message("It sees itself and all before it, and the weights sum to 1."),
+            message("one whole, shared with all before it"),
+        ),
         (1 / n, message("The tokens after it are masked."), message("one whole, shared by all tokens of the text")),
-        (1 / (visible + 1), message("No weight goes to what comes next."),
-                            message("one whole, shared with what comes next")),
-        (1 / query if query else math.nan, message("A token sees itself as well."),
-                                           message("one whole, shared by those before it alone")),
-        (1 / heads, message("Each head spreads a weight of 1 of its own; heads do not share it."),
-                    message("one whole, shared by all heads")),
+        (
+            1 / (visible + 1),
+            message("No weight goes to what comes next."),
+            message("one whole, shared with what comes next"),
+        ),
+        (
+            1 / query if query else math.nan,
+            message("A token sees itself as well."),
+            message("one whole, shared by those before it alone"),
+        ),
+        (
+            1 / heads,
+            message("Each head spreads a weight of 1 of its own; heads do not share it."),
+            message("one whole, shared by all heads"),
+        ),
         (1.0, message("Together they get 1, not each."), message("one whole on each of them")),
-        (1 / vocabulary, message("Weights are shared among the tokens of the text, not the vocabulary."),
-                         message("one whole, shared by all tokens of the vocabulary")))  # fmt: skip
+        (
+            1 / vocabulary,
+            message("Weights are shared among the tokens of the text, not the vocabulary."),
+            message("one whole, shared by all tokens of the vocabulary"),
+        ),
+    )
 
 
 QUESTIONS = (second_time, one_head_missing, even_head)

@@ -54,10 +54,14 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     figure = division_figure(example, head, plain, divided, done)
     table = measures_table(measure_head(plain), measure_head(divided))
     return Screen(
-        formula=stage_formula("scaled", example), figures=(figure, *curves, table),
-        code=Code((scale_scores, measure_scaling), a, example.scale,
-                  partial(ran_scaling, plain, divided, measured, seed)),
-        ask=question_picker("scores", QUESTIONS, example.example.seed, example, plain, divided), derive=done.derive)  # fmt: skip
+        formula=stage_formula("scaled", example),
+        figures=(figure, *curves, table),
+        code=Code(
+            (scale_scores, measure_scaling), a, example.scale, partial(ran_scaling, plain, divided, measured, seed)
+        ),
+        ask=question_picker("scores", QUESTIONS, example.example.seed, example, plain, divided),
+        derive=done.derive,
+    )
 
 
 def ran_scaling(plain: AttentionTrace, divided: AttentionTrace, measured: tuple[ScaleMeasures, ...], seed: int) -> Ran:
@@ -66,11 +70,16 @@ def ran_scaling(plain: AttentionTrace, divided: AttentionTrace, measured: tuple[
     ways = {"plain": False, "divided": True}
     return Ran(
         {"scores": plain.scores, "d_k": d_k, "n_keys": MEASURED_KEYS, "n_draws": MEASURED_DRAWS, "seed": seed},
-        ("scaled = scale_scores(scores, 1 / math.sqrt(d_k))",
-         "measured = measure_scaling(n_keys, n_draws, seed)",
-         *(f"{way} = [m.std for m in measured if m.divided is {divides}]" for way, divides in ways.items())),
-        {"scaled": divided.scaled,
-         **{way: [m.std for m in measured if m.divided is divides] for way, divides in ways.items()}})  # fmt: skip
+        (
+            "scaled = scale_scores(scores, 1 / math.sqrt(d_k))",
+            "measured = measure_scaling(n_keys, n_draws, seed)",
+            *(f"{way} = [m.std for m in measured if m.divided is {divides}]" for way, divides in ways.items()),
+        ),
+        {
+            "scaled": divided.scaled,
+            **{way: [m.std for m in measured if m.divided is divides] for way, divides in ways.items()},
+        },
+    )
 
 
 def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[Curves]:
@@ -79,14 +88,31 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
     notice = notice_measured(plain, divided)
     for measure in MEASURES:
         lines = tuple(
-            Line(key="divided" if way else "plain", name=DIVIDED if way else UNDIVIDED, points=True,
-                 colour="ink" if way else "muted", style="line" if way else "dashed",
-                 x=tuple(m.d_k for m in measured if m.divided is way),
-                 y=tuple(getattr(m, measure) for m in measured if m.divided is way))
-            for way in (False, True))  # fmt: skip
-        yield Curves(key=f"curve_{measure}", name=message("A measure over d_k"), notice=notice, lines=lines, x=message("d_k"),
-                     y=MEASURE_TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
-                     width=440, height=230)  # fmt: skip
+            Line(
+                key="divided" if way else "plain",
+                name=DIVIDED if way else UNDIVIDED,
+                points=True,
+                colour="ink" if way else "muted",
+                style="line" if way else "dashed",
+                x=tuple(m.d_k for m in measured if m.divided is way),
+                y=tuple(getattr(m, measure) for m in measured if m.divided is way),
+            )
+            for way in (False, True)
+        )
+        yield Curves(
+            key=f"curve_{measure}",
+            name=message("A measure over d_k"),
+            notice=notice,
+            lines=lines,
+            x=message("d_k"),
+            y=MEASURE_TITLES[measure],
+            above=True,
+            logarithmic=True,
+            chosen=d_k,
+            beside=measure != MEASURES[0],
+            width=440,
+            height=230,
+        )
 
 
 def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Message, ...]:
@@ -98,15 +124,28 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
     before, after = ({"std": Fixed(m.std), "largest": Percent(m.largest)} for m in (plain, divided))
     if plain.d_k == 1:
         return (
-            message("At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
-                "and the largest weight of a row is {largest} on average.", **before),
-            drawn)  # fmt: skip
-    return (message("At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
-                "{largest} on average.", d_k=plain.d_k, **before),
-            message("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
-            message("The softmax Jacobian has norm {without} without the division and {divided} with it.",
-                without=without, divided=with_division),
-            drawn)  # fmt: skip
+            message(
+                "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
+                "and the largest weight of a row is {largest} on average.",
+                **before,
+            ),
+            drawn,
+        )
+    return (
+        message(
+            "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
+            "{largest} on average.",
+            d_k=plain.d_k,
+            **before,
+        ),
+        message("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
+        message(
+            "The softmax Jacobian has norm {without} without the division and {divided} with it.",
+            without=without,
+            divided=with_division,
+        ),
+        drawn,
+    )
 
 
 def division_figure(
@@ -114,15 +153,23 @@ def division_figure(
 ) -> Matrices:
     """The running example without the division and with it, whatever its switch says."""
     undone = derive_head(example, head, plain, "1")
-    band = (visible_scores(undone, "scores", message("scores"), plain),
-            visible_scores(done, "scaled", message("÷ √d_k"), divided),
-            head_matrix(undone, "weights", message("softmax of the scores"), plain.weights, key="plain"),
-            head_matrix(done, "weights", message("softmax after ÷ √d_k"), divided.weights, key="divided",
-                        began=plain.weights))  # fmt: skip
+    band = (
+        visible_scores(undone, "scores", message("scores"), plain),
+        visible_scores(done, "scaled", message("÷ √d_k"), divided),
+        head_matrix(undone, "weights", message("softmax of the scores"), plain.weights, key="plain"),
+        head_matrix(
+            done, "weights", message("softmax after ÷ √d_k"), divided.weights, key="divided", began=plain.weights
+        ),
+    )
     return Matrices(
-        key="scores_figure", name=message("Scores with and without the division"), heading=message("The running example"),
-        notice=(notice_own(plain, divided),), weights=whose_weights(example),
-        first="divided", bands=(band,))  # fmt: skip
+        key="scores_figure",
+        name=message("Scores with and without the division"),
+        heading=message("The running example"),
+        notice=(notice_own(plain, divided),),
+        weights=whose_weights(example),
+        first="divided",
+        bands=(band,),
+    )
 
 
 def visible_scores(derivation: HeadDerivation, tensor: str, title: Message, attention: AttentionTrace) -> Matrix:
@@ -132,9 +179,15 @@ def visible_scores(derivation: HeadDerivation, tensor: str, title: Message, atte
         return tensor if derivation.visible[i][j] else "masked"
 
     return head_matrix(
-        derivation, tensor, title, attention.masked, key=tensor, visible=derivation.visible,
-        step=lambda i, j: derivation.step(at(i, j), i, j), before=lambda i, j: derivation.before(at(i, j), i, j),
-    )  # fmt: skip
+        derivation,
+        tensor,
+        title,
+        attention.masked,
+        key=tensor,
+        visible=derivation.visible,
+        step=lambda i, j: derivation.step(at(i, j), i, j),
+        before=lambda i, j: derivation.before(at(i, j), i, j),
+    )
 
 
 def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Message:
@@ -146,22 +199,33 @@ def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Message:
         return message("Here all scores are equal, so the weights are equal shares, with the division and without.")
     said = {"d_k": d_k, "std": Magnitude(before.std), "largest": Percent(before.largest)}
     if d_k == 1:
-        return message("Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and "
-                   "the largest weight of a row is {largest} on average.", **said)  # fmt: skip
+        return message(
+            "Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and "
+            "the largest weight of a row is {largest} on average.",
+            **said,
+        )
     if percent(before.largest) == percent(after.largest):
-        return message("Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
-                   "{divided}. The largest weight of a row stays at about {largest} on average.",
-                   **said, divided=Magnitude(after.std))  # fmt: skip
-    return message("Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row "
-               "is {largest} on average. After the division they are {divided} and {divided_largest}.",
-               **said, divided=Magnitude(after.std), divided_largest=Percent(after.largest))  # fmt: skip
+        return message(
+            "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
+            "{divided}. The largest weight of a row stays at about {largest} on average.",
+            **said,
+            divided=Magnitude(after.std),
+        )
+    return message(
+        "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row "
+        "is {largest} on average. After the division they are {divided} and {divided_largest}.",
+        **said,
+        divided=Magnitude(after.std),
+        divided_largest=Percent(after.largest),
+    )
 
 
 def measures_table(plain: RowMeasures, divided: RowMeasures) -> Table:
     """The four measures of the running example."""
     rows = ((UNDIVIDED, plain), (DIVIDED, divided))
     return Table(
-        key="scores_table", name=message("The measures of the running example"),
+        key="scores_table",
+        name=message("The measures of the running example"),
         columns=(message("scores"), *(MEASURE_TITLES[measure] for measure in MEASURES)),
         cells=tuple((name, *(Fixed(getattr(one, measure), 3) for measure in MEASURES)) for name, one in rows),
-    )  # fmt: skip
+    )

@@ -26,18 +26,31 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
     keys = plain.visible[i].nonzero()[:, 0].tolist()
     down = int(plain.masked[:, i].argmax())
     beliefs = [
-        (down, message("That is read down the column: its query fits the key of {token} best. Rows are queries.",
-                   token=query)),
-        (i, message("A query need not fit the key of its own token: the two come from different weights."))]  # fmt: skip
+        (
+            down,
+            message(
+                "That is read down the column: its query fits the key of {token} best. Rows are queries.", token=query
+            ),
+        ),
+        (i, message("A query need not fit the key of its own token: the two come from different weights.")),
+    ]
     return multiple_choice_of_tokens(
-        message("{query} may look at {keys} keys. Which of them fits its query best, with the largest score?",
-            query=query, keys=len(keys)),
-        [example.names[key] for key in keys], plain.scores[i][keys],
+        message(
+            "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?",
+            query=query,
+            keys=len(keys),
+        ),
+        [example.names[key] for key in keys],
+        plain.scores[i][keys],
         message("It has the largest number in the row of {query}.", query=query),
         [(keys.index(position), mend) for position, mend in beliefs if position in keys],
-        lambda place: message("The score of {key} for {query} is {score}, and another is larger.",
-                          key=example.names[keys[place]], query=query,
-                          score=Fixed(float(plain.scores[i, keys[place]]))))  # fmt: skip
+        lambda place: message(
+            "The score of {key} for {query} is {score}, and another is larger.",
+            key=example.names[keys[place]],
+            query=query,
+            score=Fixed(float(plain.scores[i, keys[place]])),
+        ),
+    )
 
 
 def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
@@ -49,22 +62,50 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     by_root = message("The score is divided by √{d_k} ≈ {root}.", d_k=d_k, root=Fixed(root))
     if math.isqrt(d_k) ** 2 == d_k:
         by_root = message("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Fixed(root))
-    return asks_about("scaled", (i, j), multiple_choice_of_numbers(
-        lambda shown: message("The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
-                          "the scaled score?",
-                          key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
-        (score / root, by_root, message("the score, divided by √d_k")),
-        (score, message("That is the score before scaling: it still has to be divided."), message("the score, just as it is")),
-        (score / d_k, message("That is divided by d_k. The standard deviation of the scores grows with √d_k only."),
-                      message("the score, divided by d_k")),
-        (score * root, message("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds."),
-                       message("the score, multiplied by √d_k")),
-        (score / math.sqrt(d_model) if d_model != d_k else math.nan,
-         message("That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
-             d_model=d_model, d_k=d_k), message("the score, divided by √d_model")),
-        (score / math.sqrt(n), message("That is divided by √{n}, for the {n} tokens. They do not make a dot product "
-                                   "longer.", n=n),
-         message("the score, divided by the root of the number of tokens"))))  # fmt: skip
+    return asks_about(
+        "scaled",
+        (i, j),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
+                "the scaled score?",
+                key=example.names[j],
+                query=example.names[i],
+                score=shown(score),
+                d_k=d_k,
+            ),
+            (score / root, by_root, message("the score, divided by √d_k")),
+            (
+                score,
+                message("That is the score before scaling: it still has to be divided."),
+                message("the score, just as it is"),
+            ),
+            (
+                score / d_k,
+                message("That is divided by d_k. The standard deviation of the scores grows with √d_k only."),
+                message("the score, divided by d_k"),
+            ),
+            (
+                score * root,
+                message("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds."),
+                message("the score, multiplied by √d_k"),
+            ),
+            (
+                score / math.sqrt(d_model) if d_model != d_k else math.nan,
+                message(
+                    "That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
+                    d_model=d_model,
+                    d_k=d_k,
+                ),
+                message("the score, divided by √d_model"),
+            ),
+            (
+                score / math.sqrt(n),
+                message("That is divided by √{n}, for the {n} tokens. They do not make a dot product longer.", n=n),
+                message("the score, divided by the root of the number of tokens"),
+            ),
+        ),
+    )
 
 
 def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
@@ -73,41 +114,92 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
-    return asks_about("weights", (i, int(divided.weights[i].argmax())), multiple_choice_of_numbers(
-        lambda shown: message("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
-                          "largest weight once the scores are divided by √{d_k}?",
-                          query=query, weight=shown(before), d_k=d_k),
-        (after, message("The scores move closer together, so the row becomes flatter."),
-                message("the softmax of the scores, divided by √d_k")),
-        (before, message("The softmax sees the differences between scores, and the division makes all of them smaller."),
-                 message("the order of the keys stays, and with it the weight")),
-        (before / math.sqrt(d_k), message("The scores are divided, not the weights: a row must still sum to 1."),
-                                  message("the weight, divided by √d_k")),
-        (multiplied, message("That is what scores multiplied by √{d_k} give.", d_k=d_k),
-                     message("the softmax of the scores, multiplied by √d_k")),
-        (1 / int(plain.visible[i].sum()), message("Equal shares need equal scores, and the division makes no two equal."),
-                                          message("every visible key gets the same share")),
-        (by_d_k, message("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k),
-                 message("the softmax of the scores, divided by d_k"))))  # fmt: skip
+    return asks_about(
+        "weights",
+        (i, int(divided.weights[i].argmax())),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
+                "largest weight once the scores are divided by √{d_k}?",
+                query=query,
+                weight=shown(before),
+                d_k=d_k,
+            ),
+            (
+                after,
+                message("The scores move closer together, so the row becomes flatter."),
+                message("the softmax of the scores, divided by √d_k"),
+            ),
+            (
+                before,
+                message("The softmax sees the differences between scores, and the division makes all of them smaller."),
+                message("the order of the keys stays, and with it the weight"),
+            ),
+            (
+                before / math.sqrt(d_k),
+                message("The scores are divided, not the weights: a row must still sum to 1."),
+                message("the weight, divided by √d_k"),
+            ),
+            (
+                multiplied,
+                message("That is what scores multiplied by √{d_k} give.", d_k=d_k),
+                message("the softmax of the scores, multiplied by √d_k"),
+            ),
+            (
+                1 / int(plain.visible[i].sum()),
+                message("Equal shares need equal scores, and the division makes no two equal."),
+                message("every visible key gets the same share"),
+            ),
+            (
+                by_d_k,
+                message("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k),
+                message("the softmax of the scores, divided by d_k"),
+            ),
+        ),
+    )
 
 
 def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """A sum of d_k products has the standard deviation √d_k. Always possible."""
     d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
     return multiple_choice_of_numbers(
-        message("Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
-            "standard deviation of the scores q · k for d_k = {d_k}?", d_k=d_k),
-        (math.sqrt(d_k), message("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The "
-                             "division by √{d_k} makes the standard deviation 1 again.", d_k=d_k),
-                         message("each product adds 1 to the variance")),
-        (1.0, message("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k),
-              message("products of such features have 1 as well")),
-        (float(d_k), message("That is the variance. The standard deviation is its square root."),
-                     message("each product adds 1 to the deviation")),
-        (math.sqrt(2 * d_k), message("That takes 2 for the variance of a product. Variances of factors with mean 0 "
-                                 "multiply, so it is 1."), message("each product adds 2 to the variance")),
-        (1 / math.sqrt(d_k), message("That would be the mean of the products. A score is their sum."),
-                             message("more products average out more")))  # fmt: skip
+        message(
+            "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
+            "standard deviation of the scores q · k for d_k = {d_k}?",
+            d_k=d_k,
+        ),
+        (
+            math.sqrt(d_k),
+            message(
+                "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The "
+                "division by √{d_k} makes the standard deviation 1 again.",
+                d_k=d_k,
+            ),
+            message("each product adds 1 to the variance"),
+        ),
+        (
+            1.0,
+            message("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k),
+            message("products of such features have 1 as well"),
+        ),
+        (
+            float(d_k),
+            message("That is the variance. The standard deviation is its square root."),
+            message("each product adds 1 to the deviation"),
+        ),
+        (
+            math.sqrt(2 * d_k),
+            message(
+                "That takes 2 for the variance of a product. Variances of factors with mean 0 multiply, so it is 1."
+            ),
+            message("each product adds 2 to the variance"),
+        ),
+        (
+            1 / math.sqrt(d_k),
+            message("That would be the mean of the products. A score is their sum."),
+            message("more products average out more"),
+        ),
+    )
 
 
 QUESTIONS = (best_match, scaled_score, divided_weight, score_deviation)

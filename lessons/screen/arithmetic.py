@@ -115,9 +115,11 @@ def spell_number(value: float, more: int = 0) -> Spelled:
         return fewest
     size = abs(value)
     scientific = bool(size) and not 1e-4 <= size < 1e6
-    decimals = FEWEST_DIGITS - 1 if scientific else (
-        max(FEWEST_DECIMALS, FEWEST_DIGITS - 1 - math.floor(math.log10(size))) if size else FEWEST_DECIMALS
-    )  # fmt: skip
+    decimals = (
+        FEWEST_DIGITS - 1
+        if scientific
+        else (max(FEWEST_DECIMALS, FEWEST_DIGITS - 1 - math.floor(math.log10(size))) if size else FEWEST_DECIMALS)
+    )
     text = f"{value or 0.0:.{max(1, decimals + more)}{'e' if scientific else 'f'}}"
     printed = Decimal(text)
     mantissa, _, exponent = text.partition("e")

@@ -76,9 +76,12 @@ def softmax_row(
 def ran_row(attention: AttentionTrace, scale: float, choices: Choices, row: RowSoftmax) -> Ran:
     """The row of one query, from queries and keys to its weights."""
     attended = ran_attention(attention, scale)
-    return Ran({**attended.values, "query": choices.query, "temperature": choices.temperature},
-               (*attended.lines, "row = softmax_row(trace, query, temperature)"),
-               {f"row.{name}": getattr(row, name) for name in ORDER}, attended.uses)  # fmt: skip
+    return Ran(
+        {**attended.values, "query": choices.query, "temperature": choices.temperature},
+        (*attended.lines, "row = softmax_row(trace, query, temperature)"),
+        {f"row.{name}": getattr(row, name) for name in ORDER},
+        attended.uses,
+    )
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -89,14 +92,22 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     tripled = softmax_row(attention, choices.query, heat, times=FACTOR)
     way = RowDerivation(derive_head(example, head), choices.query, row, heat)
     figure = Matrices(
-        key="softmax_figure", name=message("From scores to weights"), first="weights", bands=lines(way, added, tripled),
+        key="softmax_figure",
+        name=message("From scores to weights"),
+        first="weights",
+        bands=lines(way, added, tripled),
         notice=notice_changes(example, row, added, tripled),
-        weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
+        weights=whose_weights(example),
+        numbered=True,
+        height=450,
+    )
     return Screen(
-        formula=stage_formula("weights", example), figures=(sharing(example, row, choices), figure),
+        formula=stage_formula("weights", example),
+        figures=(sharing(example, row, choices), figure),
         code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, example.scale, choices, row)),
         ask=question_picker("softmax", QUESTIONS, example.example.seed, example, head, choices.query, heat),
-        derive=partial(derive_softmax, example, head, heat))  # fmt: skip
+        derive=partial(derive_softmax, example, head, heat),
+    )
 
 
 def derive_softmax(example: ExampleTrace, head: int, heat: float, tensor: str, query: int, key: int) -> Iterator[Step]:
@@ -185,8 +196,17 @@ def lines(way: RowDerivation, added: RowSoftmax, tripled: RowSoftmax) -> tuple[t
     def line(key: str, title: Message, values: Tensor, *also: Cells, **look: object) -> tuple[Matrix]:
         above = ORDER[: ORDER.index(key)] if key in ORDER else ()
         follow = {"step": lambda i, j: way.step(key, j), "before": lambda i, j: way.before(key, j)}
-        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **(follow | look),
-                       sources=lambda i, j: (*(Cells(before, i, j) for before in above), *also)),)  # fmt: skip
+        return (
+            Matrix(
+                key=key,
+                title=title,
+                values=values[None],
+                rows=rows,
+                columns=columns,
+                **(follow | look),
+                sources=lambda i, j: (*(Cells(before, i, j) for before in above), *also),
+            ),
+        )
 
     row, scores, shift, triple = way.row, Cells("scores", row=0), Fixed(SHIFT, 0), Fixed(FACTOR, 0)
     plus, times = message("plus {number}", number=shift), message("times {number}", number=triple)
@@ -195,12 +215,25 @@ def lines(way: RowDerivation, added: RowSoftmax, tripled: RowSoftmax) -> tuple[t
         line("shifted", message("minus largest"), row.shifted, scores),
         line("powers", message("exp"), row.powers),
         line("weights", message("weight"), row.weights, Cells("powers", row=0), **weights),
-        line("added", message("if all + {number}", number=shift), added.weights, scores, **weights,
-             step=lambda i, j: way.share(added, j),
-             before=lambda i, j: way.before_changed(plus, lambda score: score + SHIFT, added, j)),
-        line("multiplied", message("if all × {number}", number=triple), tripled.weights, scores, **weights,
-             step=lambda i, j: way.share(tripled, j),
-             before=lambda i, j: way.before_changed(times, lambda score: score * FACTOR, tripled, j)))  # fmt: skip
+        line(
+            "added",
+            message("if all + {number}", number=shift),
+            added.weights,
+            scores,
+            **weights,
+            step=lambda i, j: way.share(added, j),
+            before=lambda i, j: way.before_changed(plus, lambda score: score + SHIFT, added, j),
+        ),
+        line(
+            "multiplied",
+            message("if all × {number}", number=triple),
+            tripled.weights,
+            scores,
+            **weights,
+            step=lambda i, j: way.share(tripled, j),
+            before=lambda i, j: way.before_changed(times, lambda score: score * FACTOR, tripled, j),
+        ),
+    )
 
 
 def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:
@@ -208,37 +241,67 @@ def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing
     heat = Fixed(choices.temperature, 1)
     steps = zip(*(getattr(row, name).tolist() for name in ("scores", "powers", "weights")), strict=True)
     portions = tuple(
-        Portion(example.names[key], score, power, weight, message(
-            "{key}: score {score}, e to the difference {power}, weight {weight}",
-            key=example.names[key], score=Fixed(score), power=Magnitude(power), weight=Percent(weight)))
-        for key, (score, power, weight) in zip(row.keys, steps, strict=True))  # fmt: skip
+        Portion(
+            example.names[key],
+            score,
+            power,
+            weight,
+            message(
+                "{key}: score {score}, e to the difference {power}, weight {weight}",
+                key=example.names[key],
+                score=Fixed(score),
+                power=Magnitude(power),
+                weight=Percent(weight),
+            ),
+        )
+        for key, (score, power, weight) in zip(row.keys, steps, strict=True)
+    )
     return Sharing(
-        key="softmax_sharing", name=message("Scores that become parts of one whole"), matrix="weights",
-        query=example.names[choices.query], portions=portions,
-        number_domain=max(3.0, float(row.scores.abs().max())), notice=notice_largest(example, row, choices),
-        lines=((message("score"), message("÷ temperature {temperature}", temperature=heat)),
-               (message("e to the difference"), message("from the largest score")),
-               (message("weight"), message("part of the sum"))),
-        asks=message("one whole: which key gets how much?"))  # fmt: skip
+        key="softmax_sharing",
+        name=message("Scores that become parts of one whole"),
+        matrix="weights",
+        query=example.names[choices.query],
+        portions=portions,
+        number_domain=max(3.0, float(row.scores.abs().max())),
+        notice=notice_largest(example, row, choices),
+        lines=(
+            (message("score"), message("÷ temperature {temperature}", temperature=heat)),
+            (message("e to the difference"), message("from the largest score")),
+            (message("weight"), message("part of the sum")),
+        ),
+        asks=message("one whole: which key gets how much?"),
+    )
 
 
 def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Message, ...]:
     """Who has the largest weight at this temperature, and how widely the query looks."""
     heat = Fixed(choices.temperature, 1)
     if len(row.keys) == 1:
-        return (message("{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
-                    query=example.names[choices.query]),)  # fmt: skip
+        return (
+            message(
+                "{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
+                query=example.names[choices.query],
+            ),
+        )
     most = [j for (j,) in argmax_ties(row.weights, percent)]
     share = Percent(float(row.weights.max()))
     entropy = message(
         "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.",
-        entropy=Fixed(row.entropy), effective=Fixed(row.effective_keys, 1), count=len(row.keys))  # fmt: skip
+        entropy=Fixed(row.entropy),
+        effective=Fixed(row.effective_keys, 1),
+        count=len(row.keys),
+    )
     if len(most) == len(row.keys):
         return message("At temperature {temperature}, every weight is {share}.", temperature=heat, share=share), entropy
     keys = ListOf(tuple(example.names[row.keys[j]] for j in most))
-    largest = plural("At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
-                        "At temperature {temperature}, the largest weight, {share}, goes to each of {keys}.",
-                        len(most), temperature=heat, share=share, keys=keys)  # fmt: skip
+    largest = plural(
+        "At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
+        "At temperature {temperature}, the largest weight, {share}, goes to each of {keys}.",
+        len(most),
+        temperature=heat,
+        share=share,
+        keys=keys,
+    )
     return largest, entropy
 
 
@@ -252,15 +315,27 @@ def notice_changes(
     rounding = float((added.weights - row.weights).abs().max())
     plus = message("Add {shift} to every score and each weight stays: softmax sees only differences.", shift=shift)
     if rounding > 100 * NO_CHANGE:
-        plus = message("Add {shift} to every score and weights change by up to {change}, by rounding alone: these scores "
-                   "have too many digits.", shift=shift, change=Magnitude(rounding))  # fmt: skip
+        plus = message(
+            "Add {shift} to every score and weights change by up to {change}, by rounding alone: these scores "
+            "have too many digits.",
+            shift=shift,
+            change=Magnitude(rounding),
+        )
     changes = (tripled.weights - row.weights).abs()
     j = int(changes.argmax())
     before, after = (Percent(float(one.weights[j])) for one in (row, tripled))
     if float(changes[j]) < NO_CHANGE:
         return plus, message("Multiply every score by {times} and here the weights stay, too.", times=times)
     if percent(before.value) == percent(after.value):
-        return plus, message("Multiply every score by {times} and no weight changes by more than {change}.",
-                         times=times, change=Magnitude(float(changes[j])))  # fmt: skip
-    return plus, message("Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
-                     times=times, key=example.names[row.keys[j]], before=before, after=after)  # fmt: skip
+        return plus, message(
+            "Multiply every score by {times} and no weight changes by more than {change}.",
+            times=times,
+            change=Magnitude(float(changes[j])),
+        )
+    return plus, message(
+        "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
+        times=times,
+        key=example.names[row.keys[j]],
+        before=before,
+        after=after,
+    )

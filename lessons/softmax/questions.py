@@ -36,13 +36,21 @@ def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random
     hidden = [] if attention.visible[i, best] else [(best, message("No score is larger, but the mask hides it."))]
     return multiple_choice_of_tokens(
         message("On which key does {query} put its largest weight?", query=names[i]),
-        names, row,
+        names,
+        row,
         message("Softmax keeps the order: the largest visible score in the row gets the largest weight."),
-        [*hidden,
-         *([(column, down)] if has_clear_lead(weights[:, i]) else []),
-         (i, message("A token need not prefer itself: its query need not match its own key."))],
-        lambda p: message("{key} gets {weight} from {query}; another key gets more.",
-                      key=names[p], query=names[i], weight=Fixed(float(row[p]))))  # fmt: skip
+        [
+            *hidden,
+            *([(column, down)] if has_clear_lead(weights[:, i]) else []),
+            (i, message("A token need not prefer itself: its query need not match its own key.")),
+        ],
+        lambda p: message(
+            "{key} gets {weight} from {query}; another key gets more.",
+            key=names[p],
+            query=names[i],
+            weight=Fixed(float(row[p])),
+        ),
+    )
 
 
 def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
@@ -55,25 +63,53 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
     row = attention.masked[i][attention.visible[i]]
     share = float(attention.masked[i, j] / row.sum()) if (row > 0).all() else math.nan
     other_scale = float(weights_if(example, head, scaling=not scaling, temperature=heat)[i, j])
-    switched = (message("That is the weight with scaling, which is off here."),
-                message("the softmax of scores divided by √d_k"))  # fmt: skip
+    switched = (
+        message("That is the weight with scaling, which is off here."),
+        message("the softmax of scores divided by √d_k"),
+    )
     if scaling:
-        switched = (message("That is the weight without scaling. The scores are divided by √d_k first."),
-                    message("the softmax of scores not divided by √d_k"))  # fmt: skip
-    return asks_about("weights", (i, j), multiple_choice_of_numbers(
-        message("What weight does {query} put on {key} at temperature {temperature}?",
-            query=a, key=b, temperature=Fixed(heat, 1)),
-        (float(weights[i, j]), message("Its exp, divided by the sum of the exps of all visible scores in the row."),
-                               message("the softmax over its visible keys")),
-        (float(weights[j, i]), message("That is what {key} puts on {query}. Rows are queries, columns keys.",
-                                   query=a, key=b), message("the weight of the query in the row of the key")),
-        (other_scale, *switched),
-        (float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
-         message("That forgets the mask: hidden keys get no weight."), message("the softmax over all keys")),
-        (share, message("That is its part of the sum of the scores. Softmax takes exp of each score first."),
-                message("the score, as a part of the sum of scores")),
-        (1 / len(row), message("Equal weights need equal scores, and these differ."),
-                       message("every visible key gets the same share"))))  # fmt: skip
+        switched = (
+            message("That is the weight without scaling. The scores are divided by √d_k first."),
+            message("the softmax of scores not divided by √d_k"),
+        )
+    return asks_about(
+        "weights",
+        (i, j),
+        multiple_choice_of_numbers(
+            message(
+                "What weight does {query} put on {key} at temperature {temperature}?",
+                query=a,
+                key=b,
+                temperature=Fixed(heat, 1),
+            ),
+            (
+                float(weights[i, j]),
+                message("Its exp, divided by the sum of the exps of all visible scores in the row."),
+                message("the softmax over its visible keys"),
+            ),
+            (
+                float(weights[j, i]),
+                message("That is what {key} puts on {query}. Rows are queries, columns keys.", query=a, key=b),
+                message("the weight of the query in the row of the key"),
+            ),
+            (other_scale, *switched),
+            (
+                float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
+                message("That forgets the mask: hidden keys get no weight."),
+                message("the softmax over all keys"),
+            ),
+            (
+                share,
+                message("That is its part of the sum of the scores. Softmax takes exp of each score first."),
+                message("the score, as a part of the sum of scores"),
+            ),
+            (
+                1 / len(row),
+                message("Equal weights need equal scores, and these differ."),
+                message("every visible key gets the same share"),
+            ),
+        ),
+    )
 
 
 def scores_doubled(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
@@ -84,17 +120,34 @@ def scores_doubled(example: ExampleTrace, head: int, i: int, heat: float, random
     row = attention.masked[[i]] / heat
     now, then, halved = (float(softmax_rows(row * times)[0, j]) for times in (1, 2, 0.5))
     return multiple_choice_of_numbers(
-        lambda shown: message("{query} puts the weight {now} on {key}. All scores in the row are doubled just before the "
-                          "softmax. What is the weight now?",
-                          query=example.names[i], key=example.names[j], now=shown(now)),
-        (then, message("Softmax sees differences between scores, and all of them have doubled."),
-               message("the differences between the scores double")),
-        (now, message("The differences between the scores have doubled, so the weights do not stay."),
-              message("the differences between the scores stay")),
-        (2 * now if now <= 0.5 else math.nan, message("If all weights doubled, the row would sum to 2."),
-                                              message("the weight doubles, as its score has done")),
-        (halved, message("That is what halved scores give: differences shrink, and the row becomes flatter."),
-                 message("the differences between the scores halve")))  # fmt: skip
+        lambda shown: message(
+            "{query} puts the weight {now} on {key}. All scores in the row are doubled just before the "
+            "softmax. What is the weight now?",
+            query=example.names[i],
+            key=example.names[j],
+            now=shown(now),
+        ),
+        (
+            then,
+            message("Softmax sees differences between scores, and all of them have doubled."),
+            message("the differences between the scores double"),
+        ),
+        (
+            now,
+            message("The differences between the scores have doubled, so the weights do not stay."),
+            message("the differences between the scores stay"),
+        ),
+        (
+            2 * now if now <= 0.5 else math.nan,
+            message("If all weights doubled, the row would sum to 2."),
+            message("the weight doubles, as its score has done"),
+        ),
+        (
+            halved,
+            message("That is what halved scores give: differences shrink, and the row becomes flatter."),
+            message("the differences between the scores halve"),
+        ),
+    )
 
 
 @beyond_figure
@@ -105,18 +158,38 @@ def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Ge
     j = below(len(example.tokens), random)
     column = weights_if(example, head, temperature=heat)[:, j]
     return multiple_choice_of_numbers(
-        message("At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is "
-            "the sum?", temperature=Fixed(heat, 1), key=example.names[j]),
-        (float(column.sum()), message("What a key gets from all queries together has no fixed sum."),
-                              message("what each query gives it, added up")),
-        (1.0, message("Rows sum to 1: each query shares out one whole. What a key gets need not."),
-              message("weights on one key make one whole")),
-        (float(column.mean()), message("That is the average of the column, not its sum."),
-                               message("what each query gives it, averaged")),
-        (float(column.max()), message("That is one weight alone. Add up the whole column."),
-                              message("the maximum that one query gives it")),
-        (float(len(column)), message("That would need every token to put all its weight on this key."),
-                             message("every query gives it all its weight")))  # fmt: skip
+        message(
+            "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is "
+            "the sum?",
+            temperature=Fixed(heat, 1),
+            key=example.names[j],
+        ),
+        (
+            float(column.sum()),
+            message("What a key gets from all queries together has no fixed sum."),
+            message("what each query gives it, added up"),
+        ),
+        (
+            1.0,
+            message("Rows sum to 1: each query shares out one whole. What a key gets need not."),
+            message("weights on one key make one whole"),
+        ),
+        (
+            float(column.mean()),
+            message("That is the average of the column, not its sum."),
+            message("what each query gives it, averaged"),
+        ),
+        (
+            float(column.max()),
+            message("That is one weight alone. Add up the whole column."),
+            message("the maximum that one query gives it"),
+        ),
+        (
+            float(len(column)),
+            message("That would need every token to put all its weight on this key."),
+            message("every query gives it all its weight"),
+        ),
+    )
 
 
 def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
@@ -132,25 +205,58 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     if multiply and times[j] - weights[j] > CLEAR_LEAD:
         change = message("Multiply every score in the row by {number}", number=number)
         cards = (
-            Card(grows, message("To {after}: all differences grow, so keys with less weight lose and this one gains.",
-                            after=after), message("its score changes, and its weight with it")),
-            Card(stays, message("That is so when a constant is added. Multiplied scores have larger differences."),
-                        message("all scores change in the same way")),
-            Card(shrinks, message("The row would become flatter if the scores were divided."),
-                          message("the sum it is divided by changes")))  # fmt: skip
+            Card(
+                grows,
+                message(
+                    "To {after}: all differences grow, so keys with less weight lose and this one gains.", after=after
+                ),
+                message("its score changes, and its weight with it"),
+            ),
+            Card(
+                stays,
+                message("That is so when a constant is added. Multiplied scores have larger differences."),
+                message("all scores change in the same way"),
+            ),
+            Card(
+                shrinks,
+                message("The row would become flatter if the scores were divided."),
+                message("the sum it is divided by changes"),
+            ),
+        )
     else:
         change = message("Add {number} to every score in the row", number=number)
         cards = (
-            Card(stays, message("It is {before} again: every exp is multiplied by e^{number}, and so is their sum.",
-                            before=before, number=number), message("all scores change in the same way")),
-            Card(grows, message("All the exps grow by the same factor, and their sum with them: the weight stays."),
-                        message("its score changes, and its weight with it")),
-            Card(shrinks, message("Softmax sees the differences between scores, and these have not changed."),
-                          message("the sum it is divided by changes")))  # fmt: skip
+            Card(
+                stays,
+                message(
+                    "It is {before} again: every exp is multiplied by e^{number}, and so is their sum.",
+                    before=before,
+                    number=number,
+                ),
+                message("all scores change in the same way"),
+            ),
+            Card(
+                grows,
+                message("All the exps grow by the same factor, and their sum with them: the weight stays."),
+                message("its score changes, and its weight with it"),
+            ),
+            Card(
+                shrinks,
+                message("Softmax sees the differences between scores, and these have not changed."),
+                message("the sum it is divided by changes"),
+            ),
+        )
     return multiple_choice(
-        message("{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this "
-            "weight?", query=example.names[i], key=example.names[j], weight=before, change=change),
-        *cards)  # fmt: skip
+        message(
+            "{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this "
+            "weight?",
+            query=example.names[i],
+            key=example.names[j],
+            weight=before,
+            change=change,
+        ),
+        *cards,
+    )
 
 
 QUESTIONS = (most_looked_at, weight_cell, scores_doubled, column_sum, all_scores_change)

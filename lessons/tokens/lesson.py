@@ -40,13 +40,21 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
     figure = Matrices(
-        key="tokens_figure", name=message("Tokens, ids and rows"), first="x",
+        key="tokens_figure",
+        name=message("Tokens, ids and rows"),
+        first="x",
         notice=(*notice_tokens(example), *what_is_added(example)),
-        bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
+        bands=(rows_of_x(example),),
+        weights=whose_vectors(example),
+        numbered=True,
+        height=480,
+    )
     return Screen(
-        formula=stage_formula("x", example), figures=(figure, lookup_table(look_up(example, choices.words))),
+        formula=stage_formula("x", example),
+        figures=(figure, lookup_table(look_up(example, choices.words))),
         code=Code((tokenize, embed), example.heads.select(0), example.scale, partial(ran_lookup, example)),
-        ask=question_picker("tokens", QUESTIONS, example.example.seed, example))  # fmt: skip
+        ask=question_picker("tokens", QUESTIONS, example.example.seed, example),
+    )
 
 
 def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
@@ -79,11 +87,26 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
     tokens = tuple(f"{token_id}  {visible_text(token)}" for token_id, token in zip(ids, example.tokens, strict=True))
     different = tuple(f"{token_id}  {visible_text(example.tokens[first[token_id]])}" for token_id in rows)
     return (
-        Matrix(key="x", title=message("X"), values=x, rows=Axis(message("ids"), tokens, named=True), columns=features,
-               step=of_x, sources=lambda i, j: same_id(ids[i])),
-        Matrix(key="table", title=message("their rows of the embedding table"), values=different_rows,
-               rows=Axis(TOKENS, different, named=True), columns=features, step=of_table, given=True,
-               sources=lambda i, j: same_id(rows[i])))  # fmt: skip
+        Matrix(
+            key="x",
+            title=message("X"),
+            values=x,
+            rows=Axis(message("ids"), tokens, named=True),
+            columns=features,
+            step=of_x,
+            sources=lambda i, j: same_id(ids[i]),
+        ),
+        Matrix(
+            key="table",
+            title=message("their rows of the embedding table"),
+            values=different_rows,
+            rows=Axis(TOKENS, different, named=True),
+            columns=features,
+            step=of_table,
+            given=True,
+            sources=lambda i, j: same_id(rows[i]),
+        ),
+    )
 
 
 def ran_lookup(example: ExampleTrace) -> Ran:
@@ -97,9 +120,14 @@ def ran_lookup(example: ExampleTrace) -> Ran:
     text = text if tokenize(text, chosen.unit) else DEFAULT_SENTENCE
     return Ran(
         {"text": text, "unit": chosen.unit, "n_tokens": len(example.tokens), "table": table},
-        ("tokens = tokenize(text, unit)[:n_tokens]", "vocabulary = [*dict.fromkeys(tokens)]",
-         "rows = torch.tensor([vocabulary.index(token) for token in tokens])", "x = embed(rows, table)"),
-        {"tokens": list(example.tokens), "x": x})  # fmt: skip
+        (
+            "tokens = tokenize(text, unit)[:n_tokens]",
+            "vocabulary = [*dict.fromkeys(tokens)]",
+            "rows = torch.tensor([vocabulary.index(token) for token in tokens])",
+            "x = embed(rows, table)",
+        ),
+        {"tokens": list(example.tokens), "x": x},
+    )
 
 
 def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:
@@ -107,8 +135,11 @@ def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:
     n, d_model = example.fetched.shape
     numbers = plural("{count} number", "{count} numbers", d_model)
     size = plural(
-        "{count} token becomes a row of {numbers}.", "{count} tokens become {count} rows of {numbers} each.",
-        n, numbers=numbers)  # fmt: skip
+        "{count} token becomes a row of {numbers}.",
+        "{count} tokens become {count} rows of {numbers} each.",
+        n,
+        numbers=numbers,
+    )
     positions = {token_id: [i for i, other in enumerate(example.ids) if other == token_id] for token_id in example.ids}
     shared = [ListOf(tuple(example.names[i] for i in same)) for same in positions.values() if len(same) > 1]
     repeated = [message("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
@@ -181,8 +212,13 @@ def lookup_table(lookup: Lookup) -> Table:
     rows = zip(lookup.tokens, lookup.ids, lookup.rows.tolist(), strict=True)
     cells = tuple((token, token_id, *map(Fixed, row)) for token, token_id, row in rows)
     features = (message("feature {feature}", feature=feature + 1) for feature in range(lookup.rows.shape[1]))
-    return Table(key="lookup", name=message("Words and their rows"), notice=(notice_lookup(lookup),),
-                 columns=(message("token"), message("row"), *features), cells=cells)  # fmt: skip
+    return Table(
+        key="lookup",
+        name=message("Words and their rows"),
+        notice=(notice_lookup(lookup),),
+        columns=(message("token"), message("row"), *features),
+        cells=cells,
+    )
 
 
 def notice_lookup(lookup: Lookup) -> Message:
@@ -190,8 +226,10 @@ def notice_lookup(lookup: Lookup) -> Message:
     if not lookup.tokens:
         return message("Type a word to look it up.")
     if lookup.refusal is None and any(token.startswith("·") for token in lookup.tokens):
-        return message("The model cuts words that it does not know into pieces that it does: a dot stands before each but "
-                   "the first.")  # fmt: skip
+        return message(
+            "The model cuts words that it does not know into pieces that it does: a dot stands before each but "
+            "the first."
+        )
     if lookup.refusal is None:
         return message("The table knows every one of these words: each gets its row.")
     strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
@@ -200,4 +238,7 @@ def notice_lookup(lookup: Lookup) -> Message:
         "of the others), the unknown word gets that row.",
         "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
         "of the others), all {count} unknown words get that row.",
-        strangers, refusal=lookup.refusal, row=lookup.unknown_id)  # fmt: skip
+        strangers,
+        refusal=lookup.refusal,
+        row=lookup.unknown_id,
+    )

@@ -16,20 +16,39 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
     n, d, fewer = sizes(3, random)
     different = min(n, fewer)
     return multiple_choice(
-        message("Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} "
-            "numbers. What is the shape of X, rows × columns?", tokens=n, different=different, numbers=d),
-        Card(shaped(n, d), message("A row for each token, a column for each feature."),
-                           message("rows for tokens, columns for features")),
-        Card(shaped(d, n), message("That is X transposed. Tokens are rows, features are columns."),
-                           message("rows for features, columns for tokens")),
-        Card(shaped(different, d),
-             message("That counts different tokens. A token that comes twice has two rows in X."),
-             message("rows for different tokens, columns for features")),
-        Card(shaped(n, n), message("That has a number for each pair of tokens, as scores do. X has one for each feature."),
-                           message("rows for tokens, columns for tokens")),
-        Card(shaped(1, d), message("One row for all tokens would mix them up. Each token keeps a row of its own."),
-                           message("one row for the sentence, columns for features")),
-    )  # fmt: skip
+        message(
+            "Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} "
+            "numbers. What is the shape of X, rows × columns?",
+            tokens=n,
+            different=different,
+            numbers=d,
+        ),
+        Card(
+            shaped(n, d),
+            message("A row for each token, a column for each feature."),
+            message("rows for tokens, columns for features"),
+        ),
+        Card(
+            shaped(d, n),
+            message("That is X transposed. Tokens are rows, features are columns."),
+            message("rows for features, columns for tokens"),
+        ),
+        Card(
+            shaped(different, d),
+            message("That counts different tokens. A token that comes twice has two rows in X."),
+            message("rows for different tokens, columns for features"),
+        ),
+        Card(
+            shaped(n, n),
+            message("That has a number for each pair of tokens, as scores do. X has one for each feature."),
+            message("rows for tokens, columns for tokens"),
+        ),
+        Card(
+            shaped(1, d),
+            message("One row for all tokens would mix them up. Each token keeps a row of its own."),
+            message("one row for the sentence, columns for features"),
+        ),
+    )
 
 
 def two_rows(example: ExampleTrace, random: Generator) -> Asked:
@@ -47,13 +66,25 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
     if alike:
         return multiple_choice(
             prompt,
-            Card(same, message("A row is looked up by the token alone; its position is not in it. Both rows start with "
-                           "{first}.", first=first), message("a row is looked up by its token")),
-            Card(differ, message("The same token has the same row wherever it stands. Positions come in only if added."),
-                         message("a row is looked up by token and position")),
-            Card(message("The later one holds larger numbers only."),
-                 message("Nothing is added up on the way: a row is looked up, not counted."),
-                 message("it gathers what came before")))  # fmt: skip
+            Card(
+                same,
+                message(
+                    "A row is looked up by the token alone; its position is not in it. Both rows start with {first}.",
+                    first=first,
+                ),
+                message("a row is looked up by its token"),
+            ),
+            Card(
+                differ,
+                message("The same token has the same row wherever it stands. Positions come in only if added."),
+                message("a row is looked up by token and position"),
+            ),
+            Card(
+                message("The later one holds larger numbers only."),
+                message("Nothing is added up on the way: a row is looked up, not counted."),
+                message("it gathers what came before"),
+            ),
+        )
     return multiple_choice(
         prompt,
         Card(
@@ -63,14 +94,26 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
                 "{first}, the other with {second}.",
                 first=first,
                 second=second,
-            ), message("each token has a row of its own"),
+            ),
+            message("each token has a row of its own"),
         ),
-        Card(same, message("Only the same token fetches the same row. These two are different tokens."),
-                   message("untrained rows are alike")),
-        *([Card(message("They differ in a single number."),
-                message("No number of a row says the position, and each of these is from a row of its own."),
-                message("one of the features counts the position"))] if int((x_one != x_other).sum()) > 1 else []),
-    )  # fmt: skip
+        Card(
+            same,
+            message("Only the same token fetches the same row. These two are different tokens."),
+            message("untrained rows are alike"),
+        ),
+        *(
+            [
+                Card(
+                    message("They differ in a single number."),
+                    message("No number of a row says the position, and each of these is from a row of its own."),
+                    message("one of the features counts the position"),
+                )
+            ]
+            if int((x_one != x_other).sum()) > 1
+            else []
+        ),
+    )
 
 
 @beyond_figure
@@ -81,21 +124,32 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
         return None
     a, b = (example.names[position] for position in pair)
     rows = {"first": min(pair) + 1, "second": max(pair) + 1}
-    columns = Card(message("Columns {first} and {second} swap.", **rows),
-                   message("Columns are features, and every token has all of them. Tokens are rows."),
-                   message("a token is a column"))  # fmt: skip
+    columns = Card(
+        message("Columns {first} and {second} swap.", **rows),
+        message("Columns are features, and every token has all of them. Tokens are rows."),
+        message("a token is a column"),
+    )
     return multiple_choice(
-        message("{one} and {other} swap positions, and each takes its vector along. What happens to X?", one=a, other=b),
-        Card(message("Rows {first} and {second} swap.", **rows),
-             message("The vectors move with their tokens, and no number in them changes."),
-             message("a row belongs to its token")),
-        Card(message("Rows {first} and {second} get new numbers.", **rows),
-             message("Order is not built into the vectors: a token has its vector wherever it stands."),
-             message("a row depends on its position")),
+        message(
+            "{one} and {other} swap positions, and each takes its vector along. What happens to X?", one=a, other=b
+        ),
+        Card(
+            message("Rows {first} and {second} swap.", **rows),
+            message("The vectors move with their tokens, and no number in them changes."),
+            message("a row belongs to its token"),
+        ),
+        Card(
+            message("Rows {first} and {second} get new numbers.", **rows),
+            message("Order is not built into the vectors: a token has its vector wherever it stands."),
+            message("a row depends on its position"),
+        ),
         *([] if columns_swap_as_well(example.fetched, *sorted(pair)) else [columns]),
-        Card(message("Nothing changes."), message("The rows of X stand in the order of the sentence, so two of them move."),
-                                      message("X does not know the order")),
-    )  # fmt: skip
+        Card(
+            message("Nothing changes."),
+            message("The rows of X stand in the order of the sentence, so two of them move."),
+            message("X does not know the order"),
+        ),
+    )
 
 
 def columns_swap_as_well(x: Float[Tensor, "tokens d_model"], first: int, second: int) -> bool:
@@ -114,17 +168,30 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     position = below(len(example.tokens), random)
     token = example.names[position]
     return multiple_choice(
-        message("Each row of X is looked up in a table by its token. Suppose {token} appears once more, at the end of the "
-            "sentence. Which row does X get?", token=token),
-        Card(message("The row that {token} has already.", token=token),
-             message("The same token, so the same row again: it starts with {number}.",
-                 number=Fixed(float(example.fetched[position, 0]))), message("the table has one row for this token")),
-        Card(message("A row with numbers of its own."),
-             message("A row depends on the token alone. The same token has the same row at every position."),
-             message("another position, another row")),
-        Card(message("No row at all."),
-             message("X has a row for each position in the sentence, also where a token repeats."),
-             message("X has one row for each different token")))  # fmt: skip
+        message(
+            "Each row of X is looked up in a table by its token. Suppose {token} appears once more, at the end of the "
+            "sentence. Which row does X get?",
+            token=token,
+        ),
+        Card(
+            message("The row that {token} has already.", token=token),
+            message(
+                "The same token, so the same row again: it starts with {number}.",
+                number=Fixed(float(example.fetched[position, 0])),
+            ),
+            message("the table has one row for this token"),
+        ),
+        Card(
+            message("A row with numbers of its own."),
+            message("A row depends on the token alone. The same token has the same row at every position."),
+            message("another position, another row"),
+        ),
+        Card(
+            message("No row at all."),
+            message("X has a row for each position in the sentence, also where a token repeats."),
+            message("X has one row for each different token"),
+        ),
+    )
 
 
 QUESTIONS = (shape_of_x, two_rows, tokens_swapped, token_once_more)

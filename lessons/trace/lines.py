@@ -18,15 +18,36 @@ from attention_core.traced import Cells
 COMPARED = (">", "≥", "<", "≤", "=", "≠", "and", "or", "not")
 CALLED = {"exp": "e^", "log": "ln", "sqrt": "√", "tanh": "tanh", "sin": "sin", "cos": "cos", "max": "max"}
 INFIX = {  # the mark, how strong its first and its other operands must be at least, and how strong it is itself
-    "+": (" + ", (2, 2), 2), "−": (" − ", (2, 3), 2), "·": ("·", (3, 4), 3), "÷": (" ÷ ", (3, 4), 3),
+    "+": (" + ", (2, 2), 2),
+    "−": (" − ", (2, 3), 2),
+    "·": ("·", (3, 4), 3),
+    "÷": (" ÷ ", (3, 4), 3),
     "^": ("^", (5, 9), 4),
-}  # fmt: skip
+}
 COMPUTE: dict[str, Callable[..., np.ndarray]] = {
-    "+": np.add, "−": np.subtract, "·": np.multiply, "÷": np.divide, "^": np.power, "neg": np.negative, "exp": np.exp,
-    "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, "max": np.maximum, ">": np.greater,
-    "≥": np.greater_equal, "<": np.less, "≤": np.less_equal, "=": np.equal, "≠": np.not_equal, "and": np.logical_and,
-    "or": np.logical_or, "not": np.logical_not,
-}  # fmt: skip
+    "+": np.add,
+    "−": np.subtract,
+    "·": np.multiply,
+    "÷": np.divide,
+    "^": np.power,
+    "neg": np.negative,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+    "sin": np.sin,
+    "cos": np.cos,
+    "max": np.maximum,
+    ">": np.greater,
+    "≥": np.greater_equal,
+    "<": np.less,
+    "≤": np.less_equal,
+    "=": np.equal,
+    "≠": np.not_equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+}
 SUMMED = {"+": (np.sum, 0.0), "max": (np.max, -math.inf)}  # along the axis of terms, and what changes nothing there
 MOST_TERMS, SHOWN_TERMS = 16, 6  # longer sums name their largest terms, and what the others come to
 # Digits of the operands and of the result: few first; where large numbers cancel, fewer of the result will do.

@@ -22,11 +22,20 @@ def ablation_table(settings: TrainingSettings, snapshot: Snapshot) -> Table:
     heads = [ablate_heads(settings, snapshot, [one]) for layer in of_layers for one in layer]
     layers = [ablate_heads(settings, snapshot, layer) for layer in of_layers if len(layer) > 1]
     return Table(
-        key="ablation", name=message("What each head is worth"),
+        key="ablation",
+        name=message("What each head is worth"),
         notice=ablation_sentences(heads),
-        columns=(message("ablated"), message("right answers left"), message("lost (percentage points)"), message("loss")),
-        cells=tuple((ablated_name(one), Percent(one.accuracy), Fixed(100 * one.lost, 1), Fixed(one.loss))
-                    for one in (*heads, *layers)))  # fmt: skip
+        columns=(
+            message("ablated"),
+            message("right answers left"),
+            message("lost (percentage points)"),
+            message("loss"),
+        ),
+        cells=tuple(
+            (ablated_name(one), Percent(one.accuracy), Fixed(100 * one.lost, 1), Fixed(one.loss))
+            for one in (*heads, *layers)
+        ),
+    )
 
 
 def heads_by_layer(config: ModelConfig) -> list[list[tuple[int, int]]]:
@@ -72,8 +81,9 @@ class WithoutHead:
     @property
     def line(self) -> Line:
         """Its loss, beside that of the whole model."""
-        return Line(key="ablated", name=self.name, colour="muted", style="dashed", points=True, x=self.steps,
-                    y=self.losses)  # fmt: skip
+        return Line(
+            key="ablated", name=self.name, colour="muted", style="dashed", points=True, x=self.steps, y=self.losses
+        )
 
     @property
     def sentence(self) -> Message:
@@ -81,11 +91,21 @@ class WithoutHead:
         now, head = self.now, head_name(*self.now.ablated[0])
         losses = dict(zip(("loss", "whole"), distinguishable(now.loss, now.loss_of_all), strict=True))
         if percent(now.accuracy) == percent(now.accuracy_of_all):
-            return message("Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
-                       "right, {left}.", head=head, **losses, left=Percent(now.accuracy))  # fmt: skip
-        return message("Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are "
-                   "right instead of {right}.", head=head, **losses, left=Percent(now.accuracy),
-                   right=Percent(now.accuracy_of_all))  # fmt: skip
+            return message(
+                "Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
+                "right, {left}.",
+                head=head,
+                **losses,
+                left=Percent(now.accuracy),
+            )
+        return message(
+            "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are "
+            "right instead of {right}.",
+            head=head,
+            **losses,
+            left=Percent(now.accuracy),
+            right=Percent(now.accuracy_of_all),
+        )
 
 
 def without_head(settings: TrainingSettings, snapshots: Iterable[Snapshot], head: tuple[int, int]) -> WithoutHead:
@@ -103,8 +123,12 @@ def without_heads(settings: TrainingSettings, snapshot: Snapshot) -> Message:
     if percent(off.accuracy) == percent(off.accuracy_of_all):
         return message("With every head ablated {left} of the answers are right, as many as with them.", left=left)
     if off.accuracy_of_all >= settings.task.enough_right and off.accuracy > LITTLE * off.accuracy_of_all:
-        return message("With every head ablated {left} of the answers are still right ({whole} with them): this takes "
-                   "little attention.", left=left, whole=whole)  # fmt: skip
+        return message(
+            "With every head ablated {left} of the answers are still right ({whole} with them): this takes "
+            "little attention.",
+            left=left,
+            whole=whole,
+        )
     return message(
         "With every head ablated {left} of the answers are right ({whole} with them).", left=left, whole=whole
     )

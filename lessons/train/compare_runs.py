@@ -63,25 +63,59 @@ HARBOUR = (  # no sixteen letters of its last quarter stand in the rest, so what
 )
 
 COMPARISONS: dict[str, Comparison] = {
-    "positions": Comparison(message("Can letters be reversed without knowing where they stand?"), TASKS["reverse"],
-                            {"positions": "learned"}, {"positions": "none"}),
-    "scaling": Comparison(message("Is a task with a large d_k learnt as soon without the division by √d_k?"),
-                          TASKS["reverse"], {"scaling": True}, {"scaling": False},
-                          {"d_model": 64, "d_k": 512, "embedding_std": 1.0, "steps": 40}),
-    "layers": Comparison(message("Can one layer find what followed a letter, or does it take two?"), TASKS["recall"],
-                         {"n_layers": 2}, {"n_layers": 1}),
-    "induction": Comparison(message("At which moment does an induction head form, and can one layer grow one?"),
-                            TASKS["induction"], {"n_layers": 2}, {"n_layers": 1}),
-    "heads": Comparison(message("Can one head bring four letters along at once as soon as four heads can?"), TASKS["last"],
-                        {"n_heads": 4}, {"n_heads": 1}, {"d_model": 16, "steps": 600}),
+    "positions": Comparison(
+        message("Can letters be reversed without knowing where they stand?"),
+        TASKS["reverse"],
+        {"positions": "learned"},
+        {"positions": "none"},
+    ),
+    "scaling": Comparison(
+        message("Is a task with a large d_k learnt as soon without the division by √d_k?"),
+        TASKS["reverse"],
+        {"scaling": True},
+        {"scaling": False},
+        {"d_model": 64, "d_k": 512, "embedding_std": 1.0, "steps": 40},
+    ),
+    "layers": Comparison(
+        message("Can one layer find what followed a letter, or does it take two?"),
+        TASKS["recall"],
+        {"n_layers": 2},
+        {"n_layers": 1},
+    ),
+    "induction": Comparison(
+        message("At which moment does an induction head form, and can one layer grow one?"),
+        TASKS["induction"],
+        {"n_layers": 2},
+        {"n_layers": 1},
+    ),
+    "heads": Comparison(
+        message("Can one head bring four letters along at once as soon as four heads can?"),
+        TASKS["last"],
+        {"n_heads": 4},
+        {"n_heads": 1},
+        {"d_model": 16, "steps": 600},
+    ),
     "mask": Comparison(
         message("What does a model of letters learn when it may look ahead?"),
-        CharacterTask(HARBOUR, 16, held_out_share=0.25), {"causal": True}, {"causal": False}, {"steps": 400}),
-    "slices": Comparison(message("Must a head see all features, or is a slice of them enough?"), TASKS["recall"],
-                         {"heads": "projected"}, {"heads": "sliced"}, {"n_heads": 8, "learning_rate": 0.005}),
-    "engine": Comparison(message("Do gradients by hand train the same model as PyTorch's autograd?"), TASKS["reverse"],
-                         {"engine": "numpy"}, {"engine": "autograd"}),
-}  # fmt: skip
+        CharacterTask(HARBOUR, 16, held_out_share=0.25),
+        {"causal": True},
+        {"causal": False},
+        {"steps": 400},
+    ),
+    "slices": Comparison(
+        message("Must a head see all features, or is a slice of them enough?"),
+        TASKS["recall"],
+        {"heads": "projected"},
+        {"heads": "sliced"},
+        {"n_heads": 8, "learning_rate": 0.005},
+    ),
+    "engine": Comparison(
+        message("Do gradients by hand train the same model as PyTorch's autograd?"),
+        TASKS["reverse"],
+        {"engine": "numpy"},
+        {"engine": "autograd"},
+    ),
+}
 
 
 def differences(before: TrainingSettings, after: TrainingSettings) -> list[Difference]:
@@ -108,25 +142,36 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Message, Argument]]
     """Every setting but the task, with a name for the screen and its value as it is read aloud."""
     model = settings.model
     switches = [
-        (message("causal mask"), model.causal), (message("division by √d_k"), model.scaling), (message("residual"), model.residual),
-        (message("layer norm"), model.layer_norm), (message("MLP"), model.mlp), (message("sinks"), model.sink),
-    ]  # fmt: skip
+        (message("causal mask"), model.causal),
+        (message("division by √d_k"), model.scaling),
+        (message("residual"), model.residual),
+        (message("layer norm"), model.layer_norm),
+        (message("MLP"), model.mlp),
+        (message("sinks"), model.sink),
+    ]
     return [
-        (message("layers"), str(model.n_layers)), (message("heads"), str(model.n_heads)),
-        (message("features"), str(model.d_model)), (message("d_k"), str(model.query_features)),
+        (message("layers"), str(model.n_layers)),
+        (message("heads"), str(model.n_heads)),
+        (message("features"), str(model.d_model)),
+        (message("d_k"), str(model.query_features)),
         (message("d_v"), message("features ÷ heads") if model.d_v is None else str(model.d_v)),
-        (message("the heads"), HEAD_WORDS[model.heads]), (message("positions"), POSITION_WORDS[model.positions]),
+        (message("the heads"), HEAD_WORDS[model.heads]),
+        (message("positions"), POSITION_WORDS[model.positions]),
         *((name, message("on") if switch else message("off")) for name, switch in switches),
         (message("standard deviation of the embedding"), Numeral(f"{model.embedding_std:g}")),
         (message("context"), str(model.context)),
         (message("optimiser"), OPTIMISER_WORDS[settings.optimiser]),
         (message("learning rate"), Numeral(f"{settings.learning_rate:g}")),
         (message("weight decay"), Numeral(f"{settings.weight_decay:g}")),
-        (message("longest gradient"), message("any length") if settings.clip is None else Numeral(f"{settings.clip:g}")),
-        (message("steps"), str(settings.steps)), (message("sequences per step"), str(settings.batch_size)),
+        (
+            message("longest gradient"),
+            message("any length") if settings.clip is None else Numeral(f"{settings.clip:g}"),
+        ),
+        (message("steps"), str(settings.steps)),
+        (message("sequences per step"), str(settings.batch_size)),
         (message("seed"), str(settings.seed)),
         (message("gradients"), ENGINE_WORDS[settings.engine]),
-    ]  # fmt: skip
+    ]
 
 
 def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, ...]:
@@ -136,8 +181,9 @@ def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tup
     one, other = first.evaluations[-1], second.evaluations[-1]
     said = [right_in_both(one, other)]
     if not (math.isnan(one.weight) or math.isnan(other.weight)):
-        said.append(message("Weight on the target cells: {one} and {other}.",
-                        one=Fixed(one.weight), other=Fixed(other.weight)))  # fmt: skip
+        said.append(
+            message("Weight on the target cells: {one} and {other}.", one=Fixed(one.weight), other=Fixed(other.weight))
+        )
     looked = look_ahead(first, second)
     judged = verdict(one.accuracy, other.accuracy, one.learnt, other.learnt) if looked is None else looked
     return *said, judged, *same_run(first, second)
@@ -153,13 +199,22 @@ def look_ahead(first: TrainingHistory, second: TrainingHistory) -> Message | Non
     one, other = (measure_future_leak(history.settings, history.snapshot) for history in (first, second))
     losses = {"one": Fixed(one.loss_hidden), "other": Fixed(other.loss_hidden)}
     if all(ahead):
-        return message("Both may look ahead, so what they get right may be read. With the future hidden the losses are "
-                   "{one} and {other}.", **losses)  # fmt: skip
+        return message(
+            "Both may look ahead, so what they get right may be read. With the future hidden the losses are "
+            "{one} and {other}.",
+            **losses,
+        )
     if ahead[0]:
-        return message("Only the first run may look ahead, so what it gets right may be read. With the future hidden the "
-                   "losses are {one} and {other}.", **losses)  # fmt: skip
-    return message("Only the second run may look ahead, so what it gets right may be read. With the future hidden the "
-               "losses are {one} and {other}.", **losses)  # fmt: skip
+        return message(
+            "Only the first run may look ahead, so what it gets right may be read. With the future hidden the "
+            "losses are {one} and {other}.",
+            **losses,
+        )
+    return message(
+        "Only the second run may look ahead, so what it gets right may be read. With the future hidden the "
+        "losses are {one} and {other}.",
+        **losses,
+    )
 
 
 def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, ...]:
@@ -168,18 +223,32 @@ def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, 
         return ()
     both = min(len(first.losses), len(second.losses))
     gap = float(abs(first.losses[:both] - second.losses[:both]).max())
-    return (message("Only the way to the gradients differs: over {updates} updates the two losses are never further apart "
-                "than {gap}.", updates=both - 1, gap=Magnitude(gap)),)  # fmt: skip
+    return (
+        message(
+            "Only the way to the gradients differs: over {updates} updates the two losses are never further apart "
+            "than {gap}.",
+            updates=both - 1,
+            gap=Magnitude(gap),
+        ),
+    )
 
 
 def right_in_both(one: Evaluation, other: Evaluation) -> Message:
     """The shares of right answers, each with the step of its evaluation."""
     steps = {"one_step": one.step, "other_step": other.step}
     if percent(one.accuracy) == percent(other.accuracy):
-        return message("Right answers: {share} in the first run (after {one_step} updates) and as many in the second "
-                   "(after {other_step}), to the percent.", share=Percent(one.accuracy), **steps)  # fmt: skip
-    return message("Right answers: {one} in the first run (after {one_step} updates), {other} in the second (after "
-               "{other_step}).", one=Percent(one.accuracy), other=Percent(other.accuracy), **steps)  # fmt: skip
+        return message(
+            "Right answers: {share} in the first run (after {one_step} updates) and as many in the second "
+            "(after {other_step}), to the percent.",
+            share=Percent(one.accuracy),
+            **steps,
+        )
+    return message(
+        "Right answers: {one} in the first run (after {one_step} updates), {other} in the second (after {other_step}).",
+        one=Percent(one.accuracy),
+        other=Percent(other.accuracy),
+        **steps,
+    )
 
 
 def verdict(accuracy: float, other: float, learnt: bool, other_learnt: bool) -> Message:

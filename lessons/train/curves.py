@@ -25,17 +25,29 @@ def loss_figure(history: TrainingHistory, less: WithoutHead | None = None) -> Cu
     settings, evaluations = history.settings, history.evaluations
     vectors = settings.model.output == "vectors"
     line = Line(key="training", name=message("training loss"), x=range(len(history.losses)), y=history.losses)
-    dots = Line(key="evaluation", name=message("evaluation loss"), style="dots",
-                x=[e.step for e in evaluations], y=[e.loss for e in evaluations])  # fmt: skip
+    dots = Line(
+        key="evaluation",
+        name=message("evaluation loss"),
+        style="dots",
+        x=[e.step for e in evaluations],
+        y=[e.loss for e in evaluations],
+    )
     return Curves(
-        key="loss", name=message("The loss while the model trains"),
-        lines=(line, dots) if less is None else (line, dots, less.line), width=WIDTH, height=190,
+        key="loss",
+        name=message("The loss while the model trains"),
+        lines=(line, dots) if less is None else (line, dots, less.line),
+        width=WIDTH,
+        height=190,
         notice=(*loss_sentences(settings, float(history.losses[-1])), *([LINE_AND_DOTS] if evaluations else [])),
-        x=message("updates"), y=message("loss (squared error)") if vectors else message("loss (nats)"),
+        x=message("updates"),
+        y=message("loss (squared error)") if vectors else message("loss (nats)"),
         x_domain=(0, settings.steps),
-        levels=tuple((message("{baseline}: {loss}", baseline=baseline_name(b), loss=Fixed(b.loss)), b.loss)
-                     for b in settings.task.baselines()),
-        marks=tuple((one.label, one.step) for one in formed_heads(history)))  # fmt: skip
+        levels=tuple(
+            (message("{baseline}: {loss}", baseline=baseline_name(b), loss=Fixed(b.loss)), b.loss)
+            for b in settings.task.baselines()
+        ),
+        marks=tuple((one.label, one.step) for one in formed_heads(history)),
+    )
 
 
 def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Message, ...]:
@@ -45,11 +57,16 @@ def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Message, ..
     warning = message("This model may look ahead, so it can read the next letter instead of predicting it.")
     limit = min(settings.task.baselines(), key=lambda b: b.loss)
     if loss >= limit.loss - LEVEL:
-        return message("The loss is {loss}. The levels are for models that see only what came before.",
-                   loss=Fixed(loss)), warning  # fmt: skip
+        return message(
+            "The loss is {loss}. The levels are for models that see only what came before.", loss=Fixed(loss)
+        ), warning
     here, there = distinguishable(loss, limit.loss)
-    return message("The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.",
-               loss=here, level=there, baseline=baseline_name(limit)), warning  # fmt: skip
+    return message(
+        "The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.",
+        loss=here,
+        level=there,
+        baseline=baseline_name(limit),
+    ), warning
 
 
 def asks_for_next(task: Task) -> bool:
@@ -71,15 +88,22 @@ def among_baselines(task: Task, loss: float) -> Message:
     beaten, missed = [b for b in baselines if loss < b.loss], [b for b in baselines if loss > b.loss]
     here, there = distinguishable(loss, (beaten or missed[-1:])[0].loss)
     if not beaten:
-        return message("The loss is {loss}: worse than {baseline} ({level}).", loss=here, level=there,
-                   baseline=baseline_name(missed[-1]))  # fmt: skip
+        return message(
+            "The loss is {loss}: worse than {baseline} ({level}).",
+            loss=here,
+            level=there,
+            baseline=baseline_name(missed[-1]),
+        )
     reached = {"loss": here, "level": there, "baseline": baseline_name(beaten[0])}
     if not missed:
-        return message("The loss is {loss}: better than {baseline} ({level}), the limit on average. This batch was easy.",
-                   **reached)  # fmt: skip
+        return message(
+            "The loss is {loss}: better than {baseline} ({level}), the limit on average. This batch was easy.",
+            **reached,
+        )
     goal = {"goal": baseline_name(missed[-1]), "aim": Fixed(missed[-1].loss)}
-    return message("The loss is {loss}: better than {baseline} ({level}), not yet as good as {goal} ({aim}).",
-               **reached, **goal)  # fmt: skip
+    return message(
+        "The loss is {loss}: better than {baseline} ({level}), not yet as good as {goal} ({aim}).", **reached, **goal
+    )
 
 
 def right_answers(history: TrainingHistory) -> Curves:
@@ -88,14 +112,31 @@ def right_answers(history: TrainingHistory) -> Curves:
     look = {"x": [e.step for e in evaluations], "points": True}
     lines = [Line(key="right", name=message("right answers"), y=[e.accuracy for e in evaluations], colour="v", **look)]
     if evaluations[-1].best_role_weights:
-        lines.append(Line(key="weight", name=message("weight on target cells"), y=[e.weight for e in evaluations],
-                          colour="weight", style="dashed", **look))  # fmt: skip
-    return Curves(key="progress", name=message("Right answers while the model trains"), width=WIDTH, height=140,
-                  percent=True, notice=success_sentences(history.settings, evaluations[-1]), lines=tuple(lines),
-                  x=message("updates"), y=message("share") if len(lines) > 1 else message("right answers"),
-                  x_domain=(0, history.settings.steps), y_domain=(0, 1),
-                  levels=((message("enough"), task.enough_right),),
-                  marks=tuple((None, step) for step in by_step(formed_heads(history))))  # fmt: skip
+        lines.append(
+            Line(
+                key="weight",
+                name=message("weight on target cells"),
+                y=[e.weight for e in evaluations],
+                colour="weight",
+                style="dashed",
+                **look,
+            )
+        )
+    return Curves(
+        key="progress",
+        name=message("Right answers while the model trains"),
+        width=WIDTH,
+        height=140,
+        percent=True,
+        notice=success_sentences(history.settings, evaluations[-1]),
+        lines=tuple(lines),
+        x=message("updates"),
+        y=message("share") if len(lines) > 1 else message("right answers"),
+        x_domain=(0, history.settings.steps),
+        y_domain=(0, 1),
+        levels=((message("enough"), task.enough_right),),
+        marks=tuple((None, step) for step in by_step(formed_heads(history))),
+    )
 
 
 def success_sentences(settings: TrainingSettings, evaluation: Evaluation) -> tuple[Message, ...]:
@@ -115,8 +156,10 @@ def verdict_on(task: Task, evaluation: Evaluation) -> Message:
     if evaluation.learnt:
         return message("It has learnt the task, for which {enough} is enough.", enough=enough)
     if roles_count(task):
-        return message("It has not learnt the task yet: that takes {enough}, and heads that attend where they should.",
-                   enough=enough)  # fmt: skip
+        return message(
+            "It has not learnt the task yet: that takes {enough}, and heads that attend where they should.",
+            enough=enough,
+        )
     return message("It has not learnt the task yet: that takes {enough}.", enough=enough)
 
 
@@ -131,8 +174,11 @@ def role_sentence(task: Task, role: Message, weights: Array) -> Message:
     named = ListOf(tuple(head_name(*head) for head in heads))
     about = {"role": role, "weight": Fixed(float(weights[heads[0]])), "heads": named}
     if roles_count(task):
-        return message("Job: to {role}. Best at it: {heads}, with {weight} of the weight (enough: {enough}).", **about,
-                   enough=Fixed(task.threshold))  # fmt: skip
+        return message(
+            "Job: to {role}. Best at it: {heads}, with {weight} of the weight (enough: {enough}).",
+            **about,
+            enough=Fixed(task.threshold),
+        )
     return message("To {role}: {heads} with {weight} of the weight.", **about)
 
 
@@ -145,15 +191,26 @@ def leak_sentences(leak: FutureLeak) -> tuple[Message, ...]:
     """How far a model that may look ahead reads the answers."""
     losses = {"seeing": Fixed(leak.loss_seeing), "hidden": Fixed(leak.loss_hidden)}
     if leak.strongest == 0:
-        return (message("With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.",
-                    **losses),)  # fmt: skip
+        return (
+            message(
+                "With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.",
+                **losses,
+            ),
+        )
     heads = argmax_ties(leak.ahead, percent)
-    puts = plural("{heads} puts {weight} of its weight on the very letter that is to be predicted.",
-                     "{heads} each put {weight} of their weight on the very letter that is to be predicted.",
-                     len(heads), heads=ListOf(tuple(head_name(*head) for head in heads)),
-                     weight=Percent(leak.strongest))  # fmt: skip
+    puts = plural(
+        "{heads} puts {weight} of its weight on the very letter that is to be predicted.",
+        "{heads} each put {weight} of their weight on the very letter that is to be predicted.",
+        len(heads),
+        heads=ListOf(tuple(head_name(*head) for head in heads)),
+        weight=Percent(leak.strongest),
+    )
     if leak.loss_hidden - leak.loss_seeing > READS_AHEAD:
-        return message("With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the "
-                   "answer.", **losses), puts  # fmt: skip
-    return message("With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead gains it "
-               "little.", **losses), puts  # fmt: skip
+        return message(
+            "With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the answer.",
+            **losses,
+        ), puts
+    return message(
+        "With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead gains it little.",
+        **losses,
+    ), puts

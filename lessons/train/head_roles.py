@@ -81,16 +81,29 @@ def formed_sentences(history: TrainingHistory) -> tuple[Message, ...]:
     missing = [role for role in task.roles if role not in {one.role for one in formed}]
     if missing and history.evaluations:
         labels = ListOf(tuple(JOBS[role][0] for role in missing))
-        said.append(message("Not formed so far: {labels}. That takes {enough} of a head's weight on its job.",
-                        labels=labels, enough=Percent(MOST_OF_WEIGHT)))  # fmt: skip
+        said.append(
+            message(
+                "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.",
+                labels=labels,
+                enough=Percent(MOST_OF_WEIGHT),
+            )
+        )
     return tuple(said)
 
 
 def formed_sentence(step: int, several: Sequence[Formed]) -> Message:
     """What has formed at one evaluation."""
-    which = ListOf(tuple(message("{label} ({heads})", label=one.label, heads=ListOf(tuple(head_name(*h) for h in one.heads)))
-                      for one in several))  # fmt: skip
+    which = ListOf(
+        tuple(
+            message("{label} ({heads})", label=one.label, heads=ListOf(tuple(head_name(*h) for h in one.heads)))
+            for one in several
+        )
+    )
     if step == 0:
         return message("There before any training: {which}.", which=which)
-    return message("Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
-               step=step, which=which, enough=Percent(MOST_OF_WEIGHT))  # fmt: skip
+    return message(
+        "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
+        step=step,
+        which=which,
+        enough=Percent(MOST_OF_WEIGHT),
+    )

@@ -55,9 +55,16 @@ def train_screen(
     frames = tuple(observed_heads(moment, heads_width, moment is moments[-1], left_out) for moment in moments)
     said = moment_sentences(history, moments)
     film = Film(
-        key="run", name=message("A training run"), frames=frames, moments=said, curves=curves, width=width,
-        at=tuple(moment.step for moment in moments), notice=said[-1:], weights=untrained(history),
-    )  # fmt: skip
+        key="run",
+        name=message("A training run"),
+        frames=frames,
+        moments=said,
+        curves=curves,
+        width=width,
+        at=tuple(moment.step for moment in moments),
+        notice=said[-1:],
+        weights=untrained(history),
+    )
     return Screen(
         figures=(film, *figures_of_task(history, width)),
         remarks=(
@@ -76,8 +83,12 @@ def collected_by_sinks(settings: TrainingSettings, observed: Observed) -> tuple[
     if not settings.model.sink:
         return ()
     left = torch.stack([layer.weights.sum(dim=-1) for layer in observed.layers])
-    return (message("Of the weight of these rows the sinks of the heads collect {share}, on average.",
-                share=Percent(1 - float(left.mean()))),)  # fmt: skip
+    return (
+        message(
+            "Of the weight of these rows the sinks of the heads collect {share}, on average.",
+            share=Percent(1 - float(left.mean())),
+        ),
+    )
 
 
 def standing_remarks(history: TrainingHistory) -> tuple[Message, ...]:
@@ -142,18 +153,29 @@ def moment_sentences(history: TrainingHistory, moments: Sequence[Observed]) -> t
 def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Message:
     """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
     if isinstance(observed, ObservedText):
-        return plural("After {count} update it writes: {sample}", "After {count} updates it writes: {sample}",
-                         observed.step, sample=observed.sample)  # fmt: skip
+        return plural(
+            "After {count} update it writes: {sample}",
+            "After {count} updates it writes: {sample}",
+            observed.step,
+            sample=observed.sample,
+        )
     pairs = zip(observed.example.answers, observed.predicted, strict=True)
     answers = " ".join(NOTHING if right is None else visible_text(answer) for right, answer in pairs)
     right = {"share": Percent(observed.accuracy), "answers": answers}
     if formed:
-        return plural("After {count} update, with {formed} formed, {share} of these answers are right: {answers}",
-                         "After {count} updates, with {formed} formed, {share} of these answers are right: {answers}",
-                         observed.step, formed=ListOf(tuple(formed)), **right)  # fmt: skip
-    return plural("After {count} update {share} of these answers are right: {answers}",
-                     "After {count} updates {share} of these answers are right: {answers}",
-                     observed.step, **right)  # fmt: skip
+        return plural(
+            "After {count} update, with {formed} formed, {share} of these answers are right: {answers}",
+            "After {count} updates, with {formed} formed, {share} of these answers are right: {answers}",
+            observed.step,
+            formed=ListOf(tuple(formed)),
+            **right,
+        )
+    return plural(
+        "After {count} update {share} of these answers are right: {answers}",
+        "After {count} updates {share} of these answers are right: {answers}",
+        observed.step,
+        **right,
+    )
 
 
 def answer_rows(example: TaskExample, predicted: Sequence[str]) -> dict[str, list[str]]:

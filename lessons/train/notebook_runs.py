@@ -11,9 +11,17 @@ from attention_core.training import TrainingHistory, TrainingSettings, recommend
 from lessons.screen.message import Fixed, ListOf, Message, message
 
 HELLO_WORLD = recommended(
-    CharacterTask("hello world", 8), 1337, d_model=16, n_heads=2, heads="sliced", residual=False, embedding_std=1.0,
-    learning_rate=0.001, steps=200, batch_size=4,
-)  # fmt: skip
+    CharacterTask("hello world", 8),
+    1337,
+    d_model=16,
+    n_heads=2,
+    heads="sliced",
+    residual=False,
+    embedding_std=1.0,
+    learning_rate=0.001,
+    steps=200,
+    batch_size=4,
+)
 FOUR_VECTORS = recommended(TASKS["vectors"], 42)
 PRINTED = {0: 2.1783, 50: 1.5632, 100: 0.8687, 150: 0.3847}  # the losses that the first notebook shows, by its steps
 
@@ -26,17 +34,22 @@ def same_run_but_for_seed(settings: TrainingSettings, notebook: TrainingSettings
 def notebook_notes(settings: TrainingSettings) -> tuple[Message, ...]:
     """That these are a notebook's settings, and what differs nevertheless; nothing for others."""
     if same_run_but_for_seed(settings, HELLO_WORLD):
-        return (message(
-            "These are the notebook's settings. Its get_batch ignores the batch size of 64 that it is asked for and "
-            "takes {batch} windows, of which the text has only {windows}. The losses that it shows do not come again "
-            "with its seed, 1337; here, too, the initial weights are drawn in another order.",
-            batch=settings.batch_size, windows=len(settings.task.windows),
-        ),)  # fmt: skip
+        return (
+            message(
+                "These are the notebook's settings. Its get_batch ignores the batch size of 64 that it is asked for "
+                "and takes {batch} windows, of which the text has only {windows}. The losses that it shows do not come "
+                "again with its seed, 1337; here, too, the initial weights are drawn in another order.",
+                batch=settings.batch_size,
+                windows=len(settings.task.windows),
+            ),
+        )
     if same_run_but_for_seed(settings, FOUR_VECTORS):
-        return (message(
-            "These are the notebook's settings and its own four vectors: rows 5, 12, 31 and 7 of nn.Embedding(50, 8) "
-            "with seed 42. Only the initial weights are others, drawn from the seed above."
-        ),)  # fmt: skip
+        return (
+            message(
+                "These are the notebook's settings and its own four vectors: rows 5, 12, 31 and 7 of nn.Embedding(50, "
+                "8) with seed 42. Only the initial weights are others, drawn from the seed above."
+            ),
+        )
     return ()
 
 
@@ -47,5 +60,11 @@ def beside_the_printed(history: TrainingHistory) -> tuple[Message, ...]:
         return ()
     theirs = ListOf(tuple(Fixed(PRINTED[step], 4) for step in reached))
     ours = ListOf(tuple(Fixed(float(history.losses[step]), 4) for step in reached))
-    return (message("After {steps} updates the notebook printed the losses {theirs}; here they are {ours}.",
-                steps=ListOf(tuple(reached)), theirs=theirs, ours=ours),)  # fmt: skip
+    return (
+        message(
+            "After {steps} updates the notebook printed the losses {theirs}; here they are {ours}.",
+            steps=ListOf(tuple(reached)),
+            theirs=theirs,
+            ours=ours,
+        ),
+    )

@@ -34,19 +34,32 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
     def finds(position: int) -> Message:
         if settings.model.causal and position > query:
             return message("The mask hides all that comes after {query}.", query=called[query])
-        return message("What it finds there is “{found}”, but the answer is “{answer}”.",
-                   found=visible_text(tokens[position]), answer=visible_text(answer))  # fmt: skip
+        return message(
+            "What it finds there is “{found}”, but the answer is “{answer}”.",
+            found=visible_text(tokens[position]),
+            answer=visible_text(answer),
+        )
 
     tempting = [query, query - 1, query + 1, *torch.randperm(len(tokens), generator=random).tolist()]
     wrong = [position for position in tempting if 0 <= position < len(tokens) and tokens[position] != answer]
     return multiple_choice_of_things(
-        message("The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task "
+        message(
+            "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task "
             "carries it there. On which token does the row of {query} put its weight?",
-            tokens=" ".join(map(visible_text, tokens)), **about),
-        (called[key],
-         message("The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be "
-             "handed on.", position=key + 1, **about)),
-        *((called[position], finds(position)) for position in wrong))  # fmt: skip
+            tokens=" ".join(map(visible_text, tokens)),
+            **about,
+        ),
+        (
+            called[key],
+            message(
+                "The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be "
+                "handed on.",
+                position=key + 1,
+                **about,
+            ),
+        ),
+        *((called[position], finds(position)) for position in wrong),
+    )
 
 
 def readable_pairs(settings: TrainingSettings) -> list[tuple[int, int]]:
@@ -68,20 +81,42 @@ def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Ques
     """What a loss means: a guess that knows nothing has ln of the number of answers it can choose from."""
     size = 2 + below(98, random)
     return multiple_choice_of_numbers(
-        message("A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
-            "loss is the mean of −ln(probability of the right answer), in nats.", size=size),
-        (math.log(size), message("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size),
-                         message("minus ln of an equal share")),
-        (math.log2(size), message("That is its number of bits: a logarithm to the base 2."),
-                          message("the bits that it takes to name one token")),
-        (1 - 1 / size, message("That is how often such a guess is wrong, not the loss."),
-                       message("how often it is wrong")),
-        (float(size), message("That is its perplexity, e to the power of the loss."),
-                      message("one for each token to choose from")),
-        (1 / size, message("That is the probability of the right answer. The loss is its negative logarithm."),
-                   message("how often it is right")),
-        (0.0, message("The loss is 0 when the right answer gets the whole probability, every time."),
-              message("a fair guess is free")))  # fmt: skip
+        message(
+            "A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
+            "loss is the mean of −ln(probability of the right answer), in nats.",
+            size=size,
+        ),
+        (
+            math.log(size),
+            message("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size),
+            message("minus ln of an equal share"),
+        ),
+        (
+            math.log2(size),
+            message("That is its number of bits: a logarithm to the base 2."),
+            message("the bits that it takes to name one token"),
+        ),
+        (
+            1 - 1 / size,
+            message("That is how often such a guess is wrong, not the loss."),
+            message("how often it is wrong"),
+        ),
+        (
+            float(size),
+            message("That is its perplexity, e to the power of the loss."),
+            message("one for each token to choose from"),
+        ),
+        (
+            1 / size,
+            message("That is the probability of the right answer. The loss is its negative logarithm."),
+            message("how often it is right"),
+        ),
+        (
+            0.0,
+            message("The loss is 0 when the right answer gets the whole probability, every time."),
+            message("a fair guess is free"),
+        ),
+    )
 
 
 def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Question | None:
@@ -92,19 +127,49 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
     total, tables = sum(sizes.values()), sum(n for key, n in sizes.items() if key.endswith("_table"))
     layers = sum(n for key, n in sizes.items() if key.startswith("layers."))
     return multiple_choice_of_counts(
-        message("Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
+        message(
+            "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
             "change?",
             layers=plural("1 layer", "{count} layers", model.n_layers),
-            heads=plural("1 head", "{count} heads", model.n_heads), d_model=model.d_model),
-        (total, message("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
-                    tables=Integer(tables), layers=Integer(layers), after=Integer(total - tables - layers)),
-                message("the tables, the layers, and all after them")),
-        (layers, message("So many are in the layers; what stands around them is trained, too."), message("the layers alone")),
-        (total + layers, message("The layers are counted twice."), message("all of it, and the layers again for the way back")),
-        (total - tables, message("The tables of vectors are trained as well."), message("the layers and all after them")),
-        (total + tables, message("The tables are counted twice."), message("all of it, and the tables again for the answers")),
-        (4 * model.d_model, message("A projection has a number for each pair of features."),
-                            message("d_model for each of W_q, W_k, W_v and W_o")))  # fmt: skip
+            heads=plural("1 head", "{count} heads", model.n_heads),
+            d_model=model.d_model,
+        ),
+        (
+            total,
+            message(
+                "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
+                tables=Integer(tables),
+                layers=Integer(layers),
+                after=Integer(total - tables - layers),
+            ),
+            message("the tables, the layers, and all after them"),
+        ),
+        (
+            layers,
+            message("So many are in the layers; what stands around them is trained, too."),
+            message("the layers alone"),
+        ),
+        (
+            total + layers,
+            message("The layers are counted twice."),
+            message("all of it, and the layers again for the way back"),
+        ),
+        (
+            total - tables,
+            message("The tables of vectors are trained as well."),
+            message("the layers and all after them"),
+        ),
+        (
+            total + tables,
+            message("The tables are counted twice."),
+            message("all of it, and the tables again for the answers"),
+        ),
+        (
+            4 * model.d_model,
+            message("A projection has a number for each pair of features."),
+            message("d_model for each of W_q, W_k, W_v and W_o"),
+        ),
+    )
 
 
 QUESTIONS = (where_to_attend, loss_of_a_guess, how_many_weights)

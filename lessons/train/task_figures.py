@@ -38,9 +38,14 @@ def window_table(task: CharacterTask) -> Table:
     windows = task.windows[:MOST_WINDOWS].tolist()
     characters = [list(map(visible_text, task.vocabulary.decode(window))) for window in windows]
     cells = [(place, "".join(row[:-1]), "".join(row[1:])) for place, row in enumerate(characters, start=1)]
-    return Table(key="text_windows", name=message("The windows of the text"), notice=tuple(notice_windows(task)),
-                 columns=(message("window"), message("x: read"), message("y: to predict")), cells=tuple(cells),
-                 **({"width": NARROW} if task.window <= SHORT_WINDOW else {}))  # fmt: skip
+    return Table(
+        key="text_windows",
+        name=message("The windows of the text"),
+        notice=tuple(notice_windows(task)),
+        columns=(message("window"), message("x: read"), message("y: to predict")),
+        cells=tuple(cells),
+        **({"width": NARROW} if task.window <= SHORT_WINDOW else {}),
+    )
 
 
 def notice_windows(task: CharacterTask) -> Iterator[Message]:
@@ -63,14 +68,29 @@ def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
     tokens, shown = history.settings.task.example.tokens, shown_features(x.shape[-1], 1)
     look = {"rows": token_axis(tokens), "columns": feature_axis(len(shown)), "remark": shown_of(x, len(shown))}
     matrices = tuple(
-        Matrix(key=key, title=title, values=own[:, shown], colour=colour, step=reading(title, own, tokens),
-               sources=lambda i, j, other=other: (Cells(other, i, j),), **look)
+        Matrix(
+            key=key,
+            title=title,
+            values=own[:, shown],
+            colour=colour,
+            step=reading(title, own, tokens),
+            sources=lambda i, j, other=other: (Cells(other, i, j),),
+            **look,
+        )
         for key, title, own, colour, other in (
-            ("given_back", message("output"), output, "v", "x"), ("x", message("X"), x, "ink", "given_back"))
-    )  # fmt: skip
-    return Matrices(key="copies", name=message("The output beside X"), bands=(matrices,), first="given_back", width=width,
-                    notice=(notice_copies(history.snapshot.step, output - x, loss),),
-                    hint=message("Point at a number: its partner in the other matrix lights up."))  # fmt: skip
+            ("given_back", message("output"), output, "v", "x"),
+            ("x", message("X"), x, "ink", "given_back"),
+        )
+    )
+    return Matrices(
+        key="copies",
+        name=message("The output beside X"),
+        bands=(matrices,),
+        first="given_back",
+        width=width,
+        notice=(notice_copies(history.snapshot.step, output - x, loss),),
+        hint=message("Point at a number: its partner in the other matrix lights up."),
+    )
 
 
 def given_back(history: TrainingHistory) -> tuple[Vectors, Vectors, float]:
@@ -99,5 +119,6 @@ def notice_copies(updates: int, gaps: Vectors, loss: float) -> Message:
         "squared difference is {loss}.",
         "The model learns to give X back. After {count} updates its output differs from X by at most {most}; the mean "
         "squared difference is {loss}.",
-        updates, **said,
-    )  # fmt: skip
+        updates,
+        **said,
+    )

@@ -13,8 +13,10 @@ from lessons.variants.costs import tokens_kept
 def derive_of_variant(varied: VariedHead, number: str, *place: int) -> Iterable[Step]:
     """All lines that lead to a number that a question is about: of the changed head, or one of those below."""
     ways: dict[str, Callable[..., Iterator[Step]]] = {
-        "reached": tokens_reached, "turned apart": radians_apart, "cached": numbers_cached,
-    }  # fmt: skip
+        "reached": tokens_reached,
+        "turned apart": radians_apart,
+        "cached": numbers_cached,
+    }
     return ways[number](varied, *place) if number in ways else varied.to_changed.derive(number, *place)
 
 
@@ -25,16 +27,22 @@ def tokens_reached(varied: VariedHead, n_layers: int) -> Iterator[Step]:
     if varied.example.example.causal:
         yield Step(message("with the token itself"), term(n_layers * reach) + 1, n_layers * reach + 1)
     else:
-        yield Step(message("as many to the right, and the token itself"), term(2) * (n_layers * reach) + 1,
-                   2 * n_layers * reach + 1)  # fmt: skip
+        yield Step(
+            message("as many to the right, and the token itself"),
+            term(2) * (n_layers * reach) + 1,
+            2 * n_layers * reach + 1,
+        )
 
 
 def radians_apart(varied: VariedHead, query: int, key: int, pair: int) -> Iterator[Step]:
     """By how much the turns of two tokens differ, in one pair of features."""
     omega, names = float(rotation_angles(2, varied.plain.q.shape[-1])[1, pair]), varied.example.names
     for token in (query, key):
-        yield Step(message("turn of {token}, at position {place} counted from 0", token=names[token], place=token),
-                   term(token) * omega, token * omega)  # fmt: skip
+        yield Step(
+            message("turn of {token}, at position {place} counted from 0", token=names[token], place=token),
+            term(token) * omega,
+            token * omega,
+        )
     says = message("apart: the turn of one step, {omega} radians, for each step between them", omega=Fixed(omega, 4))
     yield Step(says, (term(query) - key) * omega, (query - key) * omega)
 

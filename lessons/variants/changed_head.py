@@ -71,10 +71,20 @@ def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second:
         example = run_example(replace(example.example, n_heads=2))  # still one, where a notebook fixes it
     plain = example.heads.select(head)
     same = VariedHead(
-        kind=kind, amount=amount, example=example, head=head, plain=plain, changed=plain, bare=plain,
-        to_plain=derive_head(example, head), to_changed=derive_head(example, head),
-        kv_heads=example.example.n_heads, group=(head,), asked_heads=asked_heads, cut=cut,
-    )  # fmt: skip
+        kind=kind,
+        amount=amount,
+        example=example,
+        head=head,
+        plain=plain,
+        changed=plain,
+        bare=plain,
+        to_plain=derive_head(example, head),
+        to_changed=derive_head(example, head),
+        kv_heads=example.example.n_heads,
+        group=(head,),
+        asked_heads=asked_heads,
+        cut=cut,
+    )
     return VARIED[kind](same)
 
 
@@ -116,15 +126,22 @@ def with_rotary(same: VariedHead) -> VariedHead:
     """Queries and keys turned by their positions, in place of positions that the head was given otherwise."""
     d_k = same.plain.q.shape[-1]
     if d_k % 2:
-        why = message("Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
-                  "in the sidebar.", d_k=d_k)  # fmt: skip
+        why = message(
+            "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
+            "in the sidebar.",
+            d_k=d_k,
+        )
         return replace(same, impossible=why)
     bare = replace(same.example, added=None)
     turned = replace(bare, rotary=True)
     heads = heads_of(turned.example, turned)
     changed, turned = heads.select(same.head), replace(turned, heads=heads)
-    return replace(same, changed=changed, to_changed=derive_head(turned, same.head, changed),
-                   bare=heads_of(bare.example, bare).select(same.head))  # fmt: skip
+    return replace(
+        same,
+        changed=changed,
+        to_changed=derive_head(turned, same.head, changed),
+        bare=heads_of(bare.example, bare).select(same.head),
+    )
 
 
 def with_groups(same: VariedHead) -> VariedHead:
@@ -158,9 +175,14 @@ def with_cross(same: VariedHead) -> VariedHead:
 
 
 VARIED: dict[Variant, Callable[[VariedHead], VariedHead]] = {
-    "window": with_window, "sink": with_sink, "cap": with_cap, "alibi": with_alibi, "rotary": with_rotary,
-    "grouped": with_groups, "cross": with_cross,
-}  # fmt: skip
+    "window": with_window,
+    "sink": with_sink,
+    "cap": with_cap,
+    "alibi": with_alibi,
+    "rotary": with_rotary,
+    "grouped": with_groups,
+    "cross": with_cross,
+}
 
 
 def without_turns(example: ExampleTrace) -> ExampleTrace:

@@ -46,14 +46,29 @@ def costs_table(varied: VariedHead) -> Table:
     """A row for the head as it is and one for the variant."""
     n = len(varied.plain.q)
     rows = tuple(
-        (name, Integer(weights_in(varied, changed)), Integer(numbers_kept(varied, n, changed)),
-         Integer(numbers_kept(varied, LONG_TEXT, changed)))
-        for name, changed in ((message("as it is"), False), (VARIANT_NAMES[varied.kind], True)))  # fmt: skip
+        (
+            name,
+            Integer(weights_in(varied, changed)),
+            Integer(numbers_kept(varied, n, changed)),
+            Integer(numbers_kept(varied, LONG_TEXT, changed)),
+        )
+        for name, changed in ((message("as it is"), False), (VARIANT_NAMES[varied.kind], True))
+    )
     return Table(
-        key="variant_costs", name=message("Parameters and cache"), width=560, cells=rows,
-        notice=(message("Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values "
-                    "of all heads of this layer for the tokens to come."),),
-        columns=(message("all heads of the layer"), message("parameters"),
-                 plural("cached after {count} token", "cached after {count} tokens", n),
-                 message("after {count}", count=Integer(LONG_TEXT))),
-    )  # fmt: skip
+        key="variant_costs",
+        name=message("Parameters and cache"),
+        width=560,
+        cells=rows,
+        notice=(
+            message(
+                "Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values "
+                "of all heads of this layer for the tokens to come."
+            ),
+        ),
+        columns=(
+            message("all heads of the layer"),
+            message("parameters"),
+            plural("cached after {count} token", "cached after {count} tokens", n),
+            message("after {count}", count=Integer(LONG_TEXT)),
+        ),
+    )

@@ -27,8 +27,11 @@ class AdjustedDerivation(HeadDerivation):
         if self.adjust is None:
             return super()._stays(i, j)
         says, arithmetic = self.adjust(self.numbers["scaled"][i][j], i, j)
-        return Step(message("{how}, for {query} and {key}", how=says, **self._pair(i, j)), arithmetic,
-                    self.numbers["masked"][i][j])  # fmt: skip
+        return Step(
+            message("{how}, for {query} and {key}", how=says, **self._pair(i, j)),
+            arithmetic,
+            self.numbers["masked"][i][j],
+        )
 
     def _before_pair(self, tensor: str, i: int, j: int) -> Iterator[Step]:
         if tensor != "weights" or not self.visible[i][j]:
@@ -56,8 +59,11 @@ class AdjustedDerivation(HeadDerivation):
     def collected(self, i: int) -> Step:
         """What the sink collects of a row."""
         total = self._total(i)
-        return Step(message("what the sink collects of {query}: its part of the sum", query=self.names[i]),
-                    power(self.sink) / total, exponential(self.sink) / total)  # fmt: skip
+        return Step(
+            message("what the sink collects of {query}: its part of the sum", query=self.names[i]),
+            power(self.sink) / total,
+            exponential(self.sink) / total,
+        )
 
     def before_collected(self, i: int) -> Iterator[Step]:
         """All lines that lead to it."""
@@ -81,8 +87,11 @@ def capped(cap: float, scaled: float, i: int, j: int) -> Adjusted:
 def biased(slope: float, scaled: float, i: int, j: int) -> Adjusted:
     """The score less the slope for each step between query and key."""
     steps = abs(i - j)
-    says = message("with its bias: the slope {slope} times the distance {steps} is taken off", slope=Numeral(digits(slope)),
-               steps=steps)  # fmt: skip
+    says = message(
+        "with its bias: the slope {slope} times the distance {steps} is taken off",
+        slope=Numeral(digits(slope)),
+        steps=steps,
+    )
     return says, term(scaled) - term(slope) * steps
 
 
@@ -98,6 +107,11 @@ def mean_feature(
     if vector == "q":
         return plain.feature("q", token, feature)
     parts = [rows[token][feature] for rows in own[vector]]
-    says = message("{vector} of {token}, feature {feature}: the mean of those of heads {heads}", vector=VECTORS[vector],
-               token=plain.names[token], feature=feature + 1, heads=ListOf(tuple(head + 1 for head in group)))  # fmt: skip
+    says = message(
+        "{vector} of {token}, feature {feature}: the mean of those of heads {heads}",
+        vector=VECTORS[vector],
+        token=plain.names[token],
+        feature=feature + 1,
+        heads=ListOf(tuple(head + 1 for head in group)),
+    )
     return Step(says, sum_of(parts) / len(parts), math.fsum(parts) / len(parts))

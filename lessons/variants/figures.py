@@ -59,34 +59,66 @@ def reach_figure(reach: int, causal: bool) -> Curves:
         [tokens_that_reach(reach, n_layers, causal, with_global) for n_layers in LAYERS_MEASURED]
         for with_global in (False, True)
     )
-    said = message("Through {layers} layers a window alone lets {alone} of {n} tokens reach one query, with the global "
-               "token {helped}: so many have a gradient that is not 0, in untrained layers (seed 0).",
-               layers=LAYERS_MEASURED[-1], alone=alone[-1], n=TOKENS_MEASURED, helped=helped[-1])  # fmt: skip
+    said = message(
+        "Through {layers} layers a window alone lets {alone} of {n} tokens reach one query, with the global "
+        "token {helped}: so many have a gradient that is not 0, in untrained layers (seed 0).",
+        layers=LAYERS_MEASURED[-1],
+        alone=alone[-1],
+        n=TOKENS_MEASURED,
+        helped=helped[-1],
+    )
     why = (
         message("Under the causal mask the first token hears nobody, so it has nothing to pass on.")
         if causal
         else message("The first token has heard everybody after one layer, and tells everybody in the next.")
     )
     return Curves(
-        key="variant_reach", name=message("How far a window reaches through layers"), notice=(said, why),
-        width=560, x=message("layers"), y=message("tokens that reach a query"), y_domain=(0.0, TOKENS_MEASURED + 1.0),
-        lines=(Line(key="alone", name=message("window alone"), x=LAYERS_MEASURED, y=alone, points=True),
-               Line(key="helped", name=message("with a global token"), x=LAYERS_MEASURED, y=helped, style="dashed",
-                    points=True)))  # fmt: skip
+        key="variant_reach",
+        name=message("How far a window reaches through layers"),
+        notice=(said, why),
+        width=560,
+        x=message("layers"),
+        y=message("tokens that reach a query"),
+        y_domain=(0.0, TOKENS_MEASURED + 1.0),
+        lines=(
+            Line(key="alone", name=message("window alone"), x=LAYERS_MEASURED, y=alone, points=True),
+            Line(
+                key="helped",
+                name=message("with a global token"),
+                x=LAYERS_MEASURED,
+                y=helped,
+                style="dashed",
+                points=True,
+            ),
+        ),
+    )
 
 
 def sink_figure(varied: VariedHead) -> Curves:
     """What sinks of other scores would collect."""
     shares = shares_of_sinks(varied.plain, varied.example.scale, SINKS_MEASURED)
     return Curves(
-        key="variant_sink", name=message("What a sink collects, by its score"), width=560, percent=True,
-        x=message("score of the sink"), y=message("collected on average"), y_domain=(0.0, 1.0), above=True,
-        chosen=varied.amount, notice=(message(
-            "A sink competes with all keys that a query may see: with a score of {low} it collects {little} of the "
-            "weight, with one of {high} it collects {much}.",
-            low=Fixed(SINKS_MEASURED[0], 0), little=Fixed(shares[0], 3),
-            high=Fixed(SINKS_MEASURED[-1], 0), much=Fixed(shares[-1], 3)),),
-        lines=(Line(key="collected", name=message("collected"), x=SINKS_MEASURED, y=shares),))  # fmt: skip
+        key="variant_sink",
+        name=message("What a sink collects, by its score"),
+        width=560,
+        percent=True,
+        x=message("score of the sink"),
+        y=message("collected on average"),
+        y_domain=(0.0, 1.0),
+        above=True,
+        chosen=varied.amount,
+        notice=(
+            message(
+                "A sink competes with all keys that a query may see: with a score of {low} it collects {little} of the "
+                "weight, with one of {high} it collects {much}.",
+                low=Fixed(SINKS_MEASURED[0], 0),
+                little=Fixed(shares[0], 3),
+                high=Fixed(SINKS_MEASURED[-1], 0),
+                much=Fixed(shares[-1], 3),
+            ),
+        ),
+        lines=(Line(key="collected", name=message("collected"), x=SINKS_MEASURED, y=shares),),
+    )
 
 
 def collected_figure() -> Parts:
@@ -94,26 +126,50 @@ def collected_figure() -> Parts:
     without, given, trained = with_and_without_sinks()
     models = (message("trained without"), without), (message("trained with sinks"), trained)
     return Parts(
-        key="variant_collected", name=message("Where the weight goes, trained without sinks and with them"), width=620,
-        rows=tuple(model for model, _ in models), notice=notice_collected(without, given, trained),
+        key="variant_collected",
+        name=message("Where the weight goes, trained without sinks and with them"),
+        width=620,
+        rows=tuple(model for model, _ in models),
+        notice=notice_collected(without, given, trained),
         parts=tuple(
-            Part(name=render(part), shares=tuple(getattr(found, name) for _, found in models), says=tuple(
-                message("{model}: {share} of the weight goes to {part}", model=model, part=part,
-                    share=Percent(getattr(found, name))) for model, found in models))
-            for name, part in PARTS_OF_WEIGHT.items()))  # fmt: skip
+            Part(
+                name=render(part),
+                shares=tuple(getattr(found, name) for _, found in models),
+                says=tuple(
+                    message(
+                        "{model}: {share} of the weight goes to {part}",
+                        model=model,
+                        part=part,
+                        share=Percent(getattr(found, name)),
+                    )
+                    for model, found in models
+                ),
+            )
+            for name, part in PARTS_OF_WEIGHT.items()
+        ),
+    )
 
 
 def notice_collected(without: WeightCollected, given: WeightCollected, trained: WeightCollected) -> tuple[Message, ...]:
     """What sinks collect, and how well the models do."""
     return (
-        message("Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of "
+        message(
+            "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of "
             "them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average "
-            "over all heads and all queries but the first. Spread evenly it would be {even}.", steps=STEPS_TRAINED,
-            sinks=Percent(trained.sink), even=Percent(even_share_of_sink(WINDOW_TRAINED))),
-        message("Of the text's next characters, {right}% are right with sinks, {alone}% without. Put into the model that "
+            "over all heads and all queries but the first. Spread evenly it would be {even}.",
+            steps=STEPS_TRAINED,
+            sinks=Percent(trained.sink),
+            even=Percent(even_share_of_sink(WINDOW_TRAINED)),
+        ),
+        message(
+            "Of the text's next characters, {right}% are right with sinks, {alone}% without. Put into the model that "
             "was trained without them, sinks of score 0 collect {late}, and {late_right}% are right.",
-            right=Fixed(100 * trained.right, 1), alone=Fixed(100 * without.right, 1), late=Percent(given.sink),
-            late_right=Fixed(100 * given.right, 1)))  # fmt: skip
+            right=Fixed(100 * trained.right, 1),
+            alone=Fixed(100 * without.right, 1),
+            late=Percent(given.sink),
+            late_right=Fixed(100 * given.right, 1),
+        ),
+    )
 
 
 def slopes_figure(varied: VariedHead) -> Matrices:
@@ -122,22 +178,48 @@ def slopes_figure(varied: VariedHead) -> Matrices:
     left = (-slopes[:, None] * torch.tensor(STEPS_DRAWN)).exp()
 
     def step(i: int, j: int) -> Step:
-        says = message("what the bias of head {head} leaves of e to a score, {steps} steps apart", head=i + 1,
-                   steps=STEPS_DRAWN[j])  # fmt: skip
+        says = message(
+            "what the bias of head {head} leaves of e to a score, {steps} steps apart", head=i + 1, steps=STEPS_DRAWN[j]
+        )
         return Step(says, power(-float(slopes[i]) * STEPS_DRAWN[j]), float(left[i, j]))
 
     return Matrices(
-        key="variant_slopes", name=message("What the bias of each head leaves of a key, by its distance"), first="left",
-        height=330, bands=((Matrix(
-            key="left", title=message("what the bias leaves"), values=left, scale="weight", colour="weight", step=step,
-            given=True, rows=Axis(message("heads"), tuple(
-                message("head {number}", number=head + 1) for head in range(len(slopes))), named=True),
-            columns=Axis(message("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True)),),),
-        notice=(message("A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
-                    "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back "
-                    "twice as far. Head {head} is the one above.", steps=STEPS_SAID,
-                    steep=Magnitude(math.exp(-STEPS_SAID * slopes[0])), heads=HEADS_OF_SLOPES, head=own + 1,
-                    flat=Magnitude(math.exp(-STEPS_SAID * slopes[-1]))),))  # fmt: skip
+        key="variant_slopes",
+        name=message("What the bias of each head leaves of a key, by its distance"),
+        first="left",
+        height=330,
+        bands=(
+            (
+                Matrix(
+                    key="left",
+                    title=message("what the bias leaves"),
+                    values=left,
+                    scale="weight",
+                    colour="weight",
+                    step=step,
+                    given=True,
+                    rows=Axis(
+                        message("heads"),
+                        tuple(message("head {number}", number=head + 1) for head in range(len(slopes))),
+                        named=True,
+                    ),
+                    columns=Axis(message("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True),
+                ),
+            ),
+        ),
+        notice=(
+            message(
+                "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
+                "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back "
+                "twice as far. Head {head} is the one above.",
+                steps=STEPS_SAID,
+                steep=Magnitude(math.exp(-STEPS_SAID * slopes[0])),
+                heads=HEADS_OF_SLOPES,
+                head=own + 1,
+                flat=Magnitude(math.exp(-STEPS_SAID * slopes[-1])),
+            ),
+        ),
+    )
 
 
 def cap_figure(varied: VariedHead) -> Curves:
@@ -145,37 +227,75 @@ def cap_figure(varied: VariedHead) -> Curves:
     entropies = entropies_of_caps(varied.plain, varied.example.scale, CAPS_MEASURED)
     without = mean_entropy(varied.plain.weights)
     return Curves(
-        key="variant_cap", name=message("How a cap flattens the weights"), width=560, logarithmic=True,
-        x=message("cap"), y=message("entropy of a row, bits"), chosen=varied.amount, above=True,
+        key="variant_cap",
+        name=message("How a cap flattens the weights"),
+        width=560,
+        logarithmic=True,
+        x=message("cap"),
+        y=message("entropy of a row, bits"),
+        chosen=varied.amount,
+        above=True,
         levels=((message("without a cap"), without),),
-        notice=(message("With a cap of {low} a row has {even} bits of entropy on average, with {high} it has {nearly}; "
-                    "without a cap {without}.", low=Fixed(CAPS_MEASURED[0]), even=Fixed(entropies[0], 3),
-                    high=Fixed(CAPS_MEASURED[-1], 0), nearly=Fixed(entropies[-1], 3), without=Fixed(without, 3)),),
-        lines=(Line(key="entropy", name=message("entropy"), x=CAPS_MEASURED, y=entropies),))  # fmt: skip
+        notice=(
+            message(
+                "With a cap of {low} a row has {even} bits of entropy on average, with {high} it has {nearly}; "
+                "without a cap {without}.",
+                low=Fixed(CAPS_MEASURED[0]),
+                even=Fixed(entropies[0], 3),
+                high=Fixed(CAPS_MEASURED[-1], 0),
+                nearly=Fixed(entropies[-1], 3),
+                without=Fixed(without, 3),
+            ),
+        ),
+        lines=(Line(key="entropy", name=message("entropy"), x=CAPS_MEASURED, y=entropies),),
+    )
 
 
 def length_figure() -> Curves:
     """What is left of models with each kind of positions when they read longer pieces than they were trained on."""
     found = right_over_length()
     return Curves(
-        key="variant_lengths", name=message("Reading further than in training"), width=620, percent=True,
+        key="variant_lengths",
+        name=message("Reading further than in training"),
+        width=620,
+        percent=True,
         x=message("characters read at a time ({trained} in training)", trained=WINDOW_TRAINED),
-        y=message("next characters predicted"), logarithmic=True, y_domain=(0.3, 1.0),
+        y=message("next characters predicted"),
+        logarithmic=True,
+        y_domain=(0.3, 1.0),
         notice=notice_lengths(found),
         lines=tuple(
-            Line(key=one.kind, name=NAMES_OF_KINDS[one.kind], x=one.lengths, y=one.right, points=True,
-                 style="dashed" if one.kind in ("rotary", "learned") else "line",
-                 colour="ink" if one.kind in ("alibi", "rotary") else "muted") for one in found))  # fmt: skip
+            Line(
+                key=one.kind,
+                name=NAMES_OF_KINDS[one.kind],
+                x=one.lengths,
+                y=one.right,
+                points=True,
+                style="dashed" if one.kind in ("rotary", "learned") else "line",
+                colour="ink" if one.kind in ("alibi", "rotary") else "muted",
+            )
+            for one in found
+        ),
+    )
 
 
 def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
     """The numbers at the ends of the curves, and what was trained."""
     at_end = {one.kind: Fixed(100 * one.right[-1], 1) for one in found}
     return (
-        message("Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a "
+        message(
+            "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a "
             "time (seed 0). Then the same text in pieces of {length}: {alibi}% of the next characters are right with "
             "ALiBi, {rotary}% with rotary positions, {waves}% with sines and cosines.",
-            steps=STEPS_TRAINED, trained=WINDOW_TRAINED, length=LENGTHS_MEASURED[-1], alibi=at_end["alibi"],
-            rotary=at_end["rotary"], waves=at_end["sinusoidal"]),
-        message("Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.",
-            trained=WINDOW_TRAINED))  # fmt: skip
+            steps=STEPS_TRAINED,
+            trained=WINDOW_TRAINED,
+            length=LENGTHS_MEASURED[-1],
+            alibi=at_end["alibi"],
+            rotary=at_end["rotary"],
+            waves=at_end["sinusoidal"],
+        ),
+        message(
+            "Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.",
+            trained=WINDOW_TRAINED,
+        ),
+    )

@@ -27,9 +27,14 @@ OPENING = message(
 )
 
 VARIANT_CODE = {
-    "window": (within_window, with_global_tokens), "sink": (softmax_with_sink,), "cap": (cap_scores,),
-    "alibi": (alibi_biases,), "rotary": (rotate,), "grouped": (mean_of_groups, share_heads), "cross": (attend,),
-}  # fmt: skip
+    "window": (within_window, with_global_tokens),
+    "sink": (softmax_with_sink,),
+    "cap": (cap_scores,),
+    "alibi": (alibi_biases,),
+    "rotary": (rotate,),
+    "grouped": (mean_of_groups, share_heads),
+    "cross": (attend,),
+}
 VARIANT_FORMULAS = {
     "window": r"|i - j| \le {amount} \;\lor\; i = 1 \;\lor\; j = 1",
     "sink": r"w_{{ij}} = \frac{{e^{{s_{{ij}}}}}}{{e^{{{amount}}} + \sum_m e^{{s_{{im}}}}}}",
@@ -62,36 +67,56 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weights without the variant and with it, what it costs, and what it leads to."""
     varied = vary(example, head, choices.variant, choices.amount, choices.second)
-    formula = VARIANT_FORMULAS[varied.kind].format(amount=f"{varied.amount:g}", slope=f"{varied.slope:g}",
-                                           groups=varied.kv_heads)  # fmt: skip
+    formula = VARIANT_FORMULAS[varied.kind].format(
+        amount=f"{varied.amount:g}", slope=f"{varied.slope:g}", groups=varied.kv_heads
+    )
     return Screen(
-        formula=formula, figures=(variant_figure(varied), *consequences(varied), costs_table(varied)),
+        formula=formula,
+        figures=(variant_figure(varied), *consequences(varied), costs_table(varied)),
         code=Code(VARIANT_CODE[varied.kind], varied.plain, example.scale, partial(ran_variant, varied)),
         ask=question_picker("variants", QUESTIONS, example.example.seed, varied),
-        derive=partial(derive_of_variant, varied))  # fmt: skip
+        derive=partial(derive_of_variant, varied),
+    )
 
 
 def variant_figure(varied: VariedHead) -> Figure:
     """The weights without the variant, beside those with it."""
     plain = head_matrix(
-        varied.to_plain, "weights", message("both as one text") if varied.cut else message("weights as they are"),
-        varied.plain.weights, key="plain", given=True)  # fmt: skip
-    changed = cross_matrix(varied) if varied.cut else head_matrix(
-        varied.to_changed, "weights", title_of(varied), varied.changed.weights, key="changed")  # fmt: skip
+        varied.to_plain,
+        "weights",
+        message("both as one text") if varied.cut else message("weights as they are"),
+        varied.plain.weights,
+        key="plain",
+        given=True,
+    )
+    changed = (
+        cross_matrix(varied)
+        if varied.cut
+        else head_matrix(varied.to_changed, "weights", title_of(varied), varied.changed.weights, key="changed")
+    )
     band = (plain, changed, collected_matrix(varied)) if varied.kind == "sink" else (plain, changed)
     return Matrices(
-        key="variants_figure", name=message("Weights without and with a variant"), bands=(band,), first="changed",
+        key="variants_figure",
+        name=message("Weights without and with a variant"),
+        bands=(band,),
+        first="changed",
         notice=(varied.impossible,) if varied.impossible else notice_variant(varied),
-        weights=whose_weights(varied.example), height=BELOW_CONTROLS)  # fmt: skip
+        weights=whose_weights(varied.example),
+        height=BELOW_CONTROLS,
+    )
 
 
 def title_of(varied: VariedHead) -> Message:
     """What the matrix on the right is."""
     return {
-        "window": message("in a window"), "sink": message("with a sink"), "cap": message("with a soft cap"),
-        "alibi": message("with ALiBi"), "rotary": message("with rotary positions"), "grouped": message("with shared keys"),
+        "window": message("in a window"),
+        "sink": message("with a sink"),
+        "cap": message("with a soft cap"),
+        "alibi": message("with ALiBi"),
+        "rotary": message("with rotary positions"),
+        "grouped": message("with shared keys"),
         "cross": message("with cross-attention"),
-    }[varied.kind]  # fmt: skip
+    }[varied.kind]
 
 
 def cross_matrix(varied: VariedHead) -> Matrix:
@@ -102,18 +127,32 @@ def cross_matrix(varied: VariedHead) -> Matrix:
         return derivation.step("weights", cut + i, j)
 
     return Matrix(
-        key="changed", title=title_of(varied), values=varied.changed.weights[cut:, :cut], step=step,
-        rows=token_axis(tokens[cut:], QUERIES), columns=token_axis(tokens[:cut], KEYS), scale="weight", colour="weight",
-        before=lambda i, j: derivation.before("weights", cut + i, j))  # fmt: skip
+        key="changed",
+        title=title_of(varied),
+        values=varied.changed.weights[cut:, :cut],
+        step=step,
+        rows=token_axis(tokens[cut:], QUERIES),
+        columns=token_axis(tokens[:cut], KEYS),
+        scale="weight",
+        colour="weight",
+        before=lambda i, j: derivation.before("weights", cut + i, j),
+    )
 
 
 def collected_matrix(varied: VariedHead) -> Matrix:
     """What the sink collects, row by row."""
     derivation = varied.to_changed
     return Matrix(
-        key="collected", title=message("the sink collects"), values=varied.collected[:, None], scale="weight",
-        colour="weight", rows=token_axis(varied.example.tokens, QUERIES), columns=single_axis(message("sink")),
-        step=lambda i, j: derivation.collected(i), before=lambda i, j: derivation.before_collected(i))  # fmt: skip
+        key="collected",
+        title=message("the sink collects"),
+        values=varied.collected[:, None],
+        scale="weight",
+        colour="weight",
+        rows=token_axis(varied.example.tokens, QUERIES),
+        columns=single_axis(message("sink")),
+        step=lambda i, j: derivation.collected(i),
+        before=lambda i, j: derivation.before_collected(i),
+    )
 
 
 def ran_variant(varied: VariedHead) -> Ran:
@@ -125,18 +164,22 @@ def ran_variant(varied: VariedHead) -> Ran:
         return Ran(values, ("trace = attend(q, k, v, may_attend, scale=scale)",), shows, uses)
     match varied.kind:
         case "window":
-            lines = ("apart = distances(len(q), len(k))",
-                     "near = with_global_tokens(within_window(apart, reach, reach), torch.arange(len(q)) == 0)",
-                     "trace = attend(q, k, v, near & may_attend, scale=scale)")  # fmt: skip
+            lines = (
+                "apart = distances(len(q), len(k))",
+                "near = with_global_tokens(within_window(apart, reach, reach), torch.arange(len(q)) == 0)",
+                "trace = attend(q, k, v, near & may_attend, scale=scale)",
+            )
             return Ran(values | {"reach": int(varied.amount)}, lines, shows, (attend, distances))
         case "sink" | "cap":
             name = {"sink": "sink", "cap": "soft_cap"}[varied.kind]
             line = f"trace = attend(q, k, v, may_attend, scale=scale, {name}={name})"
             return Ran(values | {name: varied.amount}, (line,), shows, uses)
         case "alibi":
-            lines = (f"biases = alibi_biases(distances(len(q), len(k)), {HEADS_OF_SLOPES})[head]",
-                     "biases = torch.where(may_attend, biases, -torch.inf)",
-                     "trace = attend(q, k, v, biases, scale=scale)")  # fmt: skip
+            lines = (
+                f"biases = alibi_biases(distances(len(q), len(k)), {HEADS_OF_SLOPES})[head]",
+                "biases = torch.where(may_attend, biases, -torch.inf)",
+                "trace = attend(q, k, v, biases, scale=scale)",
+            )
             return Ran(values | {"head": varied.head % HEADS_OF_SLOPES}, lines, shows, (attend, distances))
         case "rotary":
             return Ran(values, ("trace = attend(rotate(q), rotate(k), v, may_attend, scale=scale)",), shows, uses)
@@ -152,8 +195,17 @@ def ran_variant(varied: VariedHead) -> Ran:
 def ran_groups(varied: VariedHead) -> Ran:
     """The same for heads that share: all of them are needed."""
     heads = varied.example.heads
-    values = {"q": heads.q, "k": heads.k, "v": heads.v, "may_attend": heads.visible[varied.head],
-              "scale": varied.example.scale, "size": len(varied.group), "head": varied.head}  # fmt: skip
-    lines = ("shared_k, shared_v = (share_heads(mean_of_groups(x, size), len(q)) for x in (k, v))",
-             "trace = attend(q, shared_k, shared_v, may_attend, scale=scale)")  # fmt: skip
+    values = {
+        "q": heads.q,
+        "k": heads.k,
+        "v": heads.v,
+        "may_attend": heads.visible[varied.head],
+        "scale": varied.example.scale,
+        "size": len(varied.group),
+        "head": varied.head,
+    }
+    lines = (
+        "shared_k, shared_v = (share_heads(mean_of_groups(x, size), len(q)) for x in (k, v))",
+        "trace = attend(q, shared_k, shared_v, may_attend, scale=scale)",
+    )
     return Ran(values, lines, {"trace.weights[head]": varied.changed.weights}, (attend,))

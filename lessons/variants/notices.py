@@ -16,9 +16,14 @@ SMALL_BESIDE = 0.1  # of the cap: such a score is bent by a third of a percent
 def notice_variant(varied: VariedHead) -> tuple[Message, ...]:
     """What the variant does, and what it changed in these weights."""
     return {
-        "window": notice_window, "sink": notice_sink, "cap": notice_cap, "alibi": notice_alibi,
-        "rotary": notice_rotary, "grouped": notice_groups, "cross": notice_cross,
-    }[varied.kind](varied)  # fmt: skip
+        "window": notice_window,
+        "sink": notice_sink,
+        "cap": notice_cap,
+        "alibi": notice_alibi,
+        "rotary": notice_rotary,
+        "grouped": notice_groups,
+        "cross": notice_cross,
+    }[varied.kind](varied)
 
 
 def moved(varied: VariedHead) -> Message:
@@ -33,18 +38,34 @@ def notice_window(varied: VariedHead) -> tuple[Message, ...]:
     """How many cells the window hides."""
     hidden = int((varied.plain.visible & ~varied.changed.visible).sum())
     if hidden == 0:
-        return (message("This window hides nothing here: every key that a query saw is near enough, or one of the two is "
-                    "the first token."),)  # fmt: skip
-    return (message("Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it "
-                "sees what the mask lets it see.", count=int(varied.plain.visible.sum()), hidden=hidden),
-            moved(varied))  # fmt: skip
+        return (
+            message(
+                "This window hides nothing here: every key that a query saw is near enough, or one of the two is "
+                "the first token."
+            ),
+        )
+    return (
+        message(
+            "Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it "
+            "sees what the mask lets it see.",
+            count=int(varied.plain.visible.sum()),
+            hidden=hidden,
+        ),
+        moved(varied),
+    )
 
 
 def notice_sink(varied: VariedHead) -> tuple[Message, ...]:
     """What the sink collects."""
     share = Percent(float(varied.collected.mean()))
-    return (message("A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no "
-                "value, so a head may do nothing.", score=Fixed(varied.amount, 0), share=share),)  # fmt: skip
+    return (
+        message(
+            "A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no "
+            "value, so a head may do nothing.",
+            score=Fixed(varied.amount, 0),
+            share=share,
+        ),
+    )
 
 
 def notice_cap(varied: VariedHead) -> tuple[Message, ...]:
@@ -53,9 +74,16 @@ def notice_cap(varied: VariedHead) -> tuple[Message, ...]:
     if abs(after - before) < NEXT_TO_NOTHING:
         return (why_nothing_flatter(varied),)
     one, other = distinguishable(before, after)
-    return (message("With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come "
-                "closer together, and the weights are shared out more evenly.", cap=Fixed(varied.amount, 1),
-                before=one, after=other), moved(varied))  # fmt: skip
+    return (
+        message(
+            "With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come "
+            "closer together, and the weights are shared out more evenly.",
+            cap=Fixed(varied.amount, 1),
+            before=one,
+            after=other,
+        ),
+        moved(varied),
+    )
 
 
 def why_nothing_flatter(varied: VariedHead) -> Message:
@@ -64,13 +92,19 @@ def why_nothing_flatter(varied: VariedHead) -> Message:
     largest = float(scaled[visible].abs().max())
     spread = scaled.where(visible, -torch.inf).amax(dim=-1) - scaled.where(visible, torch.inf).amin(dim=-1)
     if bool((visible.sum(dim=-1) == 1).all()):
-        return message("A cap of {cap} changes no weight: each query sees a single key, which gets the whole weight "
-                   "whatever its score.", cap=cap)  # fmt: skip
+        return message(
+            "A cap of {cap} changes no weight: each query sees a single key, which gets the whole weight "
+            "whatever its score.",
+            cap=cap,
+        )
     if largest <= SMALL_BESIDE * varied.amount:
         return message("A cap of {cap} changes next to nothing: the scores of this head are small beside it.", cap=cap)
     if float(spread.max()) < NEXT_TO_NOTHING:
-        return message("A cap of {cap} changes no weight: each query has equal scores for all keys it sees, and equal "
-                   "scores stay equal.", cap=cap)  # fmt: skip
+        return message(
+            "A cap of {cap} changes no weight: each query has equal scores for all keys it sees, and equal "
+            "scores stay equal.",
+            cap=cap,
+        )
     return message(
         "A cap of {cap} changes next to nothing: each query shares out its weight as evenly as before.", cap=cap
     )
@@ -78,15 +112,26 @@ def why_nothing_flatter(varied: VariedHead) -> Message:
 
 def notice_alibi(varied: VariedHead) -> tuple[Message, ...]:
     """The slope of this head."""
-    return (message("Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.",
-                slope=Fixed(varied.slope, 4), head=varied.head % HEADS_OF_SLOPES + 1, heads=HEADS_OF_SLOPES),
-            moved(varied))  # fmt: skip
+    return (
+        message(
+            "Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.",
+            slope=Fixed(varied.slope, 4),
+            head=varied.head % HEADS_OF_SLOPES + 1,
+            heads=HEADS_OF_SLOPES,
+        ),
+        moved(varied),
+    )
 
 
 def notice_rotary(varied: VariedHead) -> tuple[Message, ...]:
     """What a score depends on then."""
-    return (message("Queries and keys are turned by their positions, so a score depends on the two vectors and on how far "
-                "apart they stand, not on where."), moved(varied))  # fmt: skip
+    return (
+        message(
+            "Queries and keys are turned by their positions, so a score depends on the two vectors and on how far "
+            "apart they stand, not on where."
+        ),
+        moved(varied),
+    )
 
 
 def notice_groups(varied: VariedHead) -> tuple[Message, ...]:
@@ -95,7 +140,10 @@ def notice_groups(varied: VariedHead) -> tuple[Message, ...]:
     shared = plural(
         "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.",
         "Heads {heads} share one set of keys and values, the means of their own: {count} sets for {all} heads.",
-        varied.kv_heads, heads=sharing, all=varied.example.example.n_heads)  # fmt: skip
+        varied.kv_heads,
+        heads=sharing,
+        all=varied.example.example.n_heads,
+    )
     return (*what_is_shown(varied), shared, moved(varied))
 
 
@@ -109,10 +157,18 @@ def what_is_shown(varied: VariedHead) -> tuple[Message, ...]:
 def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
     """Two sentences, and that the order of the one that answers does not matter."""
     cut, n = varied.cut, len(varied.plain.q)
-    return (message("The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them "
-                "may be looked at.", asking=n - cut, answering=cut),
-            message("Keys and values of the first sentence in the reverse order change no output by more than {change}.",
-                change=Magnitude(shuffle_change(varied))))  # fmt: skip
+    return (
+        message(
+            "The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them "
+            "may be looked at.",
+            asking=n - cut,
+            answering=cut,
+        ),
+        message(
+            "Keys and values of the first sentence in the reverse order change no output by more than {change}.",
+            change=Magnitude(shuffle_change(varied)),
+        ),
+    )
 
 
 def shuffle_change(varied: VariedHead) -> float:

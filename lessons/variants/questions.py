@@ -51,14 +51,30 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     n_keys, n_values = varied.changed.k.numel(), varied.changed.v.numel()
     return multiple_choice(
         message("Heads {both} share keys and values. Which of these can no longer differ between them?", both=both),
-        Card(message("Their keys."), message("They are the same {count} numbers, and the values the same {others}: the "
-                                     "cache keeps them once.", count=n_keys, others=n_values)),
-        Card(message("Their queries."), message("Each head has a W_q of its own: here the queries differ by up to {gap}.",
-                                        gap=query_gap)),
-        Card(message("Their weights."), message("Other queries ask the same keys differently: here {share} of the weight lies "
-                                        "elsewhere, on average.", share=apart)),
-        Card(message("Their outputs."), message("The values are shared, but each head mixes them with weights of its own.")),
-    )  # fmt: skip
+        Card(
+            message("Their keys."),
+            message(
+                "They are the same {count} numbers, and the values the same {others}: the cache keeps them once.",
+                count=n_keys,
+                others=n_values,
+            ),
+        ),
+        Card(
+            message("Their queries."),
+            message("Each head has a W_q of its own: here the queries differ by up to {gap}.", gap=query_gap),
+        ),
+        Card(
+            message("Their weights."),
+            message(
+                "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.",
+                share=apart,
+            ),
+        ),
+        Card(
+            message("Their outputs."),
+            message("The values are shared, but each head mixes them with weights of its own."),
+        ),
+    )
 
 
 def attended_with_shared(varied: VariedHead, head: int) -> AttentionTrace:
@@ -72,22 +88,46 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
     only(varied, "window")
     reach, n_layers, n = int(varied.amount), 2 + below(3, random), 100
     both_sides = 1 if varied.example.example.causal else 2
-    return asks_about("reached", (n_layers,), multiple_choice_of_counts(
-        message("In each layer, a token looks no further than {reach} to {sides}, and no token is global. After {layers} "
-            "layers, how many of {n} tokens can have reached one in the middle, itself included?",
-            reach=reach, layers=n_layers, n=n,
-            sides=message("the left") if both_sides == 1 else message("either side")),
-        (1 + both_sides * n_layers * reach, message("Each layer passes on what the one before has gathered: a reach each, "
-                                                "and itself."), message("a reach for each layer, and itself")),
-        (1 + both_sides * reach, message("That is one layer. The next one sees tokens that have already looked further."),
-                                 message("a single reach, and itself")),
-        (both_sides * n_layers * reach, message("Add itself."), message("a reach for each layer")),
-        (n_layers * (1 + both_sides * reach), message("Itself counts once, not once a layer."),
-                                              message("a reach and itself, for each layer")),
-        (n, message("Each layer adds one reach and no more: {layers} layers are too few for all.", layers=n_layers),
-            message("layers let all tokens through")),
-        (1 + both_sides * reach**n_layers, message("Reaches of layers are added, not multiplied."),
-                                           message("the reaches of the layers multiplied, and itself"))))  # fmt: skip
+    return asks_about(
+        "reached",
+        (n_layers,),
+        multiple_choice_of_counts(
+            message(
+                "In each layer, a token looks no further than {reach} to {sides}, and no token is global. After "
+                "{layers} layers, how many of {n} tokens can have reached one in the middle, itself included?",
+                reach=reach,
+                layers=n_layers,
+                n=n,
+                sides=message("the left") if both_sides == 1 else message("either side"),
+            ),
+            (
+                1 + both_sides * n_layers * reach,
+                message("Each layer passes on what the one before has gathered: a reach each, and itself."),
+                message("a reach for each layer, and itself"),
+            ),
+            (
+                1 + both_sides * reach,
+                message("That is one layer. The next one sees tokens that have already looked further."),
+                message("a single reach, and itself"),
+            ),
+            (both_sides * n_layers * reach, message("Add itself."), message("a reach for each layer")),
+            (
+                n_layers * (1 + both_sides * reach),
+                message("Itself counts once, not once a layer."),
+                message("a reach and itself, for each layer"),
+            ),
+            (
+                n,
+                message("Each layer adds one reach and no more: {layers} layers are too few for all.", layers=n_layers),
+                message("layers let all tokens through"),
+            ),
+            (
+                1 + both_sides * reach**n_layers,
+                message("Reaches of layers are added, not multiplied."),
+                message("the reaches of the layers multiplied, and itself"),
+            ),
+        ),
+    )
 
 
 def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
@@ -99,22 +139,50 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
     before, after = float(varied.plain.weights[query, key]), float(varied.changed.weights[query, key])
     collected, n_keys = float(varied.collected[query]), int(varied.plain.visible[query].sum())
     names = varied.example.names
-    return asks_about("weights", (query, key), multiple_choice_of_numbers(
-        lambda shown: message("Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's "
-                          "weight. What is left on {key}?", query=names[query], key=names[key], before=shown(before),
-                          share=shown(collected)),
-        (after, message("Every weight of the row shrinks by the same factor: 1 less what the sink collects."),
-                message("the weight, less its part of what the sink takes")),
-        (before, message("The score stays, but the sink has joined the sum below."),
-                 message("its score stays, and so does its weight")),
-        (before - collected / n_keys, message("It is not taken in equal parts: every weight shrinks by the same factor."),
-                                      message("the weight, less an equal part of what the sink takes")),
-        (before - collected, message("That takes from one key all that the sink collects from the whole row."),
-                             message("the weight, less all that the sink takes")),
-        (before / (1 + collected), message("The factor is 1 less the share that the sink collects."),
-                                   message("the weight, divided by 1 plus the share")),
-        (before * collected, message("That is what the sink takes of it."),
-                             message("the weight, times the share of the sink"))))  # fmt: skip
+    return asks_about(
+        "weights",
+        (query, key),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's "
+                "weight. What is left on {key}?",
+                query=names[query],
+                key=names[key],
+                before=shown(before),
+                share=shown(collected),
+            ),
+            (
+                after,
+                message("Every weight of the row shrinks by the same factor: 1 less what the sink collects."),
+                message("the weight, less its part of what the sink takes"),
+            ),
+            (
+                before,
+                message("The score stays, but the sink has joined the sum below."),
+                message("its score stays, and so does its weight"),
+            ),
+            (
+                before - collected / n_keys,
+                message("It is not taken in equal parts: every weight shrinks by the same factor."),
+                message("the weight, less an equal part of what the sink takes"),
+            ),
+            (
+                before - collected,
+                message("That takes from one key all that the sink collects from the whole row."),
+                message("the weight, less all that the sink takes"),
+            ),
+            (
+                before / (1 + collected),
+                message("The factor is 1 less the share that the sink collects."),
+                message("the weight, divided by 1 plus the share"),
+            ),
+            (
+                before * collected,
+                message("That is what the sink takes of it."),
+                message("the weight, times the share of the sink"),
+            ),
+        ),
+    )
 
 
 def capped_score(varied: VariedHead, random: Generator) -> Asked:
@@ -125,19 +193,41 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
     key = one_of(bent[query], random)
     scaled, cap = float(varied.plain.scaled[query, key]), varied.amount
     names = varied.example.names
-    return asks_about("masked", (query, key), multiple_choice_of_numbers(
-        lambda shown: message("The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?",
-                          key=names[key], query=names[query], score=Fixed(scaled, 4), cap=Fixed(cap, 1)),
-        (float(varied.changed.masked[query, key]), message("The cap times tanh of the score over the cap."),
-                                                   message("bent: the cap times tanh(score / cap)")),
-        (max(-cap, min(cap, scaled)), message("That is a hard cut. The soft cap bends every score, small ones a little."),
-                                      message("cut off where it goes beyond the cap")),
-        (math.tanh(scaled), message("That is a cap of 1. Divide by the cap before, multiply by it after."),
-                            message("bent: tanh of the score")),
-        (scaled / cap, message("Dividing alone caps nothing."), message("made smaller: the score over the cap")),
-        (math.copysign(cap, scaled), message("Only endless scores come to the cap itself."),
-                                     message("pushed out to the cap, with the sign of the score")),
-        (cap * scaled, message("That multiplies by the cap."), message("the score, times the cap"))))  # fmt: skip
+    return asks_about(
+        "masked",
+        (query, key),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?",
+                key=names[key],
+                query=names[query],
+                score=Fixed(scaled, 4),
+                cap=Fixed(cap, 1),
+            ),
+            (
+                float(varied.changed.masked[query, key]),
+                message("The cap times tanh of the score over the cap."),
+                message("bent: the cap times tanh(score / cap)"),
+            ),
+            (
+                max(-cap, min(cap, scaled)),
+                message("That is a hard cut. The soft cap bends every score, small ones a little."),
+                message("cut off where it goes beyond the cap"),
+            ),
+            (
+                math.tanh(scaled),
+                message("That is a cap of 1. Divide by the cap before, multiply by it after."),
+                message("bent: tanh of the score"),
+            ),
+            (scaled / cap, message("Dividing alone caps nothing."), message("made smaller: the score over the cap")),
+            (
+                math.copysign(cap, scaled),
+                message("Only endless scores come to the cap itself."),
+                message("pushed out to the cap, with the sign of the score"),
+            ),
+            (cap * scaled, message("That multiplies by the cap."), message("the score, times the cap")),
+        ),
+    )
 
 
 def biased_score(varied: VariedHead, random: Generator) -> Asked:
@@ -150,21 +240,47 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
     key = one_of(others, random)
     scaled, slope, steps = float(varied.plain.scaled[query, key]), varied.slope, abs(query - key)
     names = varied.example.names
-    return asks_about("masked", (query, key), multiple_choice_of_numbers(
-        lambda shown: message("The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope "
-                          "of ALiBi is {slope}. What is the score with its bias?", key=names[key], query=names[query],
-                          score=Fixed(scaled, 4), steps=steps, slope=Fixed(slope, 4)),
-        (float(varied.changed.masked[query, key]), message("The slope times the distance is taken off."),
-                                                   message("the slope off for each step apart")),
-        (scaled + slope * steps, message("What is far away loses, it does not gain."),
-                                 message("the slope on top for each step apart")),
-        (scaled - slope * (steps + 1), message("Neighbours stand 1 apart, and a token 0 from itself."),
-                                       message("the slope off for each step, and once more")),
-        (scaled - slope * (n + 1), message("The distance between the two counts, not the length of the text."),
-                                   message("the slope off for all the text, and once more")),
-        (scaled * (1 - slope), message("It is taken off, not multiplied."), message("the slope off as a part of the score")),
-        (scaled, message("Only a token's score with itself stays as it is."),
-                 message("the score, just as it is"))))  # fmt: skip
+    return asks_about(
+        "masked",
+        (query, key),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope "
+                "of ALiBi is {slope}. What is the score with its bias?",
+                key=names[key],
+                query=names[query],
+                score=Fixed(scaled, 4),
+                steps=steps,
+                slope=Fixed(slope, 4),
+            ),
+            (
+                float(varied.changed.masked[query, key]),
+                message("The slope times the distance is taken off."),
+                message("the slope off for each step apart"),
+            ),
+            (
+                scaled + slope * steps,
+                message("What is far away loses, it does not gain."),
+                message("the slope on top for each step apart"),
+            ),
+            (
+                scaled - slope * (steps + 1),
+                message("Neighbours stand 1 apart, and a token 0 from itself."),
+                message("the slope off for each step, and once more"),
+            ),
+            (
+                scaled - slope * (n + 1),
+                message("The distance between the two counts, not the length of the text."),
+                message("the slope off for all the text, and once more"),
+            ),
+            (
+                scaled * (1 - slope),
+                message("It is taken off, not multiplied."),
+                message("the slope off as a part of the score"),
+            ),
+            (scaled, message("Only a token's score with itself stays as it is."), message("the score, just as it is")),
+        ),
+    )
 
 
 @beyond_figure
@@ -179,21 +295,46 @@ def turned_apart(varied: VariedHead, random: Generator) -> Asked:
     pair = below(d_k // 2, random)
     omega = float(rotation_angles(2, d_k)[1, pair])
     names = varied.example.names
-    return asks_about("turned apart", (query, key, pair), multiple_choice_of_numbers(
-        lambda shown: message("The features {first} and {second} turn by {omega} radians from each position to the next. "
-                          "{query} is token {place} and {key} is token {other}. By how many radians are their turns "
-                          "apart?", first=2 * pair + 1, second=2 * pair + 2, omega=Fixed(omega, 4), query=names[query],
-                          key=names[key], place=query + 1, other=key + 1),
-        (omega * (query - key), message("The distance times the angle of one step: where the two stand does not matter."),
-                                message("the turn of a step, for each step apart")),
-        (omega * query, message("That is the turn of the query alone."), message("the turn of the query alone")),
-        (omega * (query + key), message("The score turns the key back, so the angles are subtracted."),
-                                message("the turns of both, added")),
-        (omega * (query - key + 1), message("Neighbours are one step apart."),
-                                    message("the turn of a step, for each step and once more")),
-        (omega * key, message("That is the turn of the key alone."), message("the turn of the key alone")),
-        (omega / (query - key), message("The further apart, the more they turn."),
-                                message("the turn of a step, over the steps apart"))))  # fmt: skip
+    return asks_about(
+        "turned apart",
+        (query, key, pair),
+        multiple_choice_of_numbers(
+            lambda shown: message(
+                "The features {first} and {second} turn by {omega} radians from each position to the next. "
+                "{query} is token {place} and {key} is token {other}. By how many radians are their turns "
+                "apart?",
+                first=2 * pair + 1,
+                second=2 * pair + 2,
+                omega=Fixed(omega, 4),
+                query=names[query],
+                key=names[key],
+                place=query + 1,
+                other=key + 1,
+            ),
+            (
+                omega * (query - key),
+                message("The distance times the angle of one step: where the two stand does not matter."),
+                message("the turn of a step, for each step apart"),
+            ),
+            (omega * query, message("That is the turn of the query alone."), message("the turn of the query alone")),
+            (
+                omega * (query + key),
+                message("The score turns the key back, so the angles are subtracted."),
+                message("the turns of both, added"),
+            ),
+            (
+                omega * (query - key + 1),
+                message("Neighbours are one step apart."),
+                message("the turn of a step, for each step and once more"),
+            ),
+            (omega * key, message("That is the turn of the key alone."), message("the turn of the key alone")),
+            (
+                omega / (query - key),
+                message("The further apart, the more they turn."),
+                message("the turn of a step, over the steps apart"),
+            ),
+        ),
+    )
 
 
 def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
@@ -201,19 +342,42 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
     only(varied, "cross")
     n, cut = len(varied.plain.q), varied.cut
     return multiple_choice(
-        message("{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?",
-            asking=n - cut, answering=cut),
-        *(Card(shaped(*shape), *said) for shape, *said in (
-            ((n - cut, cut), message("A row for each query, a column for each key."),
-             message("rows for those that ask, columns for those that answer")),
-            ((cut, n - cut), message("That is the other way round: rows are queries."),
-             message("rows for those that answer, columns for those that ask")),
-            ((n, n), message("The two sentences do not look at themselves here."),
-             message("rows and columns for all tokens")),
-            ((n - cut, n), message("The keys come from the first sentence alone."),
-             message("rows for those that ask, columns for all tokens")),
-            ((cut, cut), message("Queries come from the second sentence."),
-             message("rows and columns for those that answer")))))  # fmt: skip
+        message(
+            "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?",
+            asking=n - cut,
+            answering=cut,
+        ),
+        *(
+            Card(shaped(*shape), *said)
+            for shape, *said in (
+                (
+                    (n - cut, cut),
+                    message("A row for each query, a column for each key."),
+                    message("rows for those that ask, columns for those that answer"),
+                ),
+                (
+                    (cut, n - cut),
+                    message("That is the other way round: rows are queries."),
+                    message("rows for those that answer, columns for those that ask"),
+                ),
+                (
+                    (n, n),
+                    message("The two sentences do not look at themselves here."),
+                    message("rows and columns for all tokens"),
+                ),
+                (
+                    (n - cut, n),
+                    message("The keys come from the first sentence alone."),
+                    message("rows for those that ask, columns for all tokens"),
+                ),
+                (
+                    (cut, cut),
+                    message("Queries come from the second sentence."),
+                    message("rows and columns for those that answer"),
+                ),
+            )
+        ),
+    )
 
 
 def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
@@ -228,23 +392,60 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
     d_k, d_v = varied.plain.q.shape[-1], varied.plain.v.shape[-1]
     n_heads, kv_heads = varied.example.example.n_heads, varied.kv_heads
     kept = tokens_kept(varied, n, True)
-    return asks_about("cached", (n,), multiple_choice_of_counts(
-        message("How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
-            "sets of keys and values for {heads} heads?",
-            heads=n_heads, sets=kv_heads, d_k=d_k, d_v=d_v, kept=kept),
-        (numbers_kept(varied, n, True), message("A key and a value for each of these tokens, in each set."),
-                                        message("keys and values, once for each set")),
-        (kept * kv_heads * d_k, message("Values are needed too."), message("keys alone, once for each set")),
-        (kept * kv_heads * (2 * d_k + d_v), message("Queries are used once and need not be kept."),
-                                            message("queries, keys and values, once for each set")),
-        (kept * (kept + d_k + d_v) * kv_heads, message("Weights are computed anew for each query, and not kept."),
-                                               message("keys, values and weights, once for each set")),
-        (kept * n_heads * kv_heads * (d_k + d_v), message("Heads that share keys and values keep them once."),
-                                                  message("keys and values of every head, for each set")),
-        (kv_heads * (d_k + d_v), message("That is for one token."), message("keys and values of a single token"))))  # fmt: skip
+    return asks_about(
+        "cached",
+        (n,),
+        multiple_choice_of_counts(
+            message(
+                "How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
+                "sets of keys and values for {heads} heads?",
+                heads=n_heads,
+                sets=kv_heads,
+                d_k=d_k,
+                d_v=d_v,
+                kept=kept,
+            ),
+            (
+                numbers_kept(varied, n, True),
+                message("A key and a value for each of these tokens, in each set."),
+                message("keys and values, once for each set"),
+            ),
+            (kept * kv_heads * d_k, message("Values are needed too."), message("keys alone, once for each set")),
+            (
+                kept * kv_heads * (2 * d_k + d_v),
+                message("Queries are used once and need not be kept."),
+                message("queries, keys and values, once for each set"),
+            ),
+            (
+                kept * (kept + d_k + d_v) * kv_heads,
+                message("Weights are computed anew for each query, and not kept."),
+                message("keys, values and weights, once for each set"),
+            ),
+            (
+                kept * n_heads * kv_heads * (d_k + d_v),
+                message("Heads that share keys and values keep them once."),
+                message("keys and values of every head, for each set"),
+            ),
+            (kv_heads * (d_k + d_v), message("That is for one token."), message("keys and values of a single token")),
+        ),
+    )
 
 
-OWN_KIND = {"sink": weight_with_sink, "cap": capped_score, "alibi": biased_score, "rotary": turned_apart,
-            "window": seen_in_layers, "cross": shape_of_cross}  # fmt: skip
-QUESTIONS = (still_differ, seen_in_layers, weight_with_sink, capped_score, biased_score, turned_apart, shape_of_cross,
-             kept_numbers)  # fmt: skip
+OWN_KIND = {
+    "sink": weight_with_sink,
+    "cap": capped_score,
+    "alibi": biased_score,
+    "rotary": turned_apart,
+    "window": seen_in_layers,
+    "cross": shape_of_cross,
+}
+QUESTIONS = (
+    still_differ,
+    seen_in_layers,
+    weight_with_sink,
+    capped_score,
+    biased_score,
+    turned_apart,
+    shape_of_cross,
+    kept_numbers,
+)

@@ -69,26 +69,24 @@ def mixed_values(trace: ExampleTrace) -> Screen:
 
 
 ANSWER_CELLS = {
-    "What is the dot product of the rows of {query} and {key} in X?":
-        AnswerCell(dot_products, "scores", "query", "key"),
+    "What is the dot product of the rows of {query} and {key} in X?": AnswerCell(
+        dot_products, "scores", "query", "key"
+    ),
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} and "
-    "the key of {one}?":
-        AnswerCell(all_steps, "scores", "other", "one"),
-    "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is the scaled score?":
-        AnswerCell(divided_scores, "scaled", "query", "key"),
+    "the key of {one}?": AnswerCell(all_steps, "scores", "other", "one"),
+    "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What "
+    "is the scaled score?": AnswerCell(divided_scores, "scaled", "query", "key"),
     "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
-    "scores are divided by √{d_k}?":
-        AnswerCell(divided_scores, "divided", "query", None, 3),
-    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the mask?":
-        AnswerCell(masked_weights, "with", "query", "key", 3),
+    "scores are divided by √{d_k}?": AnswerCell(divided_scores, "divided", "query", None, 3),
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
+    "it with the mask?": AnswerCell(masked_weights, "with", "query", "key", 3),
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
-    "of {query} sum to?":
-        AnswerCell(late_weights, "sums", "query", None),
-    "What weight does {query} put on {key} at temperature {temperature}?":
-        AnswerCell(all_steps, "weights", "query", "key", 3),
-    "What is feature {feature} of the output of {query}?":
-        AnswerCell(mixed_values, "output", "query", "feature"),
-}  # fmt: skip
+    "of {query} sum to?": AnswerCell(late_weights, "sums", "query", None),
+    "What weight does {query} put on {key} at temperature {temperature}?": AnswerCell(
+        all_steps, "weights", "query", "key", 3
+    ),
+    "What is feature {feature} of the output of {query}?": AnswerCell(mixed_values, "output", "query", "feature"),
+}
 
 
 def lines_of_right(question: Question, trace: ExampleTrace, decimals: int) -> tuple[str, ...]:

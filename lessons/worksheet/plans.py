@@ -101,10 +101,17 @@ def last_token(trace: ExampleTrace) -> int:
 
 
 def stop_of(
-    lesson: ModuleType, ask: Callable[[ExampleTrace], object], show: Callable[[ExampleTrace], object] | None,
-    minutes: int, *, opens: Mapping[str, str] | None = None, then: Mapping[str, str] | None = None,
-    now: Example = MIDWAY, later: Example = MIDWAY, **when: bool,
-) -> Stop:  # fmt: skip
+    lesson: ModuleType,
+    ask: Callable[[ExampleTrace], object],
+    show: Callable[[ExampleTrace], object] | None,
+    minutes: int,
+    *,
+    opens: Mapping[str, str] | None = None,
+    then: Mapping[str, str] | None = None,
+    now: Example = MIDWAY,
+    later: Example = MIDWAY,
+    **when: bool,
+) -> Stop:
     """A stop at a lesson: its screen before, and the one that is shown after the answers."""
     after = show and Linked(lesson=lesson, choices=show, link=then or {}, example=later)
     before = Linked(lesson=lesson, choices=ask, link=opens or {}, example=now)
@@ -113,51 +120,92 @@ def stop_of(
 
 BEFORE_TRAINING = replace(TAUGHT, updates=0)
 AT_LOOK = functools.partial(
-    stop_of, look, lambda t: look.Choices(last_token(t)), lambda t: look.Choices(last_token(t)),
-    now=TAUGHT, later=BEFORE_TRAINING,
-)  # fmt: skip
+    stop_of,
+    look,
+    lambda t: look.Choices(last_token(t)),
+    lambda t: look.Choices(last_token(t)),
+    now=TAUGHT,
+    later=BEFORE_TRAINING,
+)
 AT_TOKENS = functools.partial(stop_of, tokens, lambda t: tokens.Choices(), None)
 AT_DOT_PRODUCT = functools.partial(
-    stop_of, dot_product, lambda t: dot_product.Choices("all", last_token(t)),
-    lambda t: dot_product.Choices("equal", last_token(t)), opens={"view": "all"}, then={"view": "equal"},
-)  # fmt: skip
+    stop_of,
+    dot_product,
+    lambda t: dot_product.Choices("all", last_token(t)),
+    lambda t: dot_product.Choices("equal", last_token(t)),
+    opens={"view": "all"},
+    then={"view": "equal"},
+)
 AT_PROJECTIONS = functools.partial(
-    stop_of, projections, lambda t: projections.Choices("q"), lambda t: projections.Choices("mirror"),
-    opens={"role": "q"}, then={"role": "mirror"},
-)  # fmt: skip
+    stop_of,
+    projections,
+    lambda t: projections.Choices("q"),
+    lambda t: projections.Choices("mirror"),
+    opens={"role": "q"},
+    then={"role": "mirror"},
+)
 AT_SCORES = functools.partial(
-    stop_of, scores, lambda t: scores.Choices(), lambda t: scores.Choices(LARGE_D_K),
+    stop_of,
+    scores,
+    lambda t: scores.Choices(),
+    lambda t: scores.Choices(LARGE_D_K),
     then={"measured_d_k": str(LARGE_D_K)},
-)  # fmt: skip
+)
 AT_MASK = functools.partial(
-    stop_of, mask, lambda t: mask.Choices(causal_mask(len(t.tokens))),
-    lambda t: mask.Choices(causal_mask(len(t.tokens)), "late"), opens={"masking": "change"}, then={"masking": "late"},
-)  # fmt: skip
+    stop_of,
+    mask,
+    lambda t: mask.Choices(causal_mask(len(t.tokens))),
+    lambda t: mask.Choices(causal_mask(len(t.tokens)), "late"),
+    opens={"masking": "change"},
+    then={"masking": "late"},
+)
 AT_SOFTMAX = functools.partial(
-    stop_of, softmax, lambda t: softmax.Choices(last_token(t)), lambda t: softmax.Choices(last_token(t), SHARPER),
+    stop_of,
+    softmax,
+    lambda t: softmax.Choices(last_token(t)),
+    lambda t: softmax.Choices(last_token(t), SHARPER),
     then={"temperature": str(SHARPER)},
-)  # fmt: skip
+)
 AT_OUTPUT = functools.partial(
-    stop_of, output, lambda t: output.Choices("all", last_token(t)), lambda t: output.Choices("parts", last_token(t)),
-    opens={"of": "all"}, then={"of": "parts"},
-)  # fmt: skip
+    stop_of,
+    output,
+    lambda t: output.Choices("all", last_token(t)),
+    lambda t: output.Choices("parts", last_token(t)),
+    opens={"of": "all"},
+    then={"of": "parts"},
+)
 AT_POSITIONS = functools.partial(
-    stop_of, positions, lambda t: positions.Choices(random_permutation(len(t.tokens), 0)),
+    stop_of,
+    positions,
+    lambda t: positions.Choices(random_permutation(len(t.tokens), 0)),
     lambda t: positions.Choices(random_permutation(len(t.tokens), 0), kind="sinusoidal"),
-    opens={"order_view": "output"}, then={"positions": "sinusoidal"},
-)  # fmt: skip
+    opens={"order_view": "output"},
+    then={"positions": "sinusoidal"},
+)
 
 PLANS: dict[int, tuple[Stop, ...]] = {
     45: (
-        AT_LOOK(5), AT_TOKENS(3, out=True), AT_PROJECTIONS(8), AT_SCORES(7, out=True), AT_MASK(6),
-        AT_SOFTMAX(8, ends=True), AT_OUTPUT(8),
+        AT_LOOK(5),
+        AT_TOKENS(3, out=True),
+        AT_PROJECTIONS(8),
+        AT_SCORES(7, out=True),
+        AT_MASK(6),
+        AT_SOFTMAX(8, ends=True),
+        AT_OUTPUT(8),
     ),
     90: (
-        AT_LOOK(5), AT_TOKENS(4, out=True), AT_DOT_PRODUCT(9), AT_PROJECTIONS(9), AT_SCORES(9, ends=True), AT_MASK(8),
-        AT_SOFTMAX(10, ends=True), Stop(minutes=14, exercise="softmax", out=True), AT_OUTPUT(10, ends=True),
+        AT_LOOK(5),
+        AT_TOKENS(4, out=True),
+        AT_DOT_PRODUCT(9),
+        AT_PROJECTIONS(9),
+        AT_SCORES(9, ends=True),
+        AT_MASK(8),
+        AT_SOFTMAX(10, ends=True),
+        Stop(minutes=14, exercise="softmax", out=True),
+        AT_OUTPUT(10, ends=True),
         AT_POSITIONS(12),
     ),
-}  # fmt: skip
+}
 
 
 @functools.cache
@@ -205,13 +253,19 @@ def where_will_it_look(opens: Linked) -> tuple[Message, Expected, tuple[Expected
     trace = run_example(opens.example)
     row, names = trace.heads.select(0).weights[last_token(trace)], trace.names
     *others, _ = row.argsort().tolist()
-    asks = message("Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at "
-               "most?", tokens=ListOf(names), query=names[-1])  # fmt: skip
+    asks = message(
+        "Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at most?",
+        tokens=ListOf(names),
+        query=names[-1],
+    )
     wrong = tuple(
-        Expected(message("{key}", key=names[key]), None,
-                 message("{key} gets {share} of its weight.", key=names[key], share=Percent(float(row[key]))))
+        Expected(
+            message("{key}", key=names[key]),
+            None,
+            message("{key} gets {share} of its weight.", key=names[key], share=Percent(float(row[key]))),
+        )
         for key in reversed(others)
-    )  # fmt: skip
+    )
     most = int(row.argmax())
     return asks, Expected(message("{key}", key=names[most]), None, opens.screen().headline), wrong
 

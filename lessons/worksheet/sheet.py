@@ -52,8 +52,13 @@ class SheetChoices:
             raise ValueError(f"lessons are some of {', '.join(ON_PAPER)}, in this order, but got {self.lessons}")
         for name, least, most in (("tasks", 1, MOST_TASKS), ("seed", 0, LAST_SHEET), ("decimals", *DECIMALS)):
             if not least <= getattr(self, name) <= most:
-                raise InputError("{name} goes from {least} to {most}, but got {value}", name=name, least=least,
-                                 most=most, value=getattr(self, name))  # fmt: skip
+                raise InputError(
+                    "{name} goes from {least} to {most}, but got {value}",
+                    name=name,
+                    least=least,
+                    most=most,
+                    value=getattr(self, name),
+                )
         found = tokenize(clean_text(self.text).text, "words")
         if " ".join(found) != self.text or not FEWEST_ON_PAPER <= len(found) <= MOST_ON_PAPER:
             raise InputError("a sentence on paper has 2 to 5 tokens, each apart from the next")
@@ -99,13 +104,18 @@ def sheet_code(choices: SheetChoices) -> str:
 def choices_of_code(code: str) -> SheetChoices:
     """The choices that a code was made of. Raises ValueError, with a sentence, for what is no code of a sheet."""
     if len(code) > LONGEST_SHEET_CODE:
-        raise InputError("This is no code of a worksheet: it has {count} characters. Copy the code at its top.",
-                         count=f"{len(code):,}")  # fmt: skip
+        raise InputError(
+            "This is no code of a worksheet: it has {count} characters. Copy the code at its top.",
+            count=f"{len(code):,}",
+        )
     plain = code.upper().translate(MISREAD)
     if len(plain) < SHORT_CODE or set(plain) - set(CHARACTERS):
-        raise InputError("This is no code of a worksheet: a code has {short_code} letters and digits or more, and "
-                         "none but {characters}. Copy the code at the top of the sheet.", short_code=SHORT_CODE,
-                         characters=CHARACTERS)  # fmt: skip
+        raise InputError(
+            "This is no code of a worksheet: a code has {short_code} letters and digits or more, and "
+            "none but {characters}. Copy the code at the top of the sheet.",
+            short_code=SHORT_CODE,
+            characters=CHARACTERS,
+        )
     packed, check = divmod(number_of(plain[:SHORT_CODE]), 1 << BITS_OF_CHECK)
     tail = number_of(plain[SHORT_CODE:]) if plain[SHORT_CODE:] else 0
     try:

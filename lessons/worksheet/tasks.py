@@ -85,13 +85,21 @@ def how_to_round(decimals: int) -> tuple[Message, ...]:
     """What is exact on a sheet, and what is rounded to how many decimals."""
     d_k = WIDTHS["d_k"]
     return (
-        message("X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So only what comes out of an "
-            "exponential has to be rounded.", d_k=d_k, root=Fixed(math.sqrt(d_k), 0)),
-        plural("Round it to {count} decimal, and only when you write it down: keep all digits on the way. Halves "
-                  "are rounded up.",
-                  "Round it to {count} decimals, and only when you write it down: keep all digits on the way. Halves "
-                  "are rounded up.", decimals),
-        message("Numbers that are given are used as they stand here."))  # fmt: skip
+        message(
+            "X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So only what comes out of an "
+            "exponential has to be rounded.",
+            d_k=d_k,
+            root=Fixed(math.sqrt(d_k), 0),
+        ),
+        plural(
+            "Round it to {count} decimal, and only when you write it down: keep all digits on the way. Halves "
+            "are rounded up.",
+            "Round it to {count} decimals, and only when you write it down: keep all digits on the way. Halves "
+            "are rounded up.",
+            decimals,
+        ),
+        message("Numbers that are given are used as they stand here."),
+    )
 
 
 def sheet_tasks(choices: SheetChoices) -> tuple[PaperTask, ...]:
@@ -176,8 +184,9 @@ def fill_in_dot_products(trace: ExampleTrace, random: Generator, decimals: int) 
     """A row of X Xᵀ."""
     i = below(len(trace.tokens), random)
     x, compared = found_in(dot_product.screen(trace, 0, dot_product.Choices("all", i)), "x", "scores")
-    asks = message("Take the dot product of the row of {query} in X with every row, its own included.",
-               query=trace.names[i])  # fmt: skip
+    asks = message(
+        "Take the dot product of the row of {query} in X with every row, its own included.", query=trace.names[i]
+    )
     return PaperTask(lesson="dot_product", asks=asks, given=(x,), blanks=(Blanks(compared, i),))
 
 
@@ -185,8 +194,12 @@ def fill_in_projection(trace: ExampleTrace, random: Generator, decimals: int) ->
     """A query, a key or a value."""
     i, role = below(len(trace.tokens), random), "qkv"[below(3, random)]
     screen = projections.screen(trace, 0, projections.Choices(role))
-    asks = message("Multiply the row of {token} in X by {matrix}: that is its {vector}.",
-               token=trace.names[i], matrix=f"W_{role}", vector=VECTORS[role])  # fmt: skip
+    asks = message(
+        "Multiply the row of {token} in X by {matrix}: that is its {vector}.",
+        token=trace.names[i],
+        matrix=f"W_{role}",
+        vector=VECTORS[role],
+    )
     x, weights, product = found_in(screen, "x", f"W_{role}", role)
     return PaperTask(lesson="projections", asks=asks, given=(x, weights), blanks=(Blanks(product, i),))
 
@@ -197,8 +210,13 @@ def fill_in_scores(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     steps = overview.screen(trace, 0, overview.Choices())
     q, k, scaled = found_in(steps, "q", "k", "scaled")
     d_k = trace.example.d_k
-    asks = message("Compare the query of {query} with every key: the dot product, divided by √{d_k} = {root}. There is no "
-               "mask yet.", query=trace.names[i], d_k=d_k, root=Fixed(math.sqrt(d_k), 0))  # fmt: skip
+    asks = message(
+        "Compare the query of {query} with every key: the dot product, divided by √{d_k} = {root}. There is no "
+        "mask yet.",
+        query=trace.names[i],
+        d_k=d_k,
+        root=Fixed(math.sqrt(d_k), 0),
+    )
     return PaperTask(lesson="scores", asks=asks, given=(q, k), blanks=(Blanks(scaled, i, lines=2),))
 
 
@@ -207,8 +225,11 @@ def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     middle = range(1, len(trace.tokens) - 1)
     i = middle[below(len(middle), random)] if middle else 0
     scaled, masked, weights = found_in(overview.screen(trace, 0, overview.Choices()), "scaled", "masked", "weights")
-    asks = message("No token may look at a later one. In the row of {query}, write “masked” where the mask hides the "
-               "score, copy the others, and turn them into weights.", query=trace.names[i])  # fmt: skip
+    asks = message(
+        "No token may look at a later one. In the row of {query}, write “masked” where the mask hides the "
+        "score, copy the others, and turn them into weights.",
+        query=trace.names[i],
+    )
     return PaperTask(lesson="mask", asks=asks, given=(scaled,), blanks=(Blanks(masked, i), Blanks(weights, i, lines=3)))
 
 
@@ -217,8 +238,11 @@ def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> Pa
     i = last_or_before(trace, random)
     row, *steps = found_in(softmax.screen(trace, 0, softmax.Choices(i)), "scores", "shifted", "powers", "weights")
     given = replace(row, title=message("scaled scores"))
-    asks = message("Turn the scaled scores of {query} into weights: subtract the largest, take the exponential, divide by "
-               "the sum.", query=trace.names[i])  # fmt: skip
+    asks = message(
+        "Turn the scaled scores of {query} into weights: subtract the largest, take the exponential, divide by "
+        "the sum.",
+        query=trace.names[i],
+    )
     blanks = tuple(Blanks(matrix, 0, 2 if matrix.key == "weights" else 1) for matrix in steps)
     return PaperTask(lesson="softmax", asks=asks, given=(given,), blanks=blanks)
 

@@ -63,9 +63,20 @@ def url(start_server):
 
 
 COVERED_AT_FIRST = (
-    "tokens", "dot_product", "projections", "scores", "mask", "softmax", "output", "heads", "positions", "pytorch",
-    "backward", "variants", "cost",
-)  # fmt: skip
+    "tokens",
+    "dot_product",
+    "projections",
+    "scores",
+    "mask",
+    "softmax",
+    "output",
+    "heads",
+    "positions",
+    "pytorch",
+    "backward",
+    "variants",
+    "cost",
+)
 
 STANDING = """selector => {
     const found = [...document.querySelectorAll(selector)], now = performance.now(), before = window.stood?.found ?? []

@@ -31,9 +31,10 @@ def cells_of(matrix, cells):
     rows, columns = matrix.values.shape
     return {
         (i, j)
-        for i in range(rows) for j in range(columns)
+        for i in range(rows)
+        for j in range(columns)
         if cells.row in (None, i) and cells.column in (None, j) and matrix.sees(i, j)
-    }  # fmt: skip
+    }
 
 
 def test_pointing_at_a_gradient_lights_what_made_it_and_a_click_derives_it(visit):

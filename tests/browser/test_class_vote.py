@@ -62,8 +62,10 @@ def connection_is_lost(student, teacher):
     said = student.page.get_by_text("The connection is lost. Keep this page open")
     said.wait_for()
     box = said.bounding_box()
-    assert student.page.evaluate("([x, y]) => document.elementFromPoint(x, y).id === 'connection'",
-                                 [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])  # fmt: skip
+    assert student.page.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y).id === 'connection'",
+        [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2],
+    )
     student.page.context.set_offline(False)
     said.wait_for(state="hidden")
     teacher.page.route("**/connection.js*", lambda route: route.abort())

@@ -34,9 +34,16 @@ REACH = {
 # The others, an EventSource among them, wait for the code to end, and the worker ends with it: sometimes before they
 # are sent.
 ARRIVE = {
-    "fetch", "fetch, as a post", "XMLHttpRequest", "WebSocket", "importScripts", "import()",
-    "a worker of its own", "a new function", "a Python file",
-}  # fmt: skip
+    "fetch",
+    "fetch, as a post",
+    "XMLHttpRequest",
+    "WebSocket",
+    "importScripts",
+    "import()",
+    "a worker of its own",
+    "a new function",
+    "a Python file",
+}
 # What there is no way to: each line must stop with an error.
 NO_WAY = {
     "the page": "w.document.title",

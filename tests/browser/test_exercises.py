@@ -162,9 +162,13 @@ def test_keywords_and_comments_are_set_apart_and_the_text_is_the_same(desk):
     assert colours.evaluate("pre => pre.textContent") == code + "\n"
     kinds = colours.locator("span").evaluate_all("spans => spans.map(span => [span.className, span.textContent])")
     assert kinds == [
-        ["keyword", "def"], ["comment", "# <b>a</b>"], ["keyword", "return"], ["string", "'if'"],
-        ["string", '"\\"not"'], ["number", "12"],
-    ]  # fmt: skip
+        ["keyword", "def"],
+        ["comment", "# <b>a</b>"],
+        ["keyword", "return"],
+        ["string", "'if'"],
+        ["string", '"\\"not"'],
+        ["number", "12"],
+    ]
 
 
 def test_code_is_kept_on_other_pages_and_over_a_reload_of_this_browser(desk):

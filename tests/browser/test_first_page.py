@@ -20,10 +20,13 @@ def test_each_button_of_the_first_page_does_something_when_it_is_clicked(visit):
     tab.page.wait_for_selector(".st-key-ribbons svg .ribbons_marks path", state="attached")
     tab.settled()
     others = [
-        button for button in tab.page.locator(BUTTONS).all()
-        if button.is_visible() and button.get_attribute("data-selected") != "true"
-        and button.inner_text() not in PICTURES and not button.evaluate(f"one => one.matches('{FOOT}')")
-    ]  # fmt: skip
+        button
+        for button in tab.page.locator(BUTTONS).all()
+        if button.is_visible()
+        and button.get_attribute("data-selected") != "true"
+        and button.inner_text() not in PICTURES
+        and not button.evaluate(f"one => one.matches('{FOOT}')")
+    ]
     assert len(others) >= 6
     for button in others:
         press(tab, button)

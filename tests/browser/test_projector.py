@@ -16,9 +16,20 @@ LETTERS_IN_FIGURES = """() => [...document.querySelectorAll('.stVegaLiteChart sv
     .filter(one => one.textContent.trim() && one.getBoundingClientRect().width)
     .map(one => parseFloat(getComputedStyle(one).fontSize))"""
 QUESTION_FIRST = [
-    "tokens", "dot_product", "projections", "scores", "mask", "softmax", "output", "heads", "positions", "backward",
-    "read", "variants", "cost",
-]  # fmt: skip
+    "tokens",
+    "dot_product",
+    "projections",
+    "scores",
+    "mask",
+    "softmax",
+    "output",
+    "heads",
+    "positions",
+    "backward",
+    "read",
+    "variants",
+    "cost",
+]
 
 
 def seen_whole(tab, selector):

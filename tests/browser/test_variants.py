@@ -11,9 +11,14 @@ from lessons.variants.lesson import Choices, screen
 FIGURE = ".st-key-variants_figure svg.marks"
 LINK = "variants?example=pronouns"
 TITLES = {
-    "window": "in a window", "sink": "with a sink", "cap": "with a soft cap", "alibi": "with ALiBi",
-    "rotary": "with rotary positions", "grouped": "with shared keys", "cross": "with cross-attention",
-}  # fmt: skip
+    "window": "in a window",
+    "sink": "with a sink",
+    "cap": "with a soft cap",
+    "alibi": "with ALiBi",
+    "rotary": "with rotary positions",
+    "grouped": "with shared keys",
+    "cross": "with cross-attention",
+}
 
 
 def drawn(tab, selector=FIGURE):

@@ -31,9 +31,15 @@ class Postgres:
 
     def call(self, program, *arguments):
         done = subprocess.run(
-            [BIN / program, *arguments], user=self.user, cwd=self.folder, check=False, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        )  # fmt: skip
+            [BIN / program, *arguments],
+            user=self.user,
+            cwd=self.folder,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
         assert done.returncode == 0, done.stdout
 
     def start(self):

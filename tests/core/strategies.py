@@ -104,10 +104,17 @@ def models(draw, **fixed):
     d_k, d_v = (None if heads == "sliced" else draw(st.sampled_from([None, own, 10])) for own in (2, 5))
     switches = ("causal", "scaling", "residual", "layer_norm", "mlp", "sink")
     choices = {name: draw(st.booleans()) for name in switches} | {
-        "vocabulary": 13, "context": 7, "d_model": 6 * n_heads if n_heads == 1 else 6, "n_heads": n_heads,
-        "n_layers": draw(st.integers(1, 2)), "heads": heads, "positions": positions, "d_k": d_k, "d_v": d_v,
+        "vocabulary": 13,
+        "context": 7,
+        "d_model": 6 * n_heads if n_heads == 1 else 6,
+        "n_heads": n_heads,
+        "n_layers": draw(st.integers(1, 2)),
+        "heads": heads,
+        "positions": positions,
+        "d_k": d_k,
+        "d_v": d_v,
         "output": draw(st.sampled_from(["scores", "scores", "vectors"])),
-    }  # fmt: skip
+    }
     return ModelConfig(**choices | fixed)
 
 

@@ -265,12 +265,16 @@ def test_a_model_names_every_gradient_of_a_layer():
     for layer, gradients, seen in zip(model.layers, ours.layers, trace.layers, strict=True):
         heads, projections = gradients.attention, gradients.attention.projections
         named = {
-            "d_output": (gradients.d_output, seen.output), "d_x": (gradients.d_x, seen.x),
-            "d_q": (heads.attention.d_q, seen.attention.heads.q), "d_weights": (heads.attention.d_weights,
-            seen.attention.heads.weights), "d_W_q": (projections.d_W_q, layer.attention.W_q),
-            "d_W_k": (projections.d_W_k, layer.attention.W_k), "d_W_v": (projections.d_W_v, layer.attention.W_v),
-            "d_W_o": (heads.d_W_o, layer.attention.W_o), "d_b_up": (gradients.mlp.d_b_up, layer.mlp.b_up),
-        }  # fmt: skip
+            "d_output": (gradients.d_output, seen.output),
+            "d_x": (gradients.d_x, seen.x),
+            "d_q": (heads.attention.d_q, seen.attention.heads.q),
+            "d_weights": (heads.attention.d_weights, seen.attention.heads.weights),
+            "d_W_q": (projections.d_W_q, layer.attention.W_q),
+            "d_W_k": (projections.d_W_k, layer.attention.W_k),
+            "d_W_v": (projections.d_W_v, layer.attention.W_v),
+            "d_W_o": (heads.d_W_o, layer.attention.W_o),
+            "d_b_up": (gradients.mlp.d_b_up, layer.mlp.b_up),
+        }
         expected = torch.autograd.grad(loss.loss, [tensor for _, tensor in named.values()], retain_graph=True)
         for name, (mine, _), reference in zip(named, named.values(), expected, strict=True):
             close(mine, reference, name)

@@ -14,11 +14,30 @@ from runs.recording import Recording
 from runs.run import TrainingRun
 
 ANOTHER = {
-    "optimiser": "sgd", "learning_rate": 0.5, "weight_decay": 0.7, "clip": 2.0, "steps": 17, "batch_size": 3, "seed": 5,
-    "n_layers": 3, "d_model": 34, "n_heads": 2, "d_k": 6, "d_v": 7, "heads": "sliced", "positions": "none",
-    "causal": False, "scaling": False, "residual": False, "layer_norm": True, "mlp": True, "embedding_std": 0.7,
-    "context": 19, "sink": True, "engine": "autograd",
-}  # fmt: skip
+    "optimiser": "sgd",
+    "learning_rate": 0.5,
+    "weight_decay": 0.7,
+    "clip": 2.0,
+    "steps": 17,
+    "batch_size": 3,
+    "seed": 5,
+    "n_layers": 3,
+    "d_model": 34,
+    "n_heads": 2,
+    "d_k": 6,
+    "d_v": 7,
+    "heads": "sliced",
+    "positions": "none",
+    "causal": False,
+    "scaling": False,
+    "residual": False,
+    "layer_norm": True,
+    "mlp": True,
+    "embedding_std": 0.7,
+    "context": 19,
+    "sink": True,
+    "engine": "autograd",
+}
 
 
 @pytest.mark.parametrize("setting", ANOTHER)

@@ -48,18 +48,30 @@ MEANT = {
     "a boolean mask": ((SEES == 1,), {}, {"attn_mask": SEES == 1}),
     "a float mask of zeros and ones is added": ((SEES.float(),), {}, {"attn_mask": SEES.float()}),
     "a float mask": ((ADDED,), {}, {"attn_mask": ADDED}),
-    "a float mask with −∞": ((ADDED.masked_fill(SEES == 0, -math.inf),), {},
-                             {"attn_mask": ADDED.masked_fill(SEES == 0, -math.inf)}),
-    "a float mask with the least number": ((torch.finfo(torch.float32).min * (1 - SEES.float()),), {},
-                                           {"attn_mask": torch.finfo(torch.float32).min * (1 - SEES.float())}),
+    "a float mask with −∞": (
+        (ADDED.masked_fill(SEES == 0, -math.inf),),
+        {},
+        {"attn_mask": ADDED.masked_fill(SEES == 0, -math.inf)},
+    ),
+    "a float mask with the least number": (
+        (torch.finfo(torch.float32).min * (1 - SEES.float()),),
+        {},
+        {"attn_mask": torch.finfo(torch.float32).min * (1 - SEES.float())},
+    ),
     "a float mask with −10⁹": ((-1e9 * (1 - SEES.float()),), {}, {"attn_mask": -1e9 * (1 - SEES.float())}),
     "is_causal": ((causal_mask(N),), {}, {"is_causal": True}),
-    "a mask for each sentence": ((torch.stack([SEES == 1, SEES.T == 1])[:, None],), {},
-                                 {"attn_mask": torch.stack([SEES == 1, SEES.T == 1])[:, None]}),
+    "a mask for each sentence": (
+        (torch.stack([SEES == 1, SEES.T == 1])[:, None],),
+        {},
+        {"attn_mask": torch.stack([SEES == 1, SEES.T == 1])[:, None]},
+    ),
     "a mask for each head": ((torch.stack([SEES == 1] * 3),), {}, {"attn_mask": torch.stack([SEES == 1] * 3)}),
     "a mask of padding for all queries": ((REAL == 1,), {}, {"attn_mask": REAL == 1}),
-    "a float mask of padding": ((ADDED[0].masked_fill(REAL == 0, -math.inf),), {},
-                                {"attn_mask": ADDED[0].masked_fill(REAL == 0, -math.inf)}),
+    "a float mask of padding": (
+        (ADDED[0].masked_fill(REAL == 0, -math.inf),),
+        {},
+        {"attn_mask": ADDED[0].masked_fill(REAL == 0, -math.inf)},
+    ),
     "one row for all queries and sentences": ((SEES[:1] == 1,), {}, {"attn_mask": SEES[:1] == 1}),
     "no scale": ((), {"scale": None}, {}),
     "a scale of 0": ((), {"scale": 0.0}, {"scale": 0.0}),
@@ -69,7 +81,7 @@ MEANT = {
     "a soft cap of 0 is none": ((), {"soft_cap": 0.0}, {}),
     "a soft cap of whole 0 is none": ((), {"soft_cap": 0}, {}),
     "a sink that collects nothing": ((), {"sink": -math.inf}, {}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("library", ["torch", "numpy"])
@@ -148,19 +160,27 @@ REFUSED = {
     "NumPy's mask with torch": (lambda: attend(Q, K, V, INT.numpy() == 1), "torch float32 .* NumPy bool; convert"),
     "torch's mask with NumPy": (lambda: attend(*numpy(Q, K, V), INT == 1), "NumPy float32 .* torch bool; convert"),
     "a mask of another precision": (lambda: attend(Q, K, V, ADDED.double()), "float32 .* float64; convert the mask"),
-    "NaN in a mask": (lambda: attend(Q, K, V, torch.where(INT == 1, ADDED, math.nan)),
-                      r"finite numbers, and −∞ to hide.*\(0, 1\) it holds nan"),
-    "∞ in a mask": (lambda: attend(*numpy(Q, K, V), np.where(INT == 1, 0, np.inf).astype(np.float32)),
-                    r"finite numbers, and −∞ to hide.*\(0, 1\) it holds inf"),
+    "NaN in a mask": (
+        lambda: attend(Q, K, V, torch.where(INT == 1, ADDED, math.nan)),
+        r"finite numbers, and −∞ to hide.*\(0, 1\) it holds nan",
+    ),
+    "∞ in a mask": (
+        lambda: attend(*numpy(Q, K, V), np.where(INT == 1, 0, np.inf).astype(np.float32)),
+        r"finite numbers, and −∞ to hide.*\(0, 1\) it holds inf",
+    ),
     "NaN in a mask with a sink": (lambda: attend(Q, K, V, ADDED * math.nan, sink=0.0), "finite numbers.* nan"),
     "a mask that hides all": (lambda: attend(Q, K, V, INT < 0), "at least one key.*query 0$"),
     "a float mask that hides all": (lambda: attend(Q, K, V, ADDED - math.inf), "at least one key.*query 0$"),
-    "a mask without the axis of the heads": (lambda: attend(*HEADS, torch.ones(2, N, N) == 1),
-                                             r"\(2, 3, 4, 4\).*lacks an axis for the heads; write mask\[:, None\]"),
+    "a mask without the axis of the heads": (
+        lambda: attend(*HEADS, torch.ones(2, N, N) == 1),
+        r"\(2, 3, 4, 4\).*lacks an axis for the heads; write mask\[:, None\]",
+    ),
     "a mask for four heads of three": (lambda: attend(*HEADS, torch.ones(4, N, N) == 1), r"\(2, 3\).*has \(4,\)"),
     "a mask with too many axes": (lambda: attend(Q, K, V, torch.ones(1, N, N) == 1), r"have \(\).*mask has \(1,\)"),
     "a mask of padding without axes for heads and queries": (
-        lambda: attend(*HEADS, torch.ones(2, N) == 1), r"needs 4 rows.*its shape is \(2, 4\); 1 row"),
+        lambda: attend(*HEADS, torch.ones(2, N) == 1),
+        r"needs 4 rows.*its shape is \(2, 4\); 1 row",
+    ),
     "a mask of no rows": (lambda: attend(Q, K, V, torch.ones(N) == 1), r"needs 4 rows.*its shape is \(4,\); 1 row"),
     "one row for all keys": (lambda: attend(*HEADS, torch.ones(2, 1, N, 1) == 1), "and 4 columns"),
     "padding alone": (lambda: attend(*HEADS, REAL > 1), r"hides all keys .*query 0 of batch entry \(0, 0\)"),
@@ -178,8 +198,10 @@ REFUSED = {
     "no features": (lambda: attend(Q[:, :0], K[:, :0], V), "at least one feature"),
     "no keys": (lambda: attend(Q, K[:0], V[:0]), "at least one key.* no keys"),
     "a value too few": (lambda: attend(Q, K, V[:-1]), "4 keys and 3 values"),
-    "fewer heads of keys": (lambda: attend(*HEADS[:1], *(x[:, :1] for x in HEADS[1:])),
-                            r"\(2, 3\), \(2, 1\) and \(2, 1\).*share_heads"),
+    "fewer heads of keys": (
+        lambda: attend(*HEADS[:1], *(x[:, :1] for x in HEADS[1:])),
+        r"\(2, 3\), \(2, 1\) and \(2, 1\).*share_heads",
+    ),
     "keys for no head": (lambda: attend(HEADS[0], K, V), r"\(2, 3\), \(\) and \(\)"),
     "a scale that is no number": (lambda: attend(Q, K, V, scale=math.nan), "finite number.*or None.*nan"),
     "an infinite scale": (lambda: attend(Q, K, V, scale=math.inf), "finite number.*inf"),
@@ -220,7 +242,7 @@ REFUSED = {
     "no heads": (lambda: split_heads(Q, 0), "0 heads cannot share 3"),
     "keys of two heads for three": (lambda: share_heads(torch.ones(2, N, F), 3), "3 heads cannot share.*2 evenly"),
     "keys of no heads": (lambda: share_heads(torch.ones(0, N, F), 3), "3 heads cannot share.*0 evenly"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("passed", REFUSED)

@@ -34,10 +34,24 @@ REST = sorted(CASES.keys() - set(HALF_PRECISION))
 
 
 def onnx_attention(
-    q, k, v, mask=None, past_k=None, past_v=None, n_real=None, *, is_causal=0, scale=None, softcap=0.0,
-    q_num_heads=None, kv_num_heads=None, left_window_size=-1, right_window_size=-1, qk_matmul_output_mode=0,
+    q,
+    k,
+    v,
+    mask=None,
+    past_k=None,
+    past_v=None,
+    n_real=None,
+    *,
+    is_causal=0,
+    scale=None,
+    softcap=0.0,
+    q_num_heads=None,
+    kv_num_heads=None,
+    left_window_size=-1,
+    right_window_size=-1,
+    qk_matmul_output_mode=0,
     softmax_precision=None,
-):  # fmt: skip
+):
     """Output, the keys and values with those of the past, and the step of the scores that is asked for."""
     flat = q.ndim == 3
     if flat:
@@ -45,14 +59,23 @@ def onnx_attention(
     if past_k is not None:
         k, v = np.concat([past_k, k], axis=-2), np.concat([past_v, v], axis=-2)
     n_batch, n_heads, n_queries, _ = q.shape
-    visible = np.stack([window(n_queries, k.shape[-2], past, is_causal, left_window_size, right_window_size)
-                        for past in offsets(n_batch, n_queries, past_k, n_real)])[:, None]  # fmt: skip
+    visible = np.stack(
+        [
+            window(n_queries, k.shape[-2], past, is_causal, left_window_size, right_window_size)
+            for past in offsets(n_batch, n_queries, past_k, n_real)
+        ]
+    )[:, None]
     if n_real is not None:
         visible = visible & (np.arange(k.shape[-2]) < n_real[:, None, None, None])
     trace = attend(
-        q, share_heads(k, n_heads), share_heads(v, n_heads), combined(visible, mask, (*q.shape[:-1], k.shape[-2])),
-        scale=scale, soft_cap=softcap or None, sink=-np.inf,
-    )  # fmt: skip
+        q,
+        share_heads(k, n_heads),
+        share_heads(v, n_heads),
+        combined(visible, mask, (*q.shape[:-1], k.shape[-2])),
+        scale=scale,
+        soft_cap=softcap or None,
+        sink=-np.inf,
+    )
     capped = attend(*(trace.q, trace.k, trace.v), scale=scale, soft_cap=softcap or None).masked
     steps = (trace.scaled, capped, trace.masked, trace.weights)
     return merge_heads(trace.output) if flat else trace.output, k, v, steps[qk_matmul_output_mode]

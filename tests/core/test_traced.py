@@ -13,11 +13,28 @@ from attention_core.traced import XP, Cells, Given, NoRule, Traced, arrays_behin
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
 SIGNS = {
-    "+": np.add, "−": np.subtract, "·": np.multiply, "÷": np.divide, "^": np.power, "neg": np.negative,
-    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, ">": np.greater,
-    "≥": np.greater_equal, "<": np.less, "≤": np.less_equal, "=": np.equal, "≠": np.not_equal,
-    "and": np.logical_and, "or": np.logical_or, "not": np.logical_not,
-}  # fmt: skip
+    "+": np.add,
+    "−": np.subtract,
+    "·": np.multiply,
+    "÷": np.divide,
+    "^": np.power,
+    "neg": np.negative,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "tanh": np.tanh,
+    "sin": np.sin,
+    "cos": np.cos,
+    ">": np.greater,
+    "≥": np.greater_equal,
+    "<": np.less,
+    "≤": np.less_equal,
+    "=": np.equal,
+    "≠": np.not_equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+}
 
 
 def run(name, seed):
@@ -97,19 +114,38 @@ def test_with_other_inputs_the_trace_gives_what_the_core_gives(name):
 
 T = given(np.arange(4.0).reshape(2, 2), "t")
 LOSING = {
-    "np.exp": lambda: np.exp(T), "np.asarray": lambda: np.asarray(T), "np.concatenate": lambda: np.concatenate([T, T]),
-    "np.sum": lambda: np.sum(T), "float": lambda: float(T[0, 0]), "math.exp": lambda: math.exp(T[0, 0]),
-    "int": lambda: int(T[0, 0]), "if": lambda: bool(T[0, 0] > 0), "in": lambda: 1.0 in T,
-    "+ array": lambda: T + np.ones((2, 2)), "array +": lambda: np.ones((2, 2)) + T, "@ array": lambda: T @ np.eye(2),
-    "array @": lambda: np.eye(2) @ T, "float64 ·": lambda: np.ones(1) * T,
+    "np.exp": lambda: np.exp(T),
+    "np.asarray": lambda: np.asarray(T),
+    "np.concatenate": lambda: np.concatenate([T, T]),
+    "np.sum": lambda: np.sum(T),
+    "float": lambda: float(T[0, 0]),
+    "math.exp": lambda: math.exp(T[0, 0]),
+    "int": lambda: int(T[0, 0]),
+    "if": lambda: bool(T[0, 0] > 0),
+    "in": lambda: 1.0 in T,
+    "+ array": lambda: T + np.ones((2, 2)),
+    "array +": lambda: np.ones((2, 2)) + T,
+    "@ array": lambda: T @ np.eye(2),
+    "array @": lambda: np.eye(2) @ T,
+    "float64 ·": lambda: np.ones(1) * T,
     "torch.exp": lambda: torch.exp(T),
-    "tensor +": lambda: torch.ones(2, 2) + T, "+ tensor": lambda: T + torch.ones(2, 2), "cumsum": lambda: T.cumsum(),
-    "tolist": lambda: T.tolist(), "T": lambda: T.T, "mean": lambda: T.mean(), "xp.cumsum": lambda: XP.cumsum(T),
-    "xp.linalg.norm": lambda: XP.linalg.norm(T), "//": lambda: T // 2, "abs": lambda: abs(T),
-    "assignment": lambda: T.__setitem__(0, 1), "where array": lambda: XP.where(np.ones(2) > 0, T, T),
-    "concat array": lambda: XP.concat([T, np.ones((2, 2))]), "torch.tensor": lambda: torch.as_tensor(T),
-    "round": lambda: round(T), "index": lambda: [1, 2][T[0, 0]],
-}  # fmt: skip
+    "tensor +": lambda: torch.ones(2, 2) + T,
+    "+ tensor": lambda: T + torch.ones(2, 2),
+    "cumsum": lambda: T.cumsum(),
+    "tolist": lambda: T.tolist(),
+    "T": lambda: T.T,
+    "mean": lambda: T.mean(),
+    "xp.cumsum": lambda: XP.cumsum(T),
+    "xp.linalg.norm": lambda: XP.linalg.norm(T),
+    "//": lambda: T // 2,
+    "abs": lambda: abs(T),
+    "assignment": lambda: T.__setitem__(0, 1),
+    "where array": lambda: XP.where(np.ones(2) > 0, T, T),
+    "concat array": lambda: XP.concat([T, np.ones((2, 2))]),
+    "torch.tensor": lambda: torch.as_tensor(T),
+    "round": lambda: round(T),
+    "index": lambda: [1, 2][T[0, 0]],
+}
 
 
 @pytest.mark.parametrize("what", LOSING)

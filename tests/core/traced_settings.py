@@ -149,14 +149,15 @@ SETTINGS: dict[str, Callable[[int, Give], list]] = {
     "model, ALiBi, bare": lambda s, g: model_setting(s, g, positions="alibi", layer_norm=False, mlp=False),
     "model, positions in qk": lambda s, g: model_setting(s, g, positions="qk", residual=False, scaling=False),
     "model, waves, sliced, vectors": lambda s, g: model_setting(
-        s, g, positions="sinusoidal", heads="sliced", output="vectors"),
+        s, g, positions="sinusoidal", heads="sliced", output="vectors"
+    ),
     "model, two runs together": lambda s, g: model_setting(s, g, runs=2, n_layers=1),
     "model, head 0.1 ablated": lambda s, g: model_setting(s, g, ablated=((0, 1),)),
     "online softmax": lambda s, g: online_setting(s, g),
     "online softmax, sink, cap": lambda s, g: online_setting(s, g, sink=True, mask=False, **CAP),
     "rows by ids": gather_setting,
     "long sums": long_setting,
-}  # fmt: skip
+}
 
 
 def arrays_in(part: Any) -> Iterator[Any]:

@@ -49,7 +49,7 @@ VISITS = {
         "learn=hello+world&rate=0.02&train_seed=5",
         ["one_step", "one_step", "one_step", "one_step", "one_step", ("heat", 0.0)],
     ),
-}  # fmt: skip
+}
 
 
 def picture(session):

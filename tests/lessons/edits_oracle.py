@@ -7,9 +7,15 @@ from screens import chosen, holds
 from lessons.example.example import projection_of, run_example
 
 NAMES = {
-    "Q": "q", "K": "k", "V": "v", "the scores": "scores", "the scaled scores": "scaled",
-    "the masked scores": "masked", "the weights": "weights", "the output": "output",
-}  # fmt: skip
+    "Q": "q",
+    "K": "k",
+    "V": "v",
+    "the scores": "scores",
+    "the scaled scores": "scaled",
+    "the masked scores": "masked",
+    "the weights": "weights",
+    "the output": "output",
+}
 
 
 def tensor(example, head, key):

@@ -76,12 +76,14 @@ def wave(f, a: Interval) -> Interval:
 
 
 FUNCTIONS = {
-    "e^(": lambda a: rising(math.exp, a), "tanh(": lambda a: rising(math.tanh, a),
+    "e^(": lambda a: rising(math.exp, a),
+    "tanh(": lambda a: rising(math.tanh, a),
     "ln(": lambda a: rising(lambda x: math.log(x) if x > 0 else -math.inf, a),
     "√(": lambda a: rising(lambda x: math.sqrt(max(x, 0)), a),
-    "sin(": lambda a: wave(math.sin, a), "cos(": lambda a: wave(math.cos, a),
+    "sin(": lambda a: wave(math.sin, a),
+    "cos(": lambda a: wave(math.cos, a),
     "max(": lambda *a: Interval(*(max(column) for column in zip(*a, strict=True))),
-}  # fmt: skip
+}
 
 
 def number(text: str) -> Interval:

@@ -52,8 +52,9 @@ SUPERLATIVE = re.compile(
 QUESTIONS = 12  # asked of every screen
 GENERALISES = re.compile(
     r"\b(so|because|nothing|no|none|every|alone|only|all|same|small|large|as well|already|always|never|alike|cannot|"
-    r"therefore|equal|stays?|still|too|whatever|as)\b", re.I,
-)  # fmt: skip
+    r"therefore|equal|stays?|still|too|whatever|as)\b",
+    re.I,
+)
 LONGEST_TITLE = 25  # characters
 ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "What each step takes of all multiplications and of all numbers moved",

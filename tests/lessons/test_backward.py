@@ -200,8 +200,13 @@ def one_prediction(case, sentence):
 def lowest_weight(case, sentence):
     keys = positions(sentence.arguments["keys"])
     row = last(case, "weights")
-    return {"query": 6, "keys": keys, "count": len(keys), "least": row.min(),
-            "ranked": Ranked((-row).tolist(), keys, magnitude)}  # fmt: skip
+    return {
+        "query": 6,
+        "keys": keys,
+        "count": len(keys),
+        "least": row.min(),
+        "ranked": Ranked((-row).tolist(), keys, magnitude),
+    }
 
 
 def raised(case, sentence):

@@ -99,15 +99,24 @@ class Loops:
         return len([number for number in numbers if "W" in str(number[:2])])
 
     def cached(self):
-        return len([number for number in set().union(*self.touched.values()) if number[0] in "kv" and number[1] != "x"
-                    and number[1] != "W"])  # fmt: skip
+        return len(
+            [
+                number
+                for number in set().union(*self.touched.values())
+                if number[0] in "kv" and number[1] != "x" and number[1] != "W"
+            ]
+        )
 
 
 SMALL = st.builds(
-    LayerSizes, tokens=st.sampled_from([1, 2, 5]), d_model=st.sampled_from([1, 3, 7]),
-    n_heads=st.sampled_from([4, 8]), n_kv_heads=st.sampled_from([1, 2, 4]), d_k=st.sampled_from([1, 3]),
+    LayerSizes,
+    tokens=st.sampled_from([1, 2, 5]),
+    d_model=st.sampled_from([1, 3, 7]),
+    n_heads=st.sampled_from([4, 8]),
+    n_kv_heads=st.sampled_from([1, 2, 4]),
+    d_k=st.sampled_from([1, 3]),
     d_v=st.sampled_from([2, 5]),
-)  # fmt: skip
+)
 
 
 @given(SMALL)
@@ -143,9 +152,13 @@ def test_the_square_takes_over_where_it_is_said_to(sizes):
 
 def test_published_models_keep_what_is_known_of_them():
     assert {key: model.bytes_of_token for key, model in PUBLISHED.items() if key != "gpt3"} == {
-        "gpt2": 36 * 1024, "llama2_7b": 512 * 1024, "llama2_70b": 320 * 1024, "mistral_7b": 128 * 1024,
-        "gemma_2b": 18 * 1024, "llama3_8b": 128 * 1024,
-    }  # fmt: skip
+        "gpt2": 36 * 1024,
+        "llama2_7b": 512 * 1024,
+        "llama2_70b": 320 * 1024,
+        "mistral_7b": 128 * 1024,
+        "gemma_2b": 18 * 1024,
+        "llama3_8b": 128 * 1024,
+    }
     assert PUBLISHED["llama2_7b"].bytes_of_cache == 2 * 2**30
     assert PUBLISHED["mistral_7b"].bytes_of_cache == PUBLISHED["llama3_8b"].bytes_of_cache / 2 == 2**29
     for model in PUBLISHED.values():
@@ -252,8 +265,11 @@ def window_of(case, sentence):
 
 
 def products_of_step(case, sentence):
-    return {"step": ..., "count": counts_of(sizes_of(case))["multiplications"][
-        STEP_NAMES[render(sentence.arguments["step"])]], "concept": True}  # fmt: skip
+    return {
+        "step": ...,
+        "count": counts_of(sizes_of(case))["multiplications"][STEP_NAMES[render(sentence.arguments["step"])]],
+        "concept": True,
+    }
 
 
 WINDOWED = (
@@ -304,8 +320,13 @@ def same_row(case, sentence):
             known |= {"feature": said["feature"], "value": output[said["feature"] - 1]}
         several.append({name: known[name] for name in said if name in known})
     full = [known for known in several if known.keys() == said.keys()]
-    return min(full, key=lambda known: abs(float(known[min(said)]) - as_float(said[min(said)]))
-               + sum(abs(float(known[name]) - as_float(said[name])) for name in said))  # fmt: skip
+    return min(
+        full,
+        key=lambda known: (
+            abs(float(known[min(said)]) - as_float(said[min(said)]))
+            + sum(abs(float(known[name]) - as_float(said[name])) for name in said)
+        ),
+    )
 
 
 def as_float(argument):
@@ -436,8 +457,9 @@ def test_the_slopes_are_those_of_least_squares_over_the_last_sizes():
         columns = (("tokens", "seconds"), ("tokens", "most_bytes"), ("d_k", "seconds"), ("heads", "seconds"))
         for way, (_, *slopes) in zip(("written", "blocks", "fused"), table.cells, strict=True):
             for (over, measure), slope in zip(columns, slopes, strict=True):
-                several = sorted((one.size, getattr(one, measure)) for one in timings
-                                 if (one.over, one.way) == (over, way))[-4:]  # fmt: skip
+                several = sorted(
+                    (one.size, getattr(one, measure)) for one in timings if (one.over, one.way) == (over, way)
+                )[-4:]
                 if len(several) < 2:
                     assert slope == "–"
                 else:
@@ -587,7 +609,7 @@ ORACLE |= {
     "No block after the first brings a larger score, so what was summed is never rescaled.": holds(
         lambda case: not rising(case, None)["blocks"]
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {
     RESCALED: answer_rescaled,

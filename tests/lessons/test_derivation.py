@@ -62,21 +62,29 @@ def test_masked_cells_say_so_and_are_exactly_nothing(example, data):
 
 def test_a_weight_is_followed_down_to_x_and_w():
     assert before_colon(steps_of(Example(), "weights", 2, 1)) == [
-        "query of “starts”, feature 1", "query of “starts”, feature 2",
-        "key of “journey”, feature 1", "key of “journey”, feature 2",
-        "score of “journey” for “starts”", "scaled score of “journey” for “starts”",
-        "scaled score of “Your” for “starts”", "scaled score of “starts” for “starts”",
-        "e to the scaled score of “journey” for “starts”", "sum over all keys that “starts” may look at",
+        "query of “starts”, feature 1",
+        "query of “starts”, feature 2",
+        "key of “journey”, feature 1",
+        "key of “journey”, feature 2",
+        "score of “journey” for “starts”",
+        "scaled score of “journey” for “starts”",
+        "scaled score of “Your” for “starts”",
+        "scaled score of “starts” for “starts”",
+        "e to the scaled score of “journey” for “starts”",
+        "sum over all keys that “starts” may look at",
         "weight that “starts” puts on “journey”",
-    ]  # fmt: skip
+    ]
 
 
 def test_an_output_needs_the_weights_of_its_row_and_its_column_of_values():
     steps = steps_of(Example(), "output", 1, 0)
     assert before_colon(steps)[-5:] == [
-        "weight that “journey” puts on “Your”", "weight that “journey” puts on “journey”",
-        "value of “Your”, feature 1", "value of “journey”, feature 1", "output of “journey”, feature 1",
-    ]  # fmt: skip
+        "weight that “journey” puts on “Your”",
+        "weight that “journey” puts on “journey”",
+        "value of “Your”, feature 1",
+        "value of “journey”, feature 1",
+        "output of “journey”, feature 1",
+    ]
     weights = [step.value for step in steps if render(step.meaning).startswith("weight that")]
     assert sum(weights) == pytest.approx(1)
 
@@ -112,12 +120,24 @@ def test_tokens_that_come_twice_are_told_apart():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.0, "0"), (-0.0, "0"), (0.43, "0.43"), (-1.12286, "−1.1229"), (12.0, "12"), (123.45678, "123.4568"),
-        (0.00123456, "0.001235"), (1.5e-7, "1.5·10^(−7)"), (-2e53, "−2·10^(53)"), (1.23456e-7, "1.235·10^(−7)"),
-        (4.99999, "5.0000"), (5.0, "5"), (0.24999, "0.2500"), (math.inf, "∞"),
-        (-math.inf, "−∞"), (100.0, "100"),
+        (0.0, "0"),
+        (-0.0, "0"),
+        (0.43, "0.43"),
+        (-1.12286, "−1.1229"),
+        (12.0, "12"),
+        (123.45678, "123.4568"),
+        (0.00123456, "0.001235"),
+        (1.5e-7, "1.5·10^(−7)"),
+        (-2e53, "−2·10^(53)"),
+        (1.23456e-7, "1.235·10^(−7)"),
+        (4.99999, "5.0000"),
+        (5.0, "5"),
+        (0.24999, "0.2500"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+        (100.0, "100"),
     ],
-)  # fmt: skip
+)
 def test_numbers_have_digits_enough_to_compute_with(value, text):
     assert digits(value) == text
     assert evaluate(text) == pytest.approx(value, rel=1e-3)

@@ -56,9 +56,14 @@ def one_leads(case, sentence):
     rest = [weight if j != key else -1 for j, weight in enumerate(weights)]
     assert lead(others, rest, percent)
     return {
-        "query": query, "key": key, "share": weights[key], "others": others, "next": max(rest), "count": len(others),
+        "query": query,
+        "key": key,
+        "share": weights[key],
+        "others": others,
+        "next": max(rest),
+        "count": len(others),
         "ranked": Ranked(weights, [key], percent),
-    }  # fmt: skip
+    }
 
 
 def difference(case, sentence):
@@ -96,8 +101,12 @@ def other_is_larger(case, sentence):
 def shown_scores(case, sentence):
     """The prompt is not known here, so it must be the score of some pair, and their own."""
     said, n = {name: number.value for name, number in sentence.arguments.items()}, len(x_of(case))
-    pairs = [{"score": dot(case, i, j), "own": dot(case, i, i), "other": dot(case, j, j)}
-             for i in range(n) for j in range(n) if i != j]  # fmt: skip
+    pairs = [
+        {"score": dot(case, i, j), "own": dot(case, i, i), "other": dot(case, j, j)}
+        for i in range(n)
+        for j in range(n)
+        if i != j
+    ]
     nearest = min(pairs, key=lambda pair: sum(abs(pair[name] - said[name]) for name in said))
     return {name: nearest[name] for name in said}
 
@@ -183,11 +192,13 @@ def answer_cell(case, prompt):
 def answer_mirror(case, prompt):
     i, j = (prompt.arguments[name].position for name in ("one", "other"))
     there, back = dot(case, i, j), dot(case, j, i)
-    judge = by_text({
-        "The same number.": abs(there - back) < AS_GOOD,
-        "Minus that number.": abs(there + back) < AS_GOOD,
-        "Another number.": abs(there - back) > AS_GOOD,
-    })  # fmt: skip
+    judge = by_text(
+        {
+            "The same number.": abs(there - back) < AS_GOOD,
+            "Minus that number.": abs(there + back) < AS_GOOD,
+            "Another number.": abs(there - back) > AS_GOOD,
+        }
+    )
     return dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS)) | {JUDGE: judge}
 
 
@@ -226,7 +237,7 @@ ORACLE |= {
     "Loops and matrices give exactly the same weights and output.": holds(
         lambda case: loops_are_as_near_as(case, 1e-5)
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {
     LARGEST: answer_largest,

@@ -63,8 +63,9 @@ def test_the_error_falls_with_the_square_of_the_step():
     weights, batch = vector_and_batch(config)
     gradient = by_the_chain_rule(config, weights, batch)
     which = np.array([int(np.abs(gradient).argmax())])
-    far, near = (abs(float((central_differences(config, weights, which, h, batch) - gradient[which])[0]))
-                 for h in (0.1, 0.01))  # fmt: skip
+    far, near = (
+        abs(float((central_differences(config, weights, which, h, batch) - gradient[which])[0])) for h in (0.1, 0.01)
+    )
     assert far / near == pytest.approx(100, rel=0.05)
 
 

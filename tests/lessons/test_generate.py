@@ -110,9 +110,12 @@ def character(case, sentence):
     token, logits = sentence.arguments["token"].position, logits_of(case)
     final = cut(case.choices)[0]
     return {
-        "token": token, "score": logits[token], "said": softmax(logits)[token],
-        "tempered": softmax(logits, case.choices.sampling.temperature)[token], "final": final[token],
-    }  # fmt: skip
+        "token": token,
+        "score": logits[token],
+        "said": softmax(logits)[token],
+        "tempered": softmax(logits, case.choices.sampling.temperature)[token],
+        "final": final[token],
+    }
 
 
 def cells(case):
@@ -144,9 +147,12 @@ def one_look(case, sentence):
     named = places.index(read_cell(key_of(case, said["key"]), said["head"]))
     values = [weight for _, weight in cells(case)]
     return {
-        "query": len(case.choices.newest.window) - 1, "key": ..., "weight": values[named], "head": ...,
+        "query": len(case.choices.newest.window) - 1,
+        "key": ...,
+        "weight": values[named],
+        "head": ...,
         "ranked": Ranked(values, [named], percent),
-    }  # fmt: skip
+    }
 
 
 def several_looks(case, sentence):
@@ -154,18 +160,22 @@ def several_looks(case, sentence):
     said = [(key_of(case, s.arguments["key"]), s.arguments["head"]) for s in sentence.arguments["cells"].items]
     named = [places.index(read_cell(*pair)) for pair in said]
     return {
-        "query": len(case.choices.newest.window) - 1, "cells": [...] * len(named), "weight": values[named[0]],
+        "query": len(case.choices.newest.window) - 1,
+        "cells": [...] * len(named),
+        "weight": values[named[0]],
         "ranked": Ranked(values, named, percent),
-    }  # fmt: skip
+    }
 
 
 def many_looks(case, sentence):
     values = [weight for _, weight in cells(case)]
     tied = largest(values, sentence.arguments["count"])
     return {
-        "query": len(case.choices.newest.window) - 1, "weight": max(values), "count": len(tied),
+        "query": len(case.choices.newest.window) - 1,
+        "weight": max(values),
+        "count": len(tied),
         "ranked": Ranked(values, tied, percent),
-    }  # fmt: skip
+    }
 
 
 def steps_taken(case, sentence):
@@ -212,7 +222,9 @@ ORACLE = {
     "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.": character,
     "The new token is {token}: the model gave it {share} (rank {rank} of {size}).": given_share,
     "It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.": lambda case, sentence: {
-        "kept": len(cut(case.choices)[1]), "size": 8, "final": cut(case.choices)[0][case.choices.newest.draw.token],
+        "kept": len(cut(case.choices)[1]),
+        "size": 8,
+        "final": cut(case.choices)[0][case.choices.newest.draw.token],
     },
     "After the temperature its chance was {final}.": lambda case, sentence: {
         "final": cut(case.choices)[0][case.choices.newest.draw.token]
@@ -233,18 +245,18 @@ ORACLE = {
     "{query}, the last token read, looked most at {cells}: {weight} each.": several_looks,
     "{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.": many_looks,
     "The model read the whole text before it: {count} token.": window,
-    "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.":
-        window,
+    "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.": window,
     "{count} of the {total} steps from one character to the next occurs in the training text ({share}).": steps_taken,
     "Nothing else could be drawn: the cuts left no other.": holds(only_one_left_by_cuts),
-    "Nothing else could be drawn: at temperature 0 one token takes the whole probability.":
-        holds(lambda case: case.choices.sampling.temperature == 0),
-    "Every character of the vocabulary is an input of some training window, so training can teach how to read each.":
-        holds(every_character_followed),
+    "Nothing else could be drawn: at temperature 0 one token takes the whole probability.": holds(
+        lambda case: case.choices.sampling.temperature == 0
+    ),
+    "Every character of the vocabulary is an input of some training window, so training can "
+    "teach how to read each.": holds(every_character_followed),
     NEVER_READ + "This text has not made the model read it yet.": unread,
     NEVER_READ + "Before character {position} it read {token} for the first time; {resting} of the {total} new "
     "characters rest on such a reading.": unread,
-}  # fmt: skip
+}
 
 
 # Questions.
@@ -296,13 +308,14 @@ def answer_warmer(case, prompt):
     assert token_named(prompt) == best
     now = softmax(logits)[best]
     return {
-        "All differences between the scores are halved, so the likely lose and the unlikely gain.":
-            softmax(logits, 2.0)[best],
+        "All differences between the scores are halved, so the likely lose and the unlikely gain.": softmax(
+            logits, 2.0
+        )[best],
         "The scores are divided, not the probabilities: halved, these would sum to a half.": now / 2,
         "That is temperature 0.5: dividing by less than 1 makes the differences larger.": softmax(logits, 0.5)[best],
         "Only a temperature of 1 leaves everything as it is.": now,
         "That is the share of each where all are alike: no temperature gets there.": 1 / 8,
-    }  # fmt: skip
+    }
 
 
 def surviving(case, p):
@@ -376,13 +389,19 @@ ANSWERS = {
     "position?": answer_same_seed,
 }
 ORACLE |= {
-    "That token is {token}; all others together have the rest.":
-        lambda case, sentence: {"token": ranking(logits_of(case))[0]},
+    "That token is {token}; all others together have the rest.": lambda case, sentence: {
+        "token": ranking(logits_of(case))[0]
+    },
     "That is what {token} has, which comes second.": lambda case, sentence: {"token": ranking(logits_of(case))[1]},
-    "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?":
-        lambda case, sentence: {"token": ranking(logits_of(case))[0], "now": max(says(case))},
-    "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?":
-        lambda case, sentence: {"size": 8, "p": sentence.arguments["p"].value},
+    "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no "
+    "cut?": lambda case, sentence: {
+        "token": ranking(logits_of(case))[0],
+        "now": max(says(case)),
+    },
+    "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?": lambda case, sentence: {
+        "size": 8,
+        "p": sentence.arguments["p"].value,
+    },
     "The likeliest {right} have {reached} together, and fewer stay below {p}.": lambda case, sentence: dict(
         zip(("right", "reached"), surviving(case, sentence.arguments["p"].value), strict=True),
         p=sentence.arguments["p"].value,
@@ -390,7 +409,7 @@ ORACLE |= {
     "So many have {p} each, on their own. Top-p adds up.": lambda case, sentence: {"p": sentence.arguments["p"].value},
     "Its probability is {probability}: no other has as much.": lambda case, sentence: {"probability": max(says(case))},
     "Its probability is {probability}: another one has more.": probability_of,
-}  # fmt: skip
+}
 
 
 @given(writing=writings())

@@ -49,8 +49,11 @@ def test_a_head_has_formed_where_it_crosses_its_threshold_for_good(weights, step
 
 
 def test_the_earliest_head_is_named_and_those_that_tie_with_it():
-    rows = [[[[0.1, 0.1, 0.1]], [[0.1, 0.1, 0.1]]], [[[0.6, 0.2, 0.7]], [[0.1, 0.1, 0.1]]],
-            [[[0.6, 0.9, 0.7]], [[0.1, 0.5, 0.1]]]]  # fmt: skip
+    rows = [
+        [[[0.1, 0.1, 0.1]], [[0.1, 0.1, 0.1]]],
+        [[[0.6, 0.2, 0.7]], [[0.1, 0.1, 0.1]]],
+        [[[0.6, 0.9, 0.7]], [[0.1, 0.5, 0.1]]],
+    ]
     found = formed_heads(history(rows))
     assert found == (Formed("letter_before", 20, ((0, 0), (0, 2))), Formed("number", 40, ((0, 1),)))
     said = [render(sentence) for sentence in formed_sentences(history(rows))]

@@ -59,8 +59,9 @@ def heads_again(example):
                 linear(x, getattr(trace.module, f"W_{name}"), getattr(trace.module, f"b_{name}")).numpy()
                 for x, name in zip((asking, asking, trace.x), "qkv", strict=True)
             ]
-        parts = [list(parts) for parts in zip(*(np.split(one, trace.module.n_heads, axis=1) for one in whole),
-                                              strict=True)]  # fmt: skip
+        parts = [
+            list(parts) for parts in zip(*(np.split(one, trace.module.n_heads, axis=1) for one in whole), strict=True)
+        ]
         if trace.module.rotary:
             parts = [[turned(q), turned(k), v] for q, k, v in parts]
     else:
@@ -98,8 +99,10 @@ def distances(case):
     rows = [i for i in range(n) if seen[i] > 1]
     between = {
         (a, b, i): 0.5 * sum(abs(p - q) for p, q in zip(weights[a][i], weights[b][i], strict=True))
-        for a in range(len(weights)) for b in range(a + 1, len(weights)) for i in rows
-    }  # fmt: skip
+        for a in range(len(weights))
+        for b in range(a + 1, len(weights))
+        for i in rows
+    }
     even = [0.5 * sum(abs(p - 1 / seen[i]) for p in w[i][: seen[i]]) for w in weights for i in rows]
     return between, float(np.mean(even))
 
@@ -118,21 +121,26 @@ def measured(case, sentence):
 
 def furthest(case, sentence):
     between, _ = distances(case)
-    named = [(row.arguments["a"] - 1, row.arguments["b"] - 1, row.arguments["token"].position)
-             for row in sentence.arguments["rows"].items]  # fmt: skip
+    named = [
+        (row.arguments["a"] - 1, row.arguments["b"] - 1, row.arguments["token"].position)
+        for row in sentence.arguments["rows"].items
+    ]
     return {
-        "rows": [...] * len(named), "largest": 100 * max(between.values()),
+        "rows": [...] * len(named),
+        "largest": 100 * max(between.values()),
         "ranked": Ranked([*between.values()], [list(between).index(cell) for cell in named], in_percent),
-    }  # fmt: skip
+    }
 
 
 def many_furthest(case, sentence):
     values = [*distances(case)[0].values()]
     tied = largest(values, sentence.arguments["count"])
     return {
-        "count": len(tied), "total": len(values), "largest": 100 * max(values),
+        "count": len(tied),
+        "total": len(values),
+        "largest": 100 * max(values),
         "ranked": Ranked(values, tied, in_percent),
-    }  # fmt: skip
+    }
 
 
 def lengths(case):
@@ -171,9 +179,10 @@ def dropped_weights(case):
 def dropped_count(case, sentence):
     at_rest, training = heads_again(case.choices.example)[0][case.choices.head], dropped_weights(case)
     expected = {
-        "count": int(((at_rest > 1e-30) & (training == 0)).sum()), "visible": int((at_rest > 1e-30).sum()),
+        "count": int(((at_rest > 1e-30) & (training == 0)).sum()),
+        "visible": int((at_rest > 1e-30).sum()),
         "kept": 1 - case.choices.example.dropout,
-    }  # fmt: skip
+    }
     return {key: value for key, value in expected.items() if key in sentence.arguments}
 
 
@@ -271,10 +280,17 @@ def sizes_of(role, case, sentence):
     part = getattr(trace.heads, role)
     n, d, h = len(trace.tokens), part.shape[0] * part.shape[2], part.shape[0]
     known = {
-        "count": {"h": h, "d": d, "d_head": d // h}, "whole": f"{n}×{d}", "parts": f"{h}×{n}×{d // h}", "heads": h,
-        "d": d, "d_model": d, "d_head": d // h, "shape": f"{n}\u00a0×\u00a0{d}", "sentences": h,
+        "count": {"h": h, "d": d, "d_head": d // h},
+        "whole": f"{n}×{d}",
+        "parts": f"{h}×{n}×{d // h}",
+        "heads": h,
+        "d": d,
+        "d_model": d,
+        "d_head": d // h,
+        "shape": f"{n}\u00a0×\u00a0{d}",
+        "sentences": h,
         "tokens": "1 token" if n == 1 else f"{n} tokens",
-    }  # fmt: skip
+    }
     return {key: known[key] for key in sentence.arguments}
 
 
@@ -315,9 +331,7 @@ ORACLE = {
     "{rows}×{columns}, {shown}×{wide} shown": shown,
     "Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of {values}: "
     "those of all heads, side by side.": widths,
-    "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {
-        "seed": case.example.example.seed
-    },
+    "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
     "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
     "There is only one head, so all of them are its own.": counting("h"),
     "{whole} is read as {parts}.": sizes,
@@ -348,7 +362,7 @@ ORACLE = {
     "in W_o.": own_total,
     "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} would "
     "have.": counting("d_head"),
-}  # fmt: skip
+}
 
 
 # Questions
@@ -375,11 +389,13 @@ def answer_more_heads(case, prompt):
     d, other = (prompt.arguments[name] for name in ("d_model", "other"))
     assert d % other == 0 and other != prompt.arguments["heads"]
     now, then = (len(parameters_of(d, heads)) for heads in (prompt.arguments["heads"], other))
-    judge = by_text({
-        "Not at all.": then == now,
-        "In proportion to the number of heads.": then * prompt.arguments["heads"] == now * other,
-        "In proportion to the number of features in a head.": then * other == now * prompt.arguments["heads"],
-    })  # fmt: skip
+    judge = by_text(
+        {
+            "Not at all.": then == now,
+            "In proportion to the number of heads.": then * prompt.arguments["heads"] == now * other,
+            "In proportion to the number of features in a head.": then * other == now * prompt.arguments["heads"],
+        }
+    )
     return dict.fromkeys(MORE_HEADS_REPLIES) | {JUDGE: judge}
 
 
@@ -411,9 +427,7 @@ def who_changes(case, prompt, way):
 
 def answer_notices(case, prompt):
     changed, _ = who_changes(case, prompt, "projected" if prompt.arguments["way"].template == PROJECTS else "sliced")
-    judge = by_text({
-        "All heads.": all(changed), "One head only.": sum(changed) == 1, "No head.": not any(changed)
-    })  # fmt: skip
+    judge = by_text({"All heads.": all(changed), "One head only.": sum(changed) == 1, "No head.": not any(changed)})
     if prompt.arguments["way"].template == PROJECTS:
         return {
             "Each head projects feature {feature}. Queries, keys and values are split afterwards.": ...,
@@ -549,7 +563,7 @@ ORACLE |= {
     "The number of heads is not in it: several heads would share the same projections.": holds(
         lambda case: trace_of(case).n_heads == 1
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {
     SPLIT: answer_split,
@@ -576,15 +590,22 @@ ORACLE |= {
     DROPPED: asked_about,
     **dict.fromkeys((MORE_HEADS, *MORE_HEADS_REPLIES), parameters_now),
     READS_SLICE: lambda case, sentence: {
-        "d_head": trace_of(case).x.shape[1] // trace_of(case).n_heads, "d_model": trace_of(case).x.shape[1]
+        "d_head": trace_of(case).x.shape[1] // trace_of(case).n_heads,
+        "d_model": trace_of(case).x.shape[1],
     },
     "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?": chosen,
     "Each head has one feature.": lambda case, sentence: {"count": sizes_of("q", case, sentence)["count"]["d_head"]},
     "Then each head would have all {d_model}. The features are shared out.": partial(sizes_of, "q"),
     **dict.fromkeys(
         (
-            "{rows}\u00a0×\u00a0{columns}", "{how_many}\u00a0×\u00a0{matrix}",
-            SPLIT, SLICED, NOTICES, DIVIDED, ALL_WEIGHTS, OF_SENTENCES,
+            "{rows}\u00a0×\u00a0{columns}",
+            "{how_many}\u00a0×\u00a0{matrix}",
+            SPLIT,
+            SLICED,
+            NOTICES,
+            DIVIDED,
+            ALL_WEIGHTS,
+            OF_SENTENCES,
             "Each head projects feature {feature}. Queries, keys and values are split afterwards.",
             "Head {own}: the feature lies in its slice. The others would never read it.",
             "Every head has all tokens, and {d_model} ÷ {heads} features of each.",
@@ -596,7 +617,7 @@ ORACLE |= {
         ),
         chosen,
     ),
-}  # fmt: skip
+}
 
 
 # What a notebook shows, and what once was said wrongly

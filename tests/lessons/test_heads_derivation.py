@@ -17,10 +17,16 @@ SIZES = st.sampled_from([(6, 3), (5, 1), (7, 7), (10, 2), (16, 4)])
 def heads_examples(draw):
     (d_model, n_heads), n = draw(SIZES), draw(st.sampled_from([1, 3, 5]))
     return HeadsExample(
-        tokens=tuple("abcde"[:n]), ids=tuple(range(n)), d_model=d_model, n_heads=n_heads, bias=draw(st.booleans()),
-        dropout=draw(st.sampled_from([0.0, 0.3, 0.9])), seed=draw(st.integers(0, 99)), causal=draw(st.booleans()),
+        tokens=tuple("abcde"[:n]),
+        ids=tuple(range(n)),
+        d_model=d_model,
+        n_heads=n_heads,
+        bias=draw(st.booleans()),
+        dropout=draw(st.sampled_from([0.0, 0.3, 0.9])),
+        seed=draw(st.integers(0, 99)),
+        causal=draw(st.booleans()),
         scaling=draw(st.booleans()),
-    )  # fmt: skip
+    )
 
 
 def follow(derivation, tensor, i, j, value):

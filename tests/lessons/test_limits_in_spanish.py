@@ -12,18 +12,33 @@ ABOVE, BELOW = 0.997, 0.002
 @pytest.mark.parametrize(
     ("template", "shares", "ends"),
     [
-        ("To read {query}, this head looks at {key}: {share} of its weight goes there.", (ABOVE,),
-         "esta cabeza mira a a: allí va más del 99\u00a0% de su peso."),
-        ("To read {query}, this head looks at {key}: {share} of its weight goes there.", (BELOW,),
-         "esta cabeza mira a a: allí va menos del 1\u00a0% de su peso."),
-        ("To read {query}, this head looks at {key}: {share} of its weight goes there.", (0.36,),
-         "esta cabeza mira a a: allí va el 36\u00a0% de su peso."),
-        ("Multiply every score by {times} and the weight of {key} goes from {before} to {after}.", (ABOVE, BELOW),
-         "el peso de a pasa de más del 99\u00a0% a menos del 1\u00a0%."),
-        ("Multiply every score by {times} and the weight of {key} goes from {before} to {after}.", (BELOW, 0.36),
-         "el peso de a pasa de menos del 1\u00a0% al 36\u00a0%."),
+        (
+            "To read {query}, this head looks at {key}: {share} of its weight goes there.",
+            (ABOVE,),
+            "esta cabeza mira a a: allí va más del 99\u00a0% de su peso.",
+        ),
+        (
+            "To read {query}, this head looks at {key}: {share} of its weight goes there.",
+            (BELOW,),
+            "esta cabeza mira a a: allí va menos del 1\u00a0% de su peso.",
+        ),
+        (
+            "To read {query}, this head looks at {key}: {share} of its weight goes there.",
+            (0.36,),
+            "esta cabeza mira a a: allí va el 36\u00a0% de su peso.",
+        ),
+        (
+            "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
+            (ABOVE, BELOW),
+            "el peso de a pasa de más del 99\u00a0% a menos del 1\u00a0%.",
+        ),
+        (
+            "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
+            (BELOW, 0.36),
+            "el peso de a pasa de menos del 1\u00a0% al 36\u00a0%.",
+        ),
     ],
-)  # fmt: skip
+)
 def test_no_article_stands_before_a_limit(template, shares, ends):
     names = ("share",) if len(shares) == 1 else ("before", "after")
     others = {name: "a" for name in ("query", "key", "times") if f"{{{name}}}" in template}

@@ -50,9 +50,12 @@ def grown_most(case, sentence):
     named = [list(cells).index((i, j))]
     free, masked = weights_of(case, False), weights_of(case, True)
     return {
-        "query": i, "key": j, "before": free[i][j], "after": masked[i][j],
+        "query": i,
+        "key": j,
+        "before": free[i][j],
+        "after": masked[i][j],
         "ranked": Ranked(list(cells.values()), named, percent),
-    }  # fmt: skip
+    }
 
 
 def several_grown_most(case, sentence):
@@ -152,12 +155,14 @@ def answer_hidden(case, prompt):
     ]
     assert weights_of(case, True)[query][key] == 0.0 < softmax(zeroed)[key]
     before, after = weights_of(case, False)[query][key], weights_of(case, True)[query][key]
-    judge = by_text({
-        "None: exactly 0.": after == 0,
-        "A little.": after > 0,
-        "As much as without the mask.": abs(after - before) < AS_GOOD,
-        "A negative weight.": after < 0,
-    })  # fmt: skip
+    judge = by_text(
+        {
+            "None: exactly 0.": after == 0,
+            "A little.": after > 0,
+            "As much as without the mask.": abs(after - before) < AS_GOOD,
+            "A negative weight.": after < 0,
+        }
+    )
     return dict.fromkeys((*NOTHING_HIDDEN, ZERO_SCORE)) | {JUDGE: judge}
 
 
@@ -215,7 +220,7 @@ ORACLE |= {
     "What this mask hides had no weight to be seen, so it makes no difference when it comes.": holds(
         lambda case: not case.choices.may_attend.all() and min(left(case)) > 1 - 1e-5
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {
     HIDES: answer_hidden,

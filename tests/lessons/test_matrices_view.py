@@ -116,9 +116,14 @@ def one_leads(case, sentence):
     rest = [weight if i != key else -1 for i, weight in enumerate(row)]
     assert lead(others, rest, percent)
     return {
-        "query": query, "key": key, "share": max(row), "others": others, "next": max(rest), "count": len(others),
+        "query": query,
+        "key": key,
+        "share": max(row),
+        "others": others,
+        "next": max(rest),
+        "count": len(others),
         "ranked": Ranked(row, [key], percent),
-    }  # fmt: skip
+    }
 
 
 def every_matrix_has_a_place(case):

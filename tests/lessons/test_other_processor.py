@@ -20,10 +20,33 @@ pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
 # What is summed in another order, or approximated in another way. What is only fetched, copied or compared is not.
 COMPUTED = {
-    "mm", "bmm", "addmm", "baddbmm", "mv", "dot", "sum", "mean", "var", "cumsum", "exp", "log", "tanh", "erf", "sin",
-    "cos", "_softmax", "_log_softmax", "logsumexp", "linalg_vector_norm", "rsqrt", "sqrt", "div", "native_layer_norm",
-    "randn", "normal_",
-}  # fmt: skip
+    "mm",
+    "bmm",
+    "addmm",
+    "baddbmm",
+    "mv",
+    "dot",
+    "sum",
+    "mean",
+    "var",
+    "cumsum",
+    "exp",
+    "log",
+    "tanh",
+    "erf",
+    "sin",
+    "cos",
+    "_softmax",
+    "_log_softmax",
+    "logsumexp",
+    "linalg_vector_norm",
+    "rsqrt",
+    "sqrt",
+    "div",
+    "native_layer_norm",
+    "randn",
+    "normal_",
+}
 UNITS = 4  # in the last place, at most
 
 

@@ -98,9 +98,12 @@ def contribution(case, sentence):
     longer = "more than" in sentence.template
     assert (values[key] > added.sum()) == longer and (added[key] / added.sum() > weights_of(case)[query, key]) == longer
     return {
-        "key": key, "weight": weights_of(case)[query, key], "share": added[key] / added.sum(),
-        "length": values[key], "mean": added.sum(),
-    }  # fmt: skip
+        "key": key,
+        "weight": weights_of(case)[query, key],
+        "share": added[key] / added.sum(),
+        "length": values[key],
+        "mean": added.sum(),
+    }
 
 
 def nearly_the_same(case, sentence):
@@ -217,11 +220,13 @@ def output_after_swap(case, prompt):
 
 def judge_swapped(case, prompt):
     own, other = output_after_swap(case, prompt)
-    return by_text({
-        "It keeps its numbers.": own < AS_GOOD,
-        "It gets other numbers, and not those of {token}.": own > AS_GOOD and other > AS_GOOD,
-        "It takes on the numbers of {token}.": other < AS_GOOD,
-    })  # fmt: skip
+    return by_text(
+        {
+            "It keeps its numbers.": own < AS_GOOD,
+            "It gets other numbers, and not those of {token}.": own > AS_GOOD and other > AS_GOOD,
+            "It takes on the numbers of {token}.": other < AS_GOOD,
+        }
+    )
 
 
 def answer_masked(case, prompt):

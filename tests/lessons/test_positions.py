@@ -175,9 +175,11 @@ def turned(case, sentence):
     query = x_of(case)[-1] @ maps_of(case)[0]
     assert np.linalg.norm(turn(np.tile(query, (5, 1)))[4]) == pytest.approx(np.linalg.norm(query))
     return {
-        "count": len(said), "token": len(x_of(case)) - 1, "angles": [...] * len(said),
+        "count": len(said),
+        "token": len(x_of(case)) - 1,
+        "angles": [...] * len(said),
         "length": np.linalg.norm(query),
-    }  # fmt: skip
+    }
 
 
 def cosines(case):
@@ -219,9 +221,10 @@ def unpaired_sine(case, sentence):
     said = sentence.arguments["paired"]
     assert width % 2 == 1 and variation(cosines(case)) > 1e-5
     return {
-        "width": width, "variation": variation(cosines(case)),
+        "width": width,
+        "variation": variation(cosines(case)),
         "paired": rounding(said, variation(cosines_of(paired, paired))),
-    }  # fmt: skip
+    }
 
 
 SEED = "Untrained: random weights and positions (seed {seed})."
@@ -312,7 +315,8 @@ ORACLE = {
     },
     "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance means nothing "
     "to them: pairs at the same distance differ by up to {variation}.": lambda case, sentence: {
-        "seed": case.example.example.seed, "variation": variation(cosines(case))
+        "seed": case.example.example.seed,
+        "variation": variation(cosines(case)),
     },
     MOVED_TO_THE_FRONT: moved_before,
     ROTARY: rotary_score,
@@ -323,10 +327,14 @@ ORACLE = {
     },
     **dict.fromkeys(
         (
-            SHUFFLED_WEIGHT, SHUFFLED_ROW, WAVE, TWICE,
+            SHUFFLED_WEIGHT,
+            SHUFFLED_ROW,
+            WAVE,
+            TWICE,
             "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
             "stand.",
-            "That is what {a} puts on itself.", "That is what {b} puts on itself.",
+            "That is what {a} puts on itself.",
+            "That is what {b} puts on itself.",
             "Then {b} would stand where {a} stood, and the distance would be another.",
             "Its own vector, plus the vector of the position where {b} stood.",
             "That was the row of {b}. The position is the same, the token is not.",
@@ -334,7 +342,7 @@ ORACLE = {
         ),
         chosen,
     ),
-}  # fmt: skip
+}
 
 
 # What is asked.
@@ -443,10 +451,13 @@ def answer_shuffled(case, prompt):
     same = np.abs(after[row] - before[order[row]]).max() < 1e-3
     still = "The output rows are permuted in the same way as the tokens: they move with them."
     stays = np.abs(after - before).max() < 1e-3
-    judge = by_text({
-        "It has the same numbers.": same, "It has other numbers.": not same,
-        "The whole output stays as it is, row by row.": stays,
-    })  # fmt: skip
+    judge = by_text(
+        {
+            "It has the same numbers.": same,
+            "It has other numbers.": not same,
+            "The whole output stays as it is, row by row.": stays,
+        }
+    )
     return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ..., still: ..., JUDGE: judge}
 
 
@@ -481,7 +492,7 @@ ORACLE |= {
     "No positions are given: the causal mask alone reveals the order.": holds(
         lambda case: residual(case) > 1e-9 > residual(case, causal=False) and case.choices.kind == "none"
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {
     SHUFFLED_WEIGHT: answer_shuffled_weight,

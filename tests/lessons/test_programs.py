@@ -199,9 +199,14 @@ def same(one, other):
 
 # What a program needs to call a function, though what it shows comes before that acts, or where it does nothing.
 ACTS_LATER = {
-    "carried": {"v"}, "cost": {"block"}, "heads": {"v", "module.W_v", "module.W_o", "scale", "dropout"},
-    "softmax": {"v"}, "positions": {"head.W_v", "seed"}, "pytorch": {"tokens", "dropout"}, "variants": {"v"},
-}  # fmt: skip
+    "carried": {"v"},
+    "cost": {"block"},
+    "heads": {"v", "module.W_v", "module.W_o", "scale", "dropout"},
+    "softmax": {"v"},
+    "positions": {"head.W_v", "seed"},
+    "pytorch": {"tokens", "dropout"},
+    "variants": {"v"},
+}
 
 
 @pytest.fixture(scope="module")

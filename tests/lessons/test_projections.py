@@ -36,8 +36,10 @@ def product(case, role):
     packed = getattr(case.example, f"W_{role}").tolist()
     width = len(packed[0]) // len(case.example.heads.q)
     columns = range(case.head * width, (case.head + 1) * width)
-    return [[sum(x * row[c] for x, row in zip(token, packed, strict=True)) for c in columns]
-            for token in case.example.x.tolist()]  # fmt: skip
+    return [
+        [sum(x * row[c] for x, row in zip(token, packed, strict=True)) for c in columns]
+        for token in case.example.x.tolist()
+    ]
 
 
 WORDS = {"W_q": "query", "W_k": "key", "W_v": "value"}
@@ -49,9 +51,14 @@ def longest(case, sentence):
     lengths = list(map(length, vectors))
     named = [token.position for token in sentence.arguments["tokens"].items]
     return {
-        "d_model": len(case.example.x[0]), "width": len(vectors[0]), "tokens": named, "length": max(lengths),
-        "matrix": f"W_{case.choices.role}", "vector": WORDS[matrix], "ranked": Ranked(lengths, named, number),
-    }  # fmt: skip
+        "d_model": len(case.example.x[0]),
+        "width": len(vectors[0]),
+        "tokens": named,
+        "length": max(lengths),
+        "matrix": f"W_{case.choices.role}",
+        "vector": WORDS[matrix],
+        "ranked": Ranked(lengths, named, number),
+    }
 
 
 def score(case, query, key):

@@ -219,8 +219,10 @@ def covered_by_cases(case, sentence):
     every = cases_of(case.choices.cases)
     ends = {}
     for least, most, name in (
-        ("tokens", "more_tokens", "tokens"), ("heads", "more_heads", "heads"), ("features", "more_features", "d_head"),
-    ):  # fmt: skip
+        ("tokens", "more_tokens", "tokens"),
+        ("heads", "more_heads", "heads"),
+        ("features", "more_features", "d_head"),
+    ):
         values = sorted(getattr(one, name) for one in every)
         ends |= {least: values[0], most: values[-1]}
     return ends | {"count": 300, "masks": [...] * 3, "bias": sum(one.bias for one in every)}
@@ -246,9 +248,11 @@ def note(case, sentence):
     source = [line for function in listing.functions for line in inspect.getsource(function).splitlines()]
     assert 0 < said["lines"] < len(source)
     return {
-        "count": len(listing.functions), "lines": code_lines(*listing.functions), "median": said["median"].value,
+        "count": len(listing.functions),
+        "lines": code_lines(*listing.functions),
+        "median": said["median"].value,
         "difference": only_rounding(said["difference"]),
-    }  # fmt: skip
+    }
 
 
 MODULE_MASK = (
@@ -355,10 +359,11 @@ ORACLE = {
     "{count} case agrees to the last digit and has no point here.": lambda case, sentence: {
         "count": CASES - len(next(figure for figure in case.screen.figures if isinstance(figure, Points)).ys)
     },
-    "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, {bias}: differs by {difference}":
-        one_case,
+    "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, {bias}: differs "
+    "by {difference}": one_case,
     "Median of {runs} runs on this machine, at this moment: {ways}.": lambda case, sentence: {
-        "runs": 15, "ways": [...] * 3
+        "runs": 15,
+        "ways": [...] * 3,
     },
     "{median} ms for “{way}” ({fastest} to {slowest})": times,
     "{lines} lines of code in the function shown, {median} ms. The output differs from the same computation in double "
@@ -368,11 +373,13 @@ ORACLE = {
     REPORTED: reported,
     DIVIDED: score_of,
     ANEW: lambda case, prompt: {
-        "seed": prompt.arguments["seed"], "n": len(trace_of(case).x), "d_model": trace_of(case).x.shape[1]
+        "seed": prompt.arguments["seed"],
+        "n": len(trace_of(case).x),
+        "d_model": trace_of(case).x.shape[1],
     },
     PACKED: chosen,
     "The function divides by √{d_head} as well, so the score is divided twice.": chosen,
-}  # fmt: skip
+}
 
 
 # What is asked.
@@ -451,16 +458,17 @@ def answer_packed(case, prompt):
     rows, columns = torch.nn.MultiheadAttention(d_model, 1).in_proj_weight.shape
     return {
         "Three projections one below the other, a row for each result: it is used as x @ W.T.": {
-            "rows": rows, "columns": columns
+            "rows": rows,
+            "columns": columns,
         },
         "That is how x @ W would want it. nn.Linear stores W transposed.": {"rows": columns, "columns": rows},
         "That is one projection. There are three in it.": {"rows": d_model, "columns": d_model},
-    }  # fmt: skip
+    }
 
 
 ORACLE |= {
     "{outputs} are the same to the last digit.": lambda case, sentence: {},  # what is rounding can only be bounded
-}  # fmt: skip
+}
 
 ANSWERS = {
     MODULE_MASK: answer_module_mask,
@@ -571,8 +579,10 @@ def test_the_three_levels_compute_the_same(bias):
     parity = compared(5, 2, 3, bias=bias)
     levels = three_levels(parity, runs=3)
     assert [render(level.title) for level in levels] == [
-        "Tensors by hand", "A module of our own", "Built into PyTorch",
-    ]  # fmt: skip
+        "Tensors by hand",
+        "A module of our own",
+        "Built into PyTorch",
+    ]
     assert all(0 < level.difference < 5e-6 for level in levels)
     assert all(len(level.milliseconds) == 3 and min(level.milliseconds) > 0 for level in levels)
     assert [level.functions[0] for level in levels] == [heads_by_hand, heads_as_module, heads_built_in]

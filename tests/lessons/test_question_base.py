@@ -41,10 +41,14 @@ def test_a_prompt_that_says_the_right_number_makes_no_question():
         assert (asked is not None) == fair
 
 
-@pytest.mark.parametrize(("standing", "texts"), [
-    ("smallest", ["0.50", "0.60", "0.70", "0.80"]), ("largest", ["0.50", "0.10", "0.20"]),
-    ("between", ["0.50", "0.10", "0.60", "0.20"]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("standing", "texts"),
+    [
+        ("smallest", ["0.50", "0.60", "0.70", "0.80"]),
+        ("largest", ["0.50", "0.10", "0.20"]),
+        ("between", ["0.50", "0.10", "0.60", "0.20"]),
+    ],
+)
 def test_the_right_number_stands_where_it_is_to_stand(standing, texts):
     reply = message("because")
     wrong = [(value, reply) for value in (0.1, 0.2, 0.6, 0.7, 0.8)]

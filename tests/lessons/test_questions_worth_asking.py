@@ -310,9 +310,18 @@ def test_a_shape_stays_on_one_line(lesson):
 
 
 DERIVED = {
-    "dot_product", "projections", "scores", "mask", "softmax", "output", "heads", "positions", "pytorch", "backward",
+    "dot_product",
+    "projections",
+    "scores",
+    "mask",
+    "softmax",
+    "output",
+    "heads",
+    "positions",
+    "pytorch",
+    "backward",
     "variants",
-}  # fmt: skip
+}
 
 
 def shown_and_asked(lesson):

@@ -234,9 +234,12 @@ def costs(case, sentence):
 
 def of_candidate(case, sentence):
     part = next(
-        part for figure in case.screen.figures if isinstance(figure, Parts) for part in figure.parts
+        part
+        for figure in case.screen.figures
+        if isinstance(figure, Parts)
+        for part in figure.parts
         if sentence in part.says
-    )  # fmt: skip
+    )
     place = next(place for place, said in enumerate(part.says) if said is sentence)
     token = sentence.arguments["token"].position
     return {"token": token, "share": forward(case, off=place == 1)[1][query_of(case)].softmax(-1)[token]}

@@ -22,8 +22,10 @@ def cases(example):
 
 def its_query(case, sentence):
     return {
-        "query": case.choices.query, "d_k": role(case, "q").shape[1], "d_model": case.example.x.shape[1],
-    }  # fmt: skip
+        "query": case.choices.query,
+        "d_k": role(case, "q").shape[1],
+        "d_model": case.example.x.shape[1],
+    }
 
 
 def keys_and_values(case, sentence):

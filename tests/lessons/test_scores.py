@@ -69,9 +69,12 @@ def at_one_d_k(divided):
 def own_arguments(case, sentence):
     before, after = own(case, False), own(case, True)
     every = {
-        "d_k": case.attention.q.shape[1], "std": before["std"], "largest": before["largest"],
-        "divided": after["std"], "divided_largest": after["largest"],
-    }  # fmt: skip
+        "d_k": case.attention.q.shape[1],
+        "std": before["std"],
+        "largest": before["largest"],
+        "divided": after["std"],
+        "divided_largest": after["largest"],
+    }
     return {name: every[name] for name in sentence.arguments} | {"concept": True}
 
 
@@ -235,7 +238,7 @@ ORACLE |= {
             np.ptp(weights[weights > 0]) < 1e-5 for scale in (1.0, 0.5) for weights in weights_of(case, scale)
         )
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {
     "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": answer_best,

@@ -112,9 +112,14 @@ def next_to(case, sentence):
     rest = [weight if one != key else -1.0 for one, weight in zip(seen, row, strict=True)]
     assert lead([seen.index(other) for other in others], rest, percent)
     return {
-        "query": query, "key": key, "share": max(row), "others": others, "next": max(rest), "count": len(others),
+        "query": query,
+        "key": key,
+        "share": max(row),
+        "others": others,
+        "next": max(rest),
+        "count": len(others),
         "ranked": Ranked(row, [seen.index(key)], percent),
-    }  # fmt: skip
+    }
 
 
 def nearly_all(case, sentence):

@@ -42,9 +42,12 @@ def visible_weights(case, **how):
 def largest(case, sentence):
     row, keys = visible_weights(case), [token.position for token in sentence.arguments["keys"].items]
     return {
-        "temperature": case.choices.temperature, "share": row.max(), "keys": keys, "count": len(keys),
+        "temperature": case.choices.temperature,
+        "share": row.max(),
+        "keys": keys,
+        "count": len(keys),
         "ranked": Ranked(row.tolist(), keys, percent),
-    }  # fmt: skip
+    }
 
 
 def portion(case, sentence):
@@ -244,9 +247,9 @@ def answer_change(case, prompt):
     multiplied = change.template == "Multiply every score in the row by {number}"
     after = weights_of(case, **{"times" if multiplied else "plus": number})[query]
     grown = after[key] - before[key]
-    judge = by_text({
-        "It stays as it is.": abs(grown) < AS_GOOD, "It grows.": grown > AS_GOOD, "It shrinks.": grown < -AS_GOOD
-    })  # fmt: skip
+    judge = by_text(
+        {"It stays as it is.": abs(grown) < AS_GOOD, "It grows.": grown > AS_GOOD, "It shrinks.": grown < -AS_GOOD}
+    )
     if multiplied:
         assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
         return dict.fromkeys(

@@ -160,12 +160,14 @@ def answer_two(case, prompt):
     alike = rows[one].tolist() == rows[other].tolist()
     assert alike == (case.example.tokens[one] == case.example.tokens[other])
     earlier, later = rows[min(one, other)], rows[max(one, other)]
-    judge = by_text({
-        "They hold the same numbers.": alike,
-        "They hold different numbers.": not alike,
-        "The later one holds larger numbers only.": (later > earlier).all(),
-        "They differ in a single number.": (later != earlier).sum() == 1,
-    })  # fmt: skip
+    judge = by_text(
+        {
+            "They hold the same numbers.": alike,
+            "They hold different numbers.": not alike,
+            "The later one holds larger numbers only.": (later > earlier).all(),
+            "They differ in a single number.": (later != earlier).sum() == 1,
+        }
+    )
     if alike:
         return dict.fromkeys(
             (
@@ -193,13 +195,15 @@ def answer_swap(case, prompt):
     before, after, columns = rows_of(case), rows_of(case)[order], [*range(rows_of(case).shape[1])]
     if other < len(columns):
         columns[one], columns[other] = other, one
-    judge = by_text({
-        "Rows {first} and {second} swap.": True,
-        "Rows {first} and {second} get new numbers.": sorted(map(tuple, after.tolist()))
-        != sorted(map(tuple, before.tolist())),
-        "Columns {first} and {second} swap.": other < len(columns) and torch.equal(after, before[:, columns]),
-        "Nothing changes.": torch.equal(after, before),
-    })  # fmt: skip
+    judge = by_text(
+        {
+            "Rows {first} and {second} swap.": True,
+            "Rows {first} and {second} get new numbers.": sorted(map(tuple, after.tolist()))
+            != sorted(map(tuple, before.tolist())),
+            "Columns {first} and {second} swap.": other < len(columns) and torch.equal(after, before[:, columns]),
+            "Nothing changes.": torch.equal(after, before),
+        }
+    )
     return {
         "The vectors move with their tokens, and no number in them changes.": rows,
         "Order is not built into the vectors: a token has its vector wherever it stands.": rows,
@@ -215,16 +219,18 @@ def answer_again(case, prompt):
         SAME_AGAIN: position,
         "A row depends on the token alone. The same token has the same row at every position.": None,
         "X has a row for each position in the sentence, also where a token repeats.": None,
-        JUDGE: by_text({
-            "The row that {token} has already.": all(
-                torch.equal(rows_of(case)[position], row)
-                for row, token in zip(rows_of(case), case.example.tokens, strict=True)
-                if token == case.example.tokens[position]
-            ),
-            "A row with numbers of its own.": False,
-            "No row at all.": False,
-        }),
-    }  # fmt: skip
+        JUDGE: by_text(
+            {
+                "The row that {token} has already.": all(
+                    torch.equal(rows_of(case)[position], row)
+                    for row, token in zip(rows_of(case), case.example.tokens, strict=True)
+                    if token == case.example.tokens[position]
+                ),
+                "A row with numbers of its own.": False,
+                "No row at all.": False,
+            }
+        ),
+    }
 
 
 ORACLE |= {
@@ -237,7 +243,7 @@ ORACLE |= {
     "The table knows every one of these words: each gets its row.": holds(
         lambda case: {*case.choices.words.lower().split()} <= {*vocabulary_of(case)}
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
 

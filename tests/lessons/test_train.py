@@ -92,9 +92,13 @@ def some_steps(history):
 
 
 RUNS = {
-    "copy": lambda: run_of("copy", 41), "last": lambda: run_of("last", 21), "recall": lambda: run_of("recall"),
-    "noise": lambda: run_of("noise", 150), "causal noise": lambda: run_of("noise", causal=True),
-    "vectors": lambda: run_of("vectors", 21), "induction": lambda: run_of("induction"),
+    "copy": lambda: run_of("copy", 41),
+    "last": lambda: run_of("last", 21),
+    "recall": lambda: run_of("recall"),
+    "noise": lambda: run_of("noise", 150),
+    "causal noise": lambda: run_of("noise", causal=True),
+    "vectors": lambda: run_of("vectors", 21),
+    "induction": lambda: run_of("induction"),
     "characters": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=40)),
     "sinks": lambda: run_of("last", 21, sink=True),
     "sinks of a text": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=20, sink=True)),
@@ -103,7 +107,7 @@ RUNS = {
     "apart": lambda: trained(recommended(CharacterTask(HARBOUR, 16, 0.25), 0, steps=2)),
     "untrained": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=40), 0),
     "untrained vectors": lambda: trained(recommended(TASKS["vectors"], 7, steps=21), 0),
-}  # fmt: skip
+}
 
 
 def last(case):
@@ -478,8 +482,8 @@ ORACLE = {
     "It has not learnt the task yet: that takes {enough}.": verdict_again,
     "With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.": leak_again,
     "With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the answer.": leak_again,
-    "With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead gains it little.":
-        leak_again,
+    "With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead "
+    "gains it little.": leak_again,
     **dict.fromkeys(
         (
             "With every head ablated {left} of the answers are right, as many as with them.",
@@ -493,18 +497,18 @@ ORACLE = {
     "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.": formed_again,
     "There before any training: {which}.": formed_again,
     "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.": missing_again,
-    "After {count} update, with {formed} formed, {share} of these answers are right: {answers}":
-        lambda case, sentence: answers_of_moment(case, sentence) | {"formed": formed_at(case)},
+    "After {count} update, with {formed} formed, {share} of these answers are right: "
+    "{answers}": lambda case, sentence: answers_of_moment(case, sentence) | {"formed": formed_at(case)},
     "without {head}: {loss}": less_again,
-    "Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are right, {left}.":
-        less_again,
+    "Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
+    "right, {left}.": less_again,
     "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are right instead of "
     "{right}.": less_again,
     "The loss is {loss}. The levels are for models that see only what came before.": ahead_of_no_level,
     "{heads} puts {weight} of its weight on the very letter that is to be predicted.": weight_ahead,
     "A text gives no head a job of its own, so no moment is marked.": holds(no_moment_is_marked),
     "This model may look ahead, so it can read the next letter instead of predicting it.": holds(next_is_in_sight),
-}  # fmt: skip
+}
 
 
 # Questions: about settings alone.
@@ -581,7 +585,7 @@ ANSWERS = {
     "the mean of −ln(probability of the right answer), in nats.": guess_again,
     "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
     "change?": weights_counted,
-}  # fmt: skip
+}
 ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
     HERE: chosen,
     "The mask hides all that comes after {query}.": chosen,
@@ -612,10 +616,17 @@ def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     assert ("Untrained: random weights (seed {seed})." in used) == (history.snapshot.step == 0)
 
 
-CHANGES = ({}, {"n_layers": 2}, {"positions": "none"}, {"layer_norm": True, "mlp": True}, {"causal": True},
-           {"sink": True})  # fmt: skip
-SETTINGS = st.builds(lambda key, changes: recommended(TASKS[key], **changes), st.sampled_from(sorted(TASKS)),
-                     st.sampled_from(CHANGES))  # fmt: skip
+CHANGES = (
+    {},
+    {"n_layers": 2},
+    {"positions": "none"},
+    {"layer_norm": True, "mlp": True},
+    {"causal": True},
+    {"sink": True},
+)
+SETTINGS = st.builds(
+    lambda key, changes: recommended(TASKS[key], **changes), st.sampled_from(sorted(TASKS)), st.sampled_from(CHANGES)
+)
 
 
 @given(settings=SETTINGS, number=st.integers(0, 200))

@@ -410,9 +410,14 @@ def said_turned(case, sentence):
     first = sentence.arguments["first"]
     omega = 10000.0 ** (-(first - 1) / len(projected(case, "q")[0]))
     return {
-        "first": first, "second": first + 1, "omega": omega, "query": query, "key": key, "place": query + 1,
+        "first": first,
+        "second": first + 1,
+        "omega": omega,
+        "query": query,
+        "key": key,
+        "place": query + 1,
         "other": key + 1,
-    }  # fmt: skip
+    }
 
 
 def of_the_head_shown(oracle):
@@ -493,12 +498,14 @@ def answer_still(case, prompt):
     )
     one, other = ((shared_rows(case, head), shared_output(case, head)) for head in list(group_of(case))[:2])
     gaps = [moved_between(one[0], other[0]), max(abs(a - b) for a, b in zip(one[1], other[1], strict=True))]
-    judge = by_text({
-        "Their keys.": True,
-        "Their queries.": group_gap(case, prompt)["gap"] < AS_GOOD,
-        "Their weights.": gaps[0] < AS_GOOD,
-        "Their outputs.": gaps[1] < AS_GOOD,
-    })  # fmt: skip
+    judge = by_text(
+        {
+            "Their keys.": True,
+            "Their queries.": group_gap(case, prompt)["gap"] < AS_GOOD,
+            "Their weights.": gaps[0] < AS_GOOD,
+            "Their outputs.": gaps[1] < AS_GOOD,
+        }
+    )
     return dict.fromkeys(replies, ...) | {JUDGE: judge}
 
 
@@ -616,10 +623,14 @@ def answer_kept(case, prompt):
 
 ORACLE |= {
     "This window hides nothing here: every key that a query saw is near enough, or one of the two is the first "
-    "token.": holds(lambda case: all(
-        abs(i - j) <= case.choices.reach or 0 in (i, j)
-        for i, row in enumerate(masked_scores(case, False)) for j, score in enumerate(row) if score > -math.inf
-    )),
+    "token.": holds(
+        lambda case: all(
+            abs(i - j) <= case.choices.reach or 0 in (i, j)
+            for i, row in enumerate(masked_scores(case, False))
+            for j, score in enumerate(row)
+            if score > -math.inf
+        )
+    ),
     "Under the causal mask the first token hears nobody, so it has nothing to pass on.": holds(
         lambda case: example_of(case).example.causal
     ),
@@ -635,7 +646,7 @@ ORACLE |= {
     "The running example has one head, so it is shown here with two.": holds(
         lambda case: case.example.example.n_heads == 1
     ),
-}  # fmt: skip
+}
 
 ANSWERS = {
     STILL: answer_still,

@@ -65,7 +65,10 @@ def test_the_flow_is_as_wide_as_those_who_went_there(seed):
         stacks = {row["key"]: (row["y"], row["y2"]) for row in rows if row["kind"] == "stack" and row["x"] == side}
         for key, (top, bottom) in stacks.items():
             place = "ABC".index(key[1])
-            ends = sorted((row["y"], row["y2"]) for row in rows
-                          if row["kind"] == "band" and row["x"] == side and row["key"][side] == str(place))  # fmt: skip
+            ends = sorted(
+                (row["y"], row["y2"])
+                for row in rows
+                if row["kind"] == "band" and row["x"] == side and row["key"][side] == str(place)
+            )
             assert (ends[0][0], ends[-1][1]) == pytest.approx((top, bottom))
             assert all(a[1] == pytest.approx(b[0]) for a, b in itertools.pairwise(ends))

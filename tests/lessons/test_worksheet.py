@@ -82,9 +82,16 @@ def test_what_makes_no_sheet_is_told_in_a_sentence():
 
 @pytest.mark.parametrize(
     ("typed", "text", "notes"),
-    [("", PAPER_SENTENCE, 1), ("one", PAPER_SENTENCE, 1), ("a b", "a b", 0), ("Hi, you!", "Hi , you !", 0),
-     ("a b c d e f", "a b c d e", 1), ("x" * 500, PAPER_SENTENCE, 1), ("\u202e\x00 \n", PAPER_SENTENCE, 2)],
-)  # fmt: skip
+    [
+        ("", PAPER_SENTENCE, 1),
+        ("one", PAPER_SENTENCE, 1),
+        ("a b", "a b", 0),
+        ("Hi, you!", "Hi , you !", 0),
+        ("a b c d e f", "a b c d e", 1),
+        ("x" * 500, PAPER_SENTENCE, 1),
+        ("\u202e\x00 \n", PAPER_SENTENCE, 2),
+    ],
+)
 def test_a_sentence_is_cut_to_what_a_sheet_has_room_for_and_that_is_told(typed, text, notes):
     words, said = words_on_paper(typed)
     assert words == text and len(said) == notes and all(map(format_value, said))
@@ -110,10 +117,12 @@ def test_each_student_has_a_sheet_of_their_own():
 def printed(task, decimals):
     """What a task prints of its matrices: their cells as numbers, None where it says masked."""
     return {
-        m.key: [[number(written_cell(m, i, j, decimals)) for j, _ in enumerate(m.columns.labels)]
-                for i, _ in enumerate(m.rows.labels)]
+        m.key: [
+            [number(written_cell(m, i, j, decimals)) for j, _ in enumerate(m.columns.labels)]
+            for i, _ in enumerate(m.rows.labels)
+        ]
         for m in task.given
-    }  # fmt: skip
+    }
 
 
 def number(text):
@@ -196,8 +205,11 @@ def test_every_line_of_a_key_can_be_computed_again(choices):
 def test_what_rounded_weights_sum_to_is_told_where_it_is_not_1(choices):
     for task in sheet_tasks(choices):
         for blanks in task.blanks:
-            total = sum(Decimal(answer.text) for answer in answers_of(blanks, choices.decimals)) if (
-                blanks.matrix.scale == "weight") else 1  # fmt: skip
+            total = (
+                sum(Decimal(answer.text) for answer in answers_of(blanks, choices.decimals))
+                if (blanks.matrix.scale == "weight")
+                else 1
+            )
             said = what_they_sum_to(blanks, choices.decimals)
             assert (said is None) == (total == 1)
             assert said is None or said.arguments["total"].value == float(total)
@@ -213,27 +225,30 @@ def masked_row(given, i):
 
 # From what is printed and the words of a question to the right number.
 RIGHT = {
-    "What is the dot product of the rows of {query} and {key} in X?":
-        lambda p, g: dot(g["x"][place(p, "query")], g["x"][place(p, "key")]),
+    "What is the dot product of the rows of {query} and {key} in X?": lambda p, g: dot(
+        g["x"][place(p, "query")], g["x"][place(p, "key")]
+    ),
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} and "
-    "the key of {one}?":
-        lambda p, g: dot(g["q"][place(p, "other")], g["k"][place(p, "one")]),
-    "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is the scaled score?":
-        lambda p, g: g["scores"][place(p, "query")][place(p, "key")] / math.sqrt(p.arguments["d_k"]),
+    "the key of {one}?": lambda p, g: dot(g["q"][place(p, "other")], g["k"][place(p, "one")]),
+    "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What "
+    "is the scaled score?": lambda p, g: (
+        g["scores"][place(p, "query")][place(p, "key")] / math.sqrt(p.arguments["d_k"])
+    ),
     "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
-    "scores are divided by √{d_k}?":
-        lambda p, g: max(shares([s / 2 for s in g["scores"][place(p, "query")] if s is not None])),
-    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the mask?":
-        lambda p, g: shares(masked_row(g, place(p, "query")))[place(p, "key")],
+    "scores are divided by √{d_k}?": lambda p, g: max(
+        shares([s / 2 for s in g["scores"][place(p, "query")] if s is not None])
+    ),
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
+    "it with the mask?": lambda p, g: shares(masked_row(g, place(p, "query")))[place(p, "key")],
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
-    "of {query} sum to?":
-        lambda p, g: sum(shares(g["scaled"][place(p, "query")])[: place(p, "query") + 1]),
-    "What weight does {query} put on {key} at temperature {temperature}?":
-        lambda p, g: shares([s for s in g["masked"][place(p, "query")] if s is not None])[place(p, "key")],
-    "What is feature {feature} of the output of {query}?":
-        lambda p, g: dot([w or 0 for w in g["weights"][place(p, "query")]],
-                         [value[p.arguments["feature"] - 1] for value in g["v"]]),
-}  # fmt: skip
+    "of {query} sum to?": lambda p, g: sum(shares(g["scaled"][place(p, "query")])[: place(p, "query") + 1]),
+    "What weight does {query} put on {key} at temperature {temperature}?": lambda p, g: shares(
+        [s for s in g["masked"][place(p, "query")] if s is not None]
+    )[place(p, "key")],
+    "What is feature {feature} of the output of {query}?": lambda p, g: dot(
+        [w or 0 for w in g["weights"][place(p, "query")]], [value[p.arguments["feature"] - 1] for value in g["v"]]
+    ),
+}
 
 
 def is_derived(task, right):
@@ -284,8 +299,13 @@ def some_sheets(count):
     for seed in range(count):
         some = tuple(lesson for lesson in ON_PAPER if drawn.random() < 0.4) or ("tokens",)
         text = drawn.choice([PAPER_SENTENCE, "dogs chase red balls", "one two three four five"])
-        yield SheetChoices(lessons=drawn.choice([ON_PAPER, some]), tasks=drawn.randint(2, 8), seed=seed, text=text,
-                           decimals=1 + seed % 2)  # fmt: skip
+        yield SheetChoices(
+            lessons=drawn.choice([ON_PAPER, some]),
+            tasks=drawn.randint(2, 8),
+            seed=seed,
+            text=text,
+            decimals=1 + seed % 2,
+        )
 
 
 def numbers_in(argument):
@@ -330,10 +350,13 @@ def test_a_sheet_of_few_lessons_asks_everything_once_before_anything_twice(lesso
 
 def said_of(choices):
     return [
-        (render(task.asks), printed(task, choices.decimals),
-         [answer for blanks in task.blanks for answer in answers_of(blanks, choices.decimals)])
+        (
+            render(task.asks),
+            printed(task, choices.decimals),
+            [answer for blanks in task.blanks for answer in answers_of(blanks, choices.decimals)],
+        )
         for task in sheet_tasks(choices)
-    ]  # fmt: skip
+    ]
 
 
 def test_two_seeds_give_two_sheets_and_a_code_gives_its_own():

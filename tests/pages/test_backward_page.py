@@ -21,8 +21,13 @@ VIEWS = {
     "update": ({"back_rate": "0.3"}, {"rate": 0.3}),
     "check": ({"checked": "W_k"}, {"matrix": "W_k"}),
 }
-SOURCES = {"way": attend_backward, "softmax": softmax_backward, "sums": attend_backward, "update": losses_at,
-           "check": central_differences}  # fmt: skip
+SOURCES = {
+    "way": attend_backward,
+    "softmax": softmax_backward,
+    "sums": attend_backward,
+    "update": losses_at,
+    "check": central_differences,
+}
 
 
 def open_backward(**query):

@@ -46,8 +46,12 @@ def test_a_published_model_has_as_many_tokens_as_one_likes():
 
 def test_many_multiplications_stand_on_logarithmic_axes():
     spec, tables, _ = chart(open_cost(cost_of="llama3_8b"), 1)
-    scales = [layer["encoding"][axis]["scale"]["type"] for layer in spec["layer"] for axis in "xy"
-              if "scale" in layer["encoding"].get(axis, {})]  # fmt: skip
+    scales = [
+        layer["encoding"][axis]["scale"]["type"]
+        for layer in spec["layer"]
+        for axis in "xy"
+        if "scale" in layer["encoding"].get(axis, {})
+    ]
     assert scales and set(scales) == {"log"}
     assert min(row["y"] for row in tables["curves"]) > 0
 

@@ -157,11 +157,22 @@ def test_a_hostile_start_is_cut_to_what_the_model_knows_and_shown_literally(text
 @pytest.mark.parametrize(
     "query",
     [
-        {"temp": "hot"}, {"temp": "-1"}, {"temp": "1e309"}, {"top_k": "0"}, {"top_k": "x"}, {"top_p": "2"},
-        {"top_p": "nan"}, {"draw_seed": "-5"}, {"draw_seed": "9" * 30}, {"length": "0"}, {"length": "1e9"},
-        {"writer": "nobody"}, {"writer": "../../etc/passwd"}, {"temp": "", "top_k": "", "length": ""},
+        {"temp": "hot"},
+        {"temp": "-1"},
+        {"temp": "1e309"},
+        {"top_k": "0"},
+        {"top_k": "x"},
+        {"top_p": "2"},
+        {"top_p": "nan"},
+        {"draw_seed": "-5"},
+        {"draw_seed": "9" * 30},
+        {"length": "0"},
+        {"length": "1e9"},
+        {"writer": "nobody"},
+        {"writer": "../../etc/passwd"},
+        {"temp": "", "top_k": "", "length": ""},
     ],
-)  # fmt: skip
+)
 def test_links_that_ask_for_the_impossible_are_repaired_and_say_so(query):
     at = open_page(PAGE, **query)
     assert any("The link says" in text for text in texts(at))

@@ -102,9 +102,18 @@ def test_a_cold_visit_shows_all_heads_and_one_of_them_large():
 
 def test_a_cold_deep_link_restores_every_control():
     at = open_heads(
-        example="sentence", text="the cat saw the dog", seed=7, causal="false", scaling="false", mh_step="attend",
-        mh_d_model=12, mh_heads=6, mh_head=5, mh_bias="true", mh_dropout=30,
-    )  # fmt: skip
+        example="sentence",
+        text="the cat saw the dog",
+        seed=7,
+        causal="false",
+        scaling="false",
+        mh_step="attend",
+        mh_d_model=12,
+        mh_heads=6,
+        mh_head=5,
+        mh_bias="true",
+        mh_dropout=30,
+    )
     running = Example(source="sentence", text="the cat saw the dog", seed=7, causal=False, scaling=False)
     trace = expected(running, d_model=12, n_heads=6, bias=True, dropout=0.3)
     assert difference_caption(trace) in texts(at) and parameter_caption(trace) in texts(at)

@@ -21,10 +21,28 @@ CODES = [code for code in LANGUAGES if code != FIRST]
 SETTINGS = [{}, {"example": "pronouns", "cover": "true", "picture": "sentence"}]
 # Fields of Streamlit's messages that nobody reads.
 UNREAD = {
-    "query_param_key", "type", "shortcut", "raw_values", "component_name", "json_args", "language", "id", "element_id",
-    "form_id", "url", "key", "color", "theme", "url_path", "icon", "name", "default", "placeholder", "selection_mode",
+    "query_param_key",
+    "type",
+    "shortcut",
+    "raw_values",
+    "component_name",
+    "json_args",
+    "language",
+    "id",
+    "element_id",
+    "form_id",
+    "url",
+    "key",
+    "color",
+    "theme",
+    "url_path",
+    "icon",
+    "name",
+    "default",
+    "placeholder",
+    "selection_mode",
     "deferred_file_id",
-}  # fmt: skip
+}
 READ_IN_TABLES = {"text", "say", "says", "name", "rest", "wide", "line"}
 WORD = re.compile(r"[A-Za-z]{3,}")
 # Code, names of the field, models and people, what models read, and letters of formulas.

@@ -19,8 +19,7 @@ RULES = {name: rule for name, rule in LINK_RULES.items() if name != "lang"}  # t
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
 OTHERS = ("own", "hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
 OPENINGS = 10  # of each page
-FOLDS = ("editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open",
-         "keep_open")  # fmt: skip
+FOLDS = ("editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open", "keep_open")
 # What brings controls onto a page that are not always there.
 WAYS = {
     "one_head/dot_product": [{"view": "one"}],
@@ -47,10 +46,12 @@ WAYS = {
 # What pages say that know better than the rule.
 SAID = {"mh_heads": "heads cannot share", "mh": "no module to compare"}
 SOURCES = [
-    {"example": "sentence", "heads": "4"}, {"example": "batch"}, {"example": "pronouns", "model_heads": "3"},
+    {"example": "sentence", "heads": "4"},
+    {"example": "batch"},
+    {"example": "pronouns", "model_heads": "3"},
     {"example": "mine", "own": '{"task":"copy","training":{"steps":20}}'},
     *({"example": source} for source in ("previous", "reverse", "lookup", "induction", "language")),
-]  # fmt: skip
+]
 
 GARBAGE = [
     *("", " ", "-1", "0", "1", "3", "7.5", "1e308", "-1e308", "1e999", "nan", "-inf", "0x10", "1_0", "٣", "9" * 5000),
@@ -214,11 +215,12 @@ def test_a_head_that_there_is_not_is_told(page, name, asked, told):
 
 ALIKE = [shown_text(value) for value in GARBAGE]
 NUMBERS = [
-    *map(str, range(-40, 40)), *map(repr, (x / 8 for x in range(-80, 80))),
+    *map(str, range(-40, 40)),
+    *map(repr, (x / 8 for x in range(-80, 80))),
     *(f"{sign}{n}" for sign in ("", "-", "+") for n in (10**6 - 1, 2**31 - 1, 2**31, 2**53 + 1, 2**63, 10**300)),
     *("infinity", "-Infinity", "NaN", "-nan", "1e-400", "1e-320", " 7 ", "7e0", "--7", "1,5"),
     *("\u00bd", "\u2160", "\u06f5", "7\u0000"),
-]  # fmt: skip
+]
 HOSTILE = [*ALIKE, *NUMBERS]
 
 

@@ -101,7 +101,7 @@ def test_ones_own_sentence():
         ("bell\x07 and\u202e turn", "left out"),
         ("<b>bold</b> ![x](http://127.0.0.1:9/a.png) $x^2$ :red[no]", None),
     ],
-)  # fmt: skip
+)
 def test_any_text_gives_a_picture_and_perhaps_a_sentence(text, said):
     at = open_page()
     at.selectbox(key="example").set_value("sentence").run()

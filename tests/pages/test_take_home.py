@@ -29,8 +29,9 @@ def test_a_link_that_hides_the_code_hides_the_notebook():
 
 def test_the_longest_sentence_with_sixty_edits_is_taken_home():
     edits = ";".join(f"x{row},{column}={row - column / 8}" for row in range(1, 13) for column in range(1, 6))
-    at = open_page("one_head/output", cover="false", example="sentence", text="antidisestablishmentarianism " * 60,
-                   edits=edits)  # fmt: skip
+    at = open_page(
+        "one_head/output", cover="false", example="sentence", text="antidisestablishmentarianism " * 60, edits=edits
+    )
     assert offered(at) >= BUTTONS and not at.exception
 
 

@@ -310,11 +310,25 @@ def test_choosing_a_task_sets_every_control_to_what_it_recommends_and_starts_not
 
 def test_a_link_restores_every_setting():
     query = {
-        "task": "reverse", "rate": 0.01, "steps": 77, "train_seed": 5, "layers": 2, "train_heads": 4, "features": 16,
-        "query_features": 8, "train_positions": "rotary", "optimiser": "sgd", "batch": 7, "spread": 0.7,
-        "train_causal": "true", "train_scaling": "false", "residual": "false", "norm": "true", "mlp": "true",
+        "task": "reverse",
+        "rate": 0.01,
+        "steps": 77,
+        "train_seed": 5,
+        "layers": 2,
+        "train_heads": 4,
+        "features": 16,
+        "query_features": 8,
+        "train_positions": "rotary",
+        "optimiser": "sgd",
+        "batch": 7,
+        "spread": 0.7,
+        "train_causal": "true",
+        "train_scaling": "false",
+        "residual": "false",
+        "norm": "true",
+        "mlp": "true",
         "train_sink": "true",
-    }  # fmt: skip
+    }
     settings = open_page("training/train", **query).session_state[RUN].recording.settings
     model = settings.model
     assert settings.task == TASKS["reverse"]

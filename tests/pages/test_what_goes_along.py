@@ -13,9 +13,18 @@ from attention_ui.session.links import Span, VisitLink, address_of
 from lessons.example.example import Limit
 
 CHOSEN = {
-    "example": "pronouns", "seed": "7", "trained_for": "20", "model_d_k": "3", "says_pronouns": "girl found lamp",
-    "asks": "1", "causal": "false", "hide": "caption", "cover": "false", "large": "true", "lang": "en",
-}  # fmt: skip
+    "example": "pronouns",
+    "seed": "7",
+    "trained_for": "20",
+    "model_d_k": "3",
+    "says_pronouns": "girl found lamp",
+    "asks": "1",
+    "causal": "false",
+    "hide": "caption",
+    "cover": "false",
+    "large": "true",
+    "lang": "en",
+}
 SOFTMAX = "one_head/softmax"
 PLACES = [entry.address for entry in CONTENTS]
 

@@ -80,9 +80,17 @@ def test_strangers_are_named_and_left_out():
 
 @pytest.mark.parametrize("source", [*TASK_SOURCES, "language"])
 @pytest.mark.parametrize(
-    "page", ["start/overview", "one_head/tokens", "one_head/projections", "many_heads/heads", "many_heads/positions",
-             "many_heads/pytorch", "todays_attention/variants"],
-)  # fmt: skip
+    "page",
+    [
+        "start/overview",
+        "one_head/tokens",
+        "one_head/projections",
+        "many_heads/heads",
+        "many_heads/positions",
+        "many_heads/pytorch",
+        "todays_attention/variants",
+    ],
+)
 def test_lessons_open_on_every_source(page, source):
     at = visitor(page, example=source).run()
     assert not at.exception, at.exception
@@ -134,8 +142,9 @@ def test_a_head_of_the_language_model_opens_in_the_lessons():
 
 def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again():
     settings = recommended(TASKS["reverse"], 3, steps=40, d_model=16, positions="rotary")
-    at = open_page("training/train", example=None, task="reverse", train_seed=3, steps=40, features=16,
-                   train_positions="rotary")  # fmt: skip
+    at = open_page(
+        "training/train", example=None, task="reverse", train_seed=3, steps=40, features=16, train_positions="rotary"
+    )
     at.button(key="open_heads").click().run()
     assert not at.exception and at.selectbox(key="example").value == "mine"
     trace = run_example(Example(source="mine", own=settings, text="", causal=False))

@@ -145,10 +145,12 @@ def test_a_changed_byte_is_refused_or_makes_another_good_model(place, value):
         assert np.isfinite(loaded.weights).all()
 
 
-@given(about=st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
-))  # fmt: skip
+@given(
+    about=st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    )
+)
 @pytest.mark.parametrize("place", ["task", "model", "training", "vocabulary", "updates", "whole"])
 def test_any_other_json_about_the_model_is_refused(place, about):
     if (place == "updates" and type(about) is int and 0 <= about <= 3) or (place == "training" and about == {}):

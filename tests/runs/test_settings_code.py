@@ -23,11 +23,23 @@ def test_a_text_of_ones_own_has_no_code():
 
 @pytest.mark.parametrize(
     "code",
-    ["", "[]", "null", '{"task":"none"}', '{"task":"copy","more":1}', '{"task":"copy","model":[]}', "x" * 9000,
-     '{"task":"copy","model":{"d_model":"8"}}', '{"task":"copy","model":{"d_model":8e9}}',
-     '{"task":"copy","model":{"vocabulary":3}}', '{"task":"copy","training":{"steps":-1}}', '{"task":["copy"]}',
-     '{"task":"copy","training":{"learning_rate":NaN}}', '{"task":"copy","training":{"name":1}}'],
-)  # fmt: skip
+    [
+        "",
+        "[]",
+        "null",
+        '{"task":"none"}',
+        '{"task":"copy","more":1}',
+        '{"task":"copy","model":[]}',
+        "x" * 9000,
+        '{"task":"copy","model":{"d_model":"8"}}',
+        '{"task":"copy","model":{"d_model":8e9}}',
+        '{"task":"copy","model":{"vocabulary":3}}',
+        '{"task":"copy","training":{"steps":-1}}',
+        '{"task":["copy"]}',
+        '{"task":"copy","training":{"learning_rate":NaN}}',
+        '{"task":"copy","training":{"name":1}}',
+    ],
+)
 def test_anything_else_is_refused_in_a_sentence(code):
     with pytest.raises(ValueError, match=r"expected|settings|task|steps|tokens|goes from|letters"):
         settings_of_code(code)

@@ -62,8 +62,10 @@ def test_all_replicas_keep_the_votes_in_one_database():
     documents = {
         (document["kind"], document["metadata"]["name"]): document for document in read_yaml("kubernetes.yaml")
     }
-    app, database = (documents["Deployment", name]["spec"]["template"]["spec"]["containers"][0]
-                     for name in ("attention-lab", "attention-lab-votes"))  # fmt: skip
+    app, database = (
+        documents["Deployment", name]["spec"]["template"]["spec"]["containers"][0]
+        for name in ("attention-lab", "attention-lab-votes")
+    )
     given = {variable["name"]: variable for variable in app["env"]}
     assert given["ATTENTION_LAB_CLASSES_URL"]["value"] == "postgresql://lab:$(VOTES_PASSWORD)@attention-lab-votes/lab"
     assert list(given).index("VOTES_PASSWORD") < list(given).index("ATTENTION_LAB_CLASSES_URL"), (

@@ -32,11 +32,18 @@ def test_an_address_and_a_word_of_nothing_stay_as_they_are():
         assert meant_address(word, "en") is None
 
 
-@pytest.mark.parametrize(("path", "query", "meant"), [
-    ("/backwards", "seed=3&text=a%20b", "./backward?seed=3&text=a%20b"), ("/lab/Dot-products", "", "./dot_product"),
-    ("/overview", "lang=de", "./?lang=de"), ("/rückwärts", "lang=de", "./backward?lang=de"),
-    ("/softmax", "seed=3", None), ("/", "", None), ("/healthz", "", None),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "query", "meant"),
+    [
+        ("/backwards", "seed=3&text=a%20b", "./backward?seed=3&text=a%20b"),
+        ("/lab/Dot-products", "", "./dot_product"),
+        ("/overview", "lang=de", "./?lang=de"),
+        ("/rückwärts", "lang=de", "./backward?lang=de"),
+        ("/softmax", "seed=3", None),
+        ("/", "", None),
+        ("/healthz", "", None),
+    ],
+)
 def test_a_page_is_sent_there_with_all_that_the_link_says(path, query, meant):
     assert answered(path, query, b"text/html") == meant
 
@@ -56,9 +63,12 @@ def answered(path, query, accepts):
         said.append(message)
 
     scope = {
-        "type": "http", "method": "GET", "path": path, "query_string": query.encode(),
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "query_string": query.encode(),
         "headers": [(b"accept", accepts), (b"host", b"localhost")],
-    }  # fmt: skip
+    }
     awaited(MeantPages(app)(scope, None, send))
     location = dict(said[0]["headers"]).get(b"location")
     assert said[0].get("status") == (None if location is None else 307)

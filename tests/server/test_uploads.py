@@ -79,9 +79,12 @@ async def asked(app, visit, file, size, peer="1.1.1.1"):
     """The status that such an upload is answered with."""
     told = []
     scope = {
-        "type": "http", "method": "PUT", "path": f"/below/_stcore/upload_file/{visit}/{file}", "client": (peer, 1),
+        "type": "http",
+        "method": "PUT",
+        "path": f"/below/_stcore/upload_file/{visit}/{file}",
+        "client": (peer, 1),
         "headers": [(b"content-length", str(size).encode())],
-    }  # fmt: skip
+    }
 
     async def send(message):
         told.append(message.get("status"))

@@ -38,8 +38,17 @@ def test_a_replica_killed_in_mid_vote_loses_no_vote_and_counts_none_twice(replic
         student.locator(CARD).nth(0).click()
         student.locator(CARD, has_text="your answer").wait_for()
     assert counted() == (STUDENTS, 0, 0)
-    assert len({cookie["value"] for student in students for cookie in student.context.cookies()
-                if cookie["name"] == "replica"}) == 2, "the students are on both"  # fmt: skip
+    assert (
+        len(
+            {
+                cookie["value"]
+                for student in students
+                for cookie in student.context.cookies()
+                if cookie["name"] == "replica"
+            }
+        )
+        == 2
+    ), "the students are on both"
     students[0].locator(CARD).nth(1).click(no_wait_after=True)
     first.kill()
     for student in students:

@@ -141,9 +141,11 @@ def test_areas_and_lengths_have_fixed_domains_and_no_scale_but_that_of_the_roles
     )
     assert "datum.kind === 'score' ? datum.v / 3 : datum.v, -1, 1)" in drawn["shape"]["expr"]
     colours = [
-        layer["encoding"][channel]["scale"] for layer in layers for channel in ("fill", "color") if
-        "scale" in layer.get("encoding", {}).get(channel, {})
-    ]  # fmt: skip
+        layer["encoding"][channel]["scale"]
+        for layer in layers
+        for channel in ("fill", "color")
+        if "scale" in layer.get("encoding", {}).get(channel, {})
+    ]
     assert colours and all(scale["range"] == "category" for scale in colours)
 
 
@@ -164,10 +166,17 @@ def test_a_written_template_is_the_one_that_altair_builds(name, build, module):
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (0.0, "0.00"), (-0.001, "0.00"), (0.005, "0.01"), (-0.25, "−0.25"), (9.994, "9.99"), (-12.34, "−12.3"),
-        (123.4, "123"), (-99999.0, "−1e5"), (float("1e33"), "1e33"),
+        (0.0, "0.00"),
+        (-0.001, "0.00"),
+        (0.005, "0.01"),
+        (-0.25, "−0.25"),
+        (9.994, "9.99"),
+        (-12.34, "−12.3"),
+        (123.4, "123"),
+        (-99999.0, "−1e5"),
+        (float("1e33"), "1e33"),
     ],
-)  # fmt: skip
+)
 def test_numbers_fit_their_cells(value, text):
     assert cell_text(value) == text
     assert len(cell_text(value)) <= 5

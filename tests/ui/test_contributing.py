@@ -63,8 +63,16 @@ def copy(tmp_path):
 @pytest.mark.slow
 def test_the_lesson_of_the_guide_passes_its_tests_and_its_page_opens(copy):
     assert ran(copy, "ruff", "check", "lessons", "pages", "tests/lessons") == "All checks passed!"
-    said = ran(copy, "pytest", "tests/lessons", "tests/pages/test_newcomer.py", "tests/ui/test_layers.py",
-               "-k", "lengths or length or newcomer or template or layers", "-rp")  # fmt: skip
+    said = ran(
+        copy,
+        "pytest",
+        "tests/lessons",
+        "tests/pages/test_newcomer.py",
+        "tests/ui/test_layers.py",
+        "-k",
+        "lengths or length or newcomer or template or layers",
+        "-rp",
+    )
     for test in ("computed_again[lengths]", "a_length_computed_by_hand", "the_page_opens"):
         assert re.search(rf"PASSED .*{re.escape(test)}", said), said
 
@@ -73,7 +81,9 @@ def ran(folder, *command):
     """What a command says in this folder, and nothing of the machinery around this test."""
     done = subprocess.run(
         [sys.executable, "-m", *command, *(["-p", "no:cacheprovider"] if command[0] == "pytest" else [])],
-        cwd=folder, capture_output=True, text=True,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()

@@ -37,8 +37,13 @@ def rows(figure, table="curves"):
 def test_every_point_is_in_the_table_and_the_chosen_ones_are_marked():
     points = rows(curves(curve("a"), curve("b", (5.0, 7.0, 11.0), style="dashed"), chosen=2))
     assert [(p["line"], p["x"], p["y"]) for p in points] == [
-        ("a", 1, 3), ("a", 2, 1), ("a", 4, 2), ("b", 1, 5), ("b", 2, 7), ("b", 4, 11),
-    ]  # fmt: skip
+        ("a", 1, 3),
+        ("a", 2, 1),
+        ("a", 4, 2),
+        ("b", 1, 5),
+        ("b", 2, 7),
+        ("b", 4, 11),
+    ]
     assert [p["chosen"] for p in points] == [False, True, False] * 2
     assert {p["style"] for p in points} == {"line", "dashed"}
 
@@ -131,9 +136,13 @@ def test_the_numbers_of_several_figures_make_one_file():
     ]
     lines = table.to_pylist()
     assert [(line["measure"], line["value"], line["low"]) for line in lines] == [
-        ("entropy", 3, None), ("entropy", 1, None), ("entropy", 2, None),
-        ("cosine", 3, 1), ("cosine", 1, 1), ("cosine", 2, 1),
-    ]  # fmt: skip
+        ("entropy", 3, None),
+        ("entropy", 1, None),
+        ("entropy", 2, None),
+        ("cosine", 3, 1),
+        ("cosine", 1, 1),
+        ("cosine", 2, 1),
+    ]
 
 
 def test_a_cover_leaves_the_axes():
@@ -157,8 +166,13 @@ def encodings(view):
 
 @pytest.mark.parametrize("look", [{}, {"logarithmic": True, "logarithmic_y": True}, {"y_domain": (-2.0, 5.0)}])
 def test_while_its_heights_are_covered_vega_need_not_look_for_a_range(look):
-    figure = curves(curve(), curve("b", y=(7.0, 8.0, 9.0), low=(6.0, 7.0, 8.0), high=(8.0, 9.0, 9.5)),
-                    levels=((message("chance"), 2.5),), marks=((message("here"), 2.0),), **look)  # fmt: skip
+    figure = curves(
+        curve(),
+        curve("b", y=(7.0, 8.0, 9.0), low=(6.0, 7.0, 8.0), high=(8.0, 9.0, 9.5)),
+        levels=((message("chance"), 2.5),),
+        marks=((message("here"), 2.0),),
+        **look,
+    )
     chart = template(curves_chart, *covered_shape(figure))
     axes = [one[name] for one in encodings(chart) for name in "xy" if "field" in one.get(name, {})]
     assert {axis["field"] for axis in axes} == {"x", "y", "low"}
@@ -182,15 +196,24 @@ def test_names_stand_beside_curves_that_fall_and_rise_in_every_language(code):
     falls = 3.2 / (1 + np.exp((x - 130) / 8)) + 0.04 * np.abs(np.sin(x))
     with speaking(code):
         loss = curves(
-            curve("loss", falls, x), curve("test", falls[::7], x[::7], style="dots"), x_domain=(0, 600), width=270,
-            levels=tuple((message("{baseline}: {loss}", baseline=baseline_name(b), loss=Fixed(b.loss)), b.loss)
-                         for b in TASKS["induction"].baselines()),
+            curve("loss", falls, x),
+            curve("test", falls[::7], x[::7], style="dots"),
+            x_domain=(0, 600),
+            width=270,
+            levels=tuple(
+                (message("{baseline}: {loss}", baseline=baseline_name(b), loss=Fixed(b.loss)), b.loss)
+                for b in TASKS["induction"].baselines()
+            ),
             marks=((message("previous-token head"), 120.0), (message("induction head"), 140.0)),
-        )  # fmt: skip
+        )
         rises = curves(
-            curve("right answers", 1 - falls / 3.4, x), curve("weight on target cells", 0.92 - falls / 4, x),
-            x_domain=(0, 600), y_domain=(0, 1), width=270, levels=((message("enough"), 0.95),),
-        )  # fmt: skip
+            curve("right answers", 1 - falls / 3.4, x),
+            curve("weight on target cells", 0.92 - falls / 4, x),
+            x_domain=(0, 600),
+            y_domain=(0, 1),
+            width=270,
+            levels=((message("enough"), 0.95),),
+        )
         for figure in (loss, rises):
             plot = Plot(figure, figure.width, 190, 1.0)
             names = [*(line_names(plot) if figure is rises else ()), *level_names(plot), *mark_names(plot)]
@@ -199,6 +222,10 @@ def test_names_stand_beside_curves_that_fall_and_rise_in_every_language(code):
 
 
 def test_a_loss_that_is_no_number_has_its_name_all_the_same():
-    lost = curves(curve(y=(1.0, math.nan, math.inf)), curve("b", (3.0, math.nan, math.nan)),
-                  levels=((message("chance"), 2.5),), marks=((message("here"), 2.0),))  # fmt: skip
+    lost = curves(
+        curve(y=(1.0, math.nan, math.inf)),
+        curve("b", (3.0, math.nan, math.nan)),
+        levels=((message("chance"), 2.5),),
+        marks=((message("here"), 2.0),),
+    )
     assert {name["name"] for name in rows(lost, "names")} == {"a", "b"}

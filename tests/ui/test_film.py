@@ -52,8 +52,11 @@ def test_every_weight_of_every_frame_is_there_and_nothing_masked():
     for number, layers in enumerate(moments):
         expected = [
             (trace.weights[head, i, j].item(), f"layer {at + 1}, head {head + 1}")
-            for at, trace in enumerate(layers) for head in range(3) for i in range(5) for j in range(i + 1)
-        ]  # fmt: skip
+            for at, trace in enumerate(layers)
+            for head in range(3)
+            for i in range(5)
+            for j in range(i + 1)
+        ]
         assert len(shown) == len(expected)
         for row, (weight, where) in zip(shown, expected, strict=True):
             assert row[f"moment {number}"] == pytest.approx(weight, abs=1e-7)

@@ -11,11 +11,37 @@ from lessons.screen.format import render
 from lessons.screen.message import Fixed, ListOf, Token, message
 
 TEXTS = [
-    "![seen](http://a.b/c.png)", "<img src=x onerror=y>", "<script>z</script>", "[seen](javascript:x)", ":red[no]",
-    ":material/home:", ":smile:", ":streamlit:", "$\\href{http://a}{x}$", "$$x$$", "**bold**", "`code`", "~~gone~~",
-    "# head", "1. list", "- list", "| a | b |", "http://a.b", "www.a.bc", "me@a.bc", "a -> b", "a <- b", "a -- b",
-    "&lt;", "\\\\", "]", ":red-background[x]", ":small[x]", "{x}", "{0}",
-]  # fmt: skip
+    "![seen](http://a.b/c.png)",
+    "<img src=x onerror=y>",
+    "<script>z</script>",
+    "[seen](javascript:x)",
+    ":red[no]",
+    ":material/home:",
+    ":smile:",
+    ":streamlit:",
+    "$\\href{http://a}{x}$",
+    "$$x$$",
+    "**bold**",
+    "`code`",
+    "~~gone~~",
+    "# head",
+    "1. list",
+    "- list",
+    "| a | b |",
+    "http://a.b",
+    "www.a.bc",
+    "me@a.bc",
+    "a -> b",
+    "a <- b",
+    "a -- b",
+    "&lt;",
+    "\\\\",
+    "]",
+    ":red-background[x]",
+    ":small[x]",
+    "{x}",
+    "{0}",
+]
 
 
 def plainly(markdown):
@@ -38,8 +64,14 @@ def test_any_text_stays_on_one_line(text):
 @pytest.mark.parametrize("text", TEXTS)
 def test_words_in_a_sentence_are_literal_and_coloured_by_role(text):
     token = Token(text, 0)
-    sentence = message("{query} gives {key} {n} of {all}: {inner}, d_k", query=token, key=token, n=Fixed(-0.5),
-                   all=ListOf((token, token)), inner=message("x of {other}", other=token))  # fmt: skip
+    sentence = message(
+        "{query} gives {key} {n} of {all}: {inner}, d_k",
+        query=token,
+        key=token,
+        n=Fixed(-0.5),
+        all=ListOf((token, token)),
+        inner=message("x of {other}", other=token),
+    )
     found, word = marked(sentence, ROLE_COLOURS), literal(f"“{text.replace(' ', '␣')}”")
     assert found == f":blue[{word}] gives :orange[{word}] −0.50 of {word} and {word}: x of {word}, d\\_k"
     assert plainly(marked(sentence)) == render(sentence)

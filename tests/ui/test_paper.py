@@ -14,13 +14,38 @@ from lessons.worksheet.tasks import answers_of, sheet_tasks, written_cell
 from words import speaking
 
 HOSTILE = [
-    "<script>alert(1)</script> x", '"><img src=x onerror=alert(1)> y', "</table></main><h1>caught</h1> &lt;b&gt;",
-    "<style>*{display:none}</style> a", "javascript:alert(1) <a href=//x>y</a>", "\u202e<b>\x00</b> z", "-->< <!-- b",
-]  # fmt: skip
+    "<script>alert(1)</script> x",
+    '"><img src=x onerror=alert(1)> y',
+    "</table></main><h1>caught</h1> &lt;b&gt;",
+    "<style>*{display:none}</style> a",
+    "javascript:alert(1) <a href=//x>y</a>",
+    "\u202e<b>\x00</b> z",
+    "-->< <!-- b",
+]
 WRITTEN = {
-    "html", "head", "meta", "title", "style", "body", "main", "section", "h1", "h2", "p", "div", "span", "table",
-    "caption", "tr", "th", "td", "ol", "ul", "li", "b",
-}  # fmt: skip
+    "html",
+    "head",
+    "meta",
+    "title",
+    "style",
+    "body",
+    "main",
+    "section",
+    "h1",
+    "h2",
+    "p",
+    "div",
+    "span",
+    "table",
+    "caption",
+    "tr",
+    "th",
+    "td",
+    "ol",
+    "ul",
+    "li",
+    "b",
+}
 ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "scope", "aria-label"}
 
 
@@ -77,8 +102,13 @@ def test_the_sheet_has_blanks_where_the_key_has_answers_and_all_else_is_the_same
         for blanks in task.blanks:
             answers = {(a.row, a.column): a.text for a in answers_of(blanks, choices.decimals)}
             rows, columns = len(blanks.matrix.rows.labels), len(blanks.matrix.columns.labels)
-            expected.append([["answer", answers[i, j]] if (i, j) in answers else ["unasked", "·"]
-                             for i in range(rows) for j in range(columns)])  # fmt: skip
+            expected.append(
+                [
+                    ["answer", answers[i, j]] if (i, j) in answers else ["unasked", "·"]
+                    for i in range(rows)
+                    for j in range(columns)
+                ]
+            )
     assert [table[1:] for table in key.tables] == expected
     asked = [[["blank", ""] if what == "answer" else [what, text] for what, text in table] for table in expected]
     assert [table[1:] for table in sheet.tables] == asked

@@ -36,11 +36,16 @@ BAD = {
     "another file": (b'{"cells": []}', "something other than progress"),
     "no names": (b'{"attention-lab-progress": 1}', "should hold lessons and exercises, and nothing else"),
     "a foreign key": (json.dumps(GOOD | {"code": "x"}).encode(), "should hold lessons and exercises, and nothing else"),
-    **{f"version {v!r}": (json.dumps(GOOD | {"attention-lab-progress": v}).encode(), "another version than 1")
-       for v in (0, 2, 1.0, True, "1", None, [1])},
-    **{f"{kind} is {v!r}": (json.dumps(GOOD | {kind: v}).encode(), f"Its {kind} should be a list of names")
-       for kind in KNOWN for v in (None, "softmax", 5, {"softmax": True}, [1], ["softmax", None], [["softmax"]])},
-}  # fmt: skip
+    **{
+        f"version {v!r}": (json.dumps(GOOD | {"attention-lab-progress": v}).encode(), "another version than 1")
+        for v in (0, 2, 1.0, True, "1", None, [1])
+    },
+    **{
+        f"{kind} is {v!r}": (json.dumps(GOOD | {kind: v}).encode(), f"Its {kind} should be a list of names")
+        for kind in KNOWN
+        for v in (None, "softmax", 5, {"softmax": True}, [1], ["softmax", None], [["softmax"]])
+    },
+}
 
 
 @pytest.mark.parametrize("what", BAD)

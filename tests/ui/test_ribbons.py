@@ -20,9 +20,15 @@ from lessons.screen.format import render
 
 UNMASKED = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11, causal=False)
 SENTENCES = [
-    "one", "a b", "the cat sat on the mat", "abcdefghij" * 9 + " x", " ".join(["W" * 40] * 12), "iiii WWWW",
-    "\u6f22\u5b57 \u304b\u306a", "\U0001f469\u200d\U0001f467 ok",
-]  # fmt: skip
+    "one",
+    "a b",
+    "the cat sat on the mat",
+    "abcdefghij" * 9 + " x",
+    " ".join(["W" * 40] * 12),
+    "iiii WWWW",
+    "\u6f22\u5b57 \u304b\u306a",
+    "\U0001f469\u200d\U0001f467 ok",
+]
 
 
 def figure_of(example, query=None):
