@@ -78,6 +78,14 @@ def session_is_open(session_id: str) -> bool:
     return runtime.exists() and runtime.get_instance().is_active_session(session_id)
 
 
+def is_being_drawn(session_id: str) -> bool:
+    """True while the page of an open visit runs; to be asked on the server's own loop.
+
+    Who has it drawn anew just then ends that run: a press that it has not answered yet would be lost.
+    """
+    return runtime.get_instance()._session_mgr.get_active_session_info(session_id).session._scriptrunner is not None
+
+
 def rerun_session(session_id: str) -> None:
     """Draw the page of an open visit anew, from outside; to be called on the server's own loop.
 

@@ -11,7 +11,7 @@ import logging
 import time
 from dataclasses import dataclass
 
-from attention_ui.session.streamlit_insides import rerun_session, running_session, session_is_open
+from attention_ui.session.streamlit_insides import is_being_drawn, rerun_session, running_session, session_is_open
 from attention_ui.voting.database import class_keeper, has_classes
 from classes.stages import UnreachableError
 
@@ -104,9 +104,9 @@ async def keep_watching() -> None:
 
 
 async def draw_anew(sessions: list[str]) -> None:
-    """The pages of those who are there, one after the other."""
+    """The pages of those who are there, one after the other; who has just pressed something has his drawn already."""
     for session in sessions:
-        if session_is_open(session):
+        if session_is_open(session) and not is_being_drawn(session):
             WATCHED.pop(session, None)  # its page will say what it looks at by then
             rerun_session(session)
             await asyncio.sleep(APART_SECONDS)

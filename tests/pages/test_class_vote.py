@@ -554,6 +554,7 @@ def test_watching_goes_on_whatever_fails(fresh, named, monkeypatch, caplog):
 
     for name, instead in (("look_at_all", look), ("rerun_session", rerun), ("session_is_open", lambda _: True)):
         monkeypatch.setattr(watching, name, instead)
+    monkeypatch.setattr(watching, "is_being_drawn", lambda _: False)
     monkeypatch.setattr(watching, "ASK_SECONDS", 0)
     with pytest.raises(asyncio.CancelledError):
         awaited(watching.keep_watching())
@@ -561,6 +562,22 @@ def test_watching_goes_on_whatever_fails(fresh, named, monkeypatch, caplog):
     assert [line.message for line in caplog.records if line.name == watching.__name__] == 2 * [
         "classes could not be watched just now"
     ]
+
+
+def test_a_page_that_answers_a_press_is_not_interrupted_and_comes_later(fresh, named, monkeypatch):
+    _, code, key = asking()
+    for name in ("reader", "voter"):
+        named(name)
+        student(code)
+    fresh.step(code, key, 1, "open", "closed")
+    busy, drawn = {"voter"}, []
+    monkeypatch.setattr(watching, "session_is_open", lambda _: True)
+    monkeypatch.setattr(watching, "is_being_drawn", busy.__contains__)
+    monkeypatch.setattr(watching, "rerun_session", drawn.append)
+    for expected in (["reader"], ["reader", "voter"]):
+        awaited(watching.draw_anew([name for name in watching.look_at_all() if name in ("reader", "voter")]))
+        assert drawn == expected
+        busy.clear()
 
 
 def test_whoever_is_away_for_long_is_not_watched_any_more(fresh):
