@@ -63,7 +63,10 @@ def notice_windows(task: CharacterTask) -> Iterator[Message]:
 
 
 def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
-    """The output of the present moment, and beside it X, which it is to equal; of wide vectors the first features."""
+    """The output of the present moment and X, which it is to equal, side by side, or below each other in half a page.
+
+    Of wide vectors the first features.
+    """
     output, x, loss = given_back(history)
     tokens, shown = history.settings.task.example.tokens, shown_features(x.shape[-1], 1)
     look = {"rows": token_axis(tokens), "columns": feature_axis(len(shown)), "remark": shown_of(x, len(shown))}
@@ -82,10 +85,11 @@ def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
             ("x", message("X"), x, "ink", "given_back"),
         )
     )
+    bands = (matrices,) if width > NARROW else tuple((matrix,) for matrix in matrices)
     return Matrices(
         key="copies",
-        name=message("The output beside X"),
-        bands=(matrices,),
+        name=message("The output and X"),
+        bands=bands,
         first="given_back",
         width=width,
         notice=(notice_copies(history.snapshot.step, output - x, loss),),

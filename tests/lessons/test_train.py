@@ -747,6 +747,13 @@ def test_of_wide_vectors_the_first_features_are_drawn():
     assert [render(matrix.remark) for matrix in figure.matrices] == ["4×32, 16 shown"] * 2
 
 
+@pytest.mark.parametrize(("width", "bands"), [(1060, [2]), (480, [1, 1])])
+def test_in_half_a_page_x_stands_below_the_output(width, bands):
+    history = RUNS["vectors"]()
+    _, figure = train_screen(history, [observed(history)], width=width).figures
+    assert [len(band) for band in figure.bands] == bands
+
+
 def test_a_task_without_texts_or_vectors_has_the_film_alone():
     assert len(train_screen(RUNS["recall"](), [observed(RUNS["recall"]())]).figures) == 1
 
