@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import sys
+from collections import Counter
 from functools import cache
 
 import jaxtyping
@@ -43,12 +44,23 @@ def pytest_collection_modifyitems(config, items):
     Two workers with screens in a browser would wait for each other longer than a test allows.
     """
     if not config.getoption("whole"):
-        slow = [item for item in items if item.get_closest_marker("slow")]
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in set(slow)]
+        left = left_for_the_whole(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in left])
+        items[:] = [item for item in items if item not in left]
     for item in items:
         group = TOGETHER.get(item.path.parent.name, str(item.path.relative_to(item.config.rootpath)))
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+def left_for_the_whole(items):
+    """What is not needed at every change: tests that are `slow`, and of those in `part(n)` all but every n-th case."""
+    cases, left = Counter(), set()
+    for item in items:
+        part, name = item.get_closest_marker("part"), (item.path, item.originalname)
+        if item.get_closest_marker("slow") or (part is not None and cases[name] % part.args[0]):
+            left.add(item)
+        cases[name] += 1
+    return left
 
 
 def pytest_collection_finish():

@@ -16,7 +16,7 @@ from lessons.screen.format import translate
 from lessons.screen.text_width import is_wide_letter
 
 SIDEBAR, ROOM_FOR_A_GROUP, LAPTOP, ANY = 272, 1200, 1440, 10_000  # pixels
-LETTERS = 0.82  # rem: of a name where there is room
+NAME_SIZE = 0.82  # rem: the letters of a name where there is room
 NARROW_LETTER, WIDE_LETTER = 5.75, 11.7  # pixels of a name
 AROUND, BETWEEN_GROUPS, AT_THE_END = 13, 7, 20  # pixels of what is around it
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
@@ -41,7 +41,7 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
         stops = f"var(--lab-weight) {practised:.0%}, var(--lab-line) {practised:.0%}"
         rules.append(f"{links(practice)} {{ border-image: linear-gradient(to right, {stops}) 1 }}")
     rules.append(f"{links(groups)} {{ margin-left: 0.4rem }}")
-    rules.append(f":root {{ --lab-rail: {LETTERS * share_of_letters():.3f}rem }}")
+    rules.append(f":root {{ --lab-rail: {NAME_SIZE * share_of_letters():.3f}rem }}")
     others = [entry for entry in CONTENTS if entry != here]
     far = [entry for entry in others if entry.section != here.section]
     for nameless, width in ((far, room_for_all()), (others, ANY if large else ROOM_FOR_A_GROUP)):

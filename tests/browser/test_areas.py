@@ -14,6 +14,7 @@ CELL = """figure => Math.max(...[...document.querySelectorAll(`.st-key-${figure}
 INNER = 0.94  # of a place is the cell, the rest is the gap
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_square_is_as_large_as_its_weight(visit, scheme):
     tab = visit(color_scheme=scheme).open("mask?mask=none&cover=false&example=sentence&text=a+b+c+d+e")

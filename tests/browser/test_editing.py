@@ -76,6 +76,7 @@ def test_a_typed_number_marks_what_follows_travels_in_the_link_and_can_be_reset(
     tab.page.wait_for_url(re.compile(r"edits=q3%2C1%3D0\.25$"))
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("query", [*(f"example={key}" for key in PRESETS), TWELVE, LARGEST, "d_k=8&d_v=8"])
 @pytest.mark.parametrize(("page", "figure"), [("", ".st-key-pipeline"), ("projections", FIGURE)])
 def test_every_figure_fits_the_screen_of_a_laptop(visit, page, figure, query):

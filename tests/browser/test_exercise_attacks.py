@@ -150,6 +150,7 @@ def test_nothing_arrives_from_behind_the_policy_and_much_without_it(runner, list
     assert arrived == []
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("what", NO_WAY)
 def test_there_is_no_way_to(runner, what):
     run = runner("guarded")

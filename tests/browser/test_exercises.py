@@ -49,6 +49,7 @@ def desk(visit):
     return lambda key="attention", **settings: Desk(visit(**settings), key)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("key", EXERCISES)
 def test_the_solution_passes(desk, key):
     assert "Right, on all 3 cases." in desk(key).run(EXERCISES[key].solution)
@@ -119,6 +120,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence_and_not_run(desk):
     assert "Right" in at.run(SOLUTION)
 
 
+@pytest.mark.slow
 def test_the_keyboard_of_the_editor(desk):
     at = desk("mask")
     at.code.fill("")
@@ -171,6 +173,7 @@ def test_keywords_and_comments_are_set_apart_and_the_text_is_the_same(desk):
     ]
 
 
+@pytest.mark.slow
 def test_code_is_kept_on_other_pages_and_over_a_reload_of_this_browser(desk):
     at = desk("mask")
     at.code.fill("# mine, not yet run")
@@ -215,6 +218,7 @@ STRANGER = """<iframe sandbox="allow-scripts allow-popups allow-popups-to-escape
     }, 50)'>open</button>"></iframe>"""
 
 
+@pytest.mark.slow
 def test_another_site_that_opens_the_page_cannot_overwrite_what_is_kept(visit):
     at = visit()
     with at.page.context.new_page() as stranger:

@@ -90,6 +90,7 @@ def test_pointing_at_a_bar_says_its_numbers_without_asking_the_server(visit):
     assert len(tab.sent) == sent
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_the_page_never_scrolls_sideways_and_the_figures_are_above_the_fold(visit, scheme, width, height):

@@ -60,6 +60,7 @@ def test_a_link_brings_back_what_was_chosen_also_where_the_heads_follow_the_feat
     again.page.get_by_text("There is one head, so there is nothing to compare.").wait_for()
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("query", ["", "?mh=wide", "?mh_step=split&mh_d_model=16", "?mh_step=slices&mh=wide"])
 def test_the_page_never_scrolls_sideways(visit, width, query):

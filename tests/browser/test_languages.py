@@ -9,10 +9,7 @@ from words import FIRST, LANGUAGES, speaking, tag_of
 
 CODES = [code for code in LANGUAGES if code != FIRST]
 # Each page in one language, each language on several pages; `python docs/contact_sheet.py` shows all in all.
-ROUND = [
-    pytest.param(entry.address, CODES[place % len(CODES)], marks=[pytest.mark.slow] if place % 4 else [])
-    for place, entry in enumerate(CONTENTS)
-]
+ROUND = [(entry.address, CODES[place % len(CODES)]) for place, entry in enumerate(CONTENTS)]
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 # What is cut off: a text that leaves the screen, or its own box, and that nothing lets one scroll to.
@@ -64,6 +61,7 @@ MISSING = """(letters) => {
 }"""
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize(("address", "code"), ROUND)
 def test_nothing_is_cut_off_on_a_phone_and_a_laptop_names_all_lessons(visit, address, code):
     with speaking(code):

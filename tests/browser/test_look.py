@@ -108,6 +108,7 @@ def test_the_picture_changes_in_place_when_another_word_asks_or_stands_last(visi
     assert still_there()
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
 def test_it_fits_the_page_and_the_whole_sentence_is_seen(visit, scheme, width, height):
@@ -138,6 +139,7 @@ def test_twelve_long_words_stay_within_their_room(visit):
         assert right <= left + 1
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("width", [1440, 390])
 def test_all_that_is_said_of_twelve_long_words_is_seen(visit, width):
     text = "+".join(["extraordinary", "incomprehensible", "internationalization", "straightforwardness"] * 3)

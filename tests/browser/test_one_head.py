@@ -63,6 +63,7 @@ def test_the_temperature_moves_every_number_in_place(visit):
     assert any(re.split(" [=≈] ", line)[0].endswith(" ÷ 0.6") for line in lines)
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(
     ("page", "key"),
     [(page, f"{page}_figure") for page in ("dot_product", "scores", "mask", "softmax", "output")],
@@ -85,6 +86,7 @@ def test_a_click_opens_the_trace_of_that_number(visit, page, key):
         assert float(last) == pytest.approx(float(value), abs=0.0051)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("page", "key"), [("dot_product", "dot_product_figure"), ("output", "output_figure")])
 def test_pointing_at_the_sum_lights_its_parts_without_asking(visit, page, key):
     tab = figure(visit().open(page), key)
@@ -134,6 +136,7 @@ def test_a_figure_leaves_as_a_picture_and_as_a_table(visit):
 CHOSEN = ".st-key-{} [aria-checked=true], .st-key-{} [aria-selected=true], .st-key-{} [kind=segmented_controlActive]"
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("page", "key", "n_views"), [("dot_product", "view", 3), ("output", "of", 3)])
 def test_arrow_keys_go_from_view_to_view_and_leave_a_slider_its_own(visit, page, key, n_views):
     tab = figure(visit().open(page), f"{page}_figure")
@@ -194,6 +197,7 @@ def figure_covered(tab, key):
 TWELVE = "example=sentence&text=the very curious orange cat quietly watched the small yellow bird yesterday"
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize(
     "path",
     [
@@ -226,6 +230,7 @@ def test_curves_that_wait_for_an_answer_are_drawn_without_a_warning(visit):
     tab.page.wait_for_selector(".st-key-curve_jacobian svg .mark-line path[d*=L]")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("path", ["scores?cover=false", "scores?cover=true"])
 def test_curves_that_a_phone_has_nearly_room_for_are_seen_with_the_names_at_their_ends(visit, path):
     tab = visit(viewport={"width": 390, "height": 844}).open(path)

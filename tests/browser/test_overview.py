@@ -72,6 +72,7 @@ def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone(visit):
     assert in_place()
 
 
+@pytest.mark.slow
 def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):
     tab = figure(visit(url=start_server()).open("overview?d_k=5&causal=false&step=scores&seed=3"))
     explain = explainer(Example(d_k=5, causal=False, seed=3))
@@ -86,6 +87,7 @@ def test_a_repaired_link_says_so_and_stays_repaired(visit):
     assert "abc" not in tab.page.url
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_the_page_never_scrolls_sideways_and_numbers_can_be_read(visit, scheme, width, height):

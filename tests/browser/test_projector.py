@@ -38,6 +38,7 @@ def seen_whole(tab, selector):
     return boxes and all(box["y"] >= 0 and box["y"] + box["height"] <= 720 for box in boxes)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("page", QUESTION_FIRST)
 def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_scrolling(visit, page):
     tab = visit(viewport={"width": 1280, "height": 720}).open(f"{page}?large=true")
@@ -57,6 +58,7 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("page", [entry.address for entry in CONTENTS if entry.address not in QUESTION_FIRST])
 def test_nothing_is_too_small_for_the_back_row(visit, page):
     tab = visit(viewport={"width": 1280, "height": 720}).open(f"{page}?large=true".removeprefix("home"))

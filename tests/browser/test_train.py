@@ -141,6 +141,7 @@ def test_a_second_tab_trains_its_own_model(visit):
     first.settled()
 
 
+@pytest.mark.slow
 def test_the_film_waits_at_its_end_and_played_it_stops_there(visit):
     tab = played(visit())
     last = int(part(tab, "input[type=range]").get_attribute("max"))
@@ -187,6 +188,7 @@ def test_the_pace_decides_how_fast_it_plays(visit):
     assert len(tab.sent) == sent
 
 
+@pytest.mark.slow
 def test_a_film_can_be_halted_and_goes_on_from_there(visit):
     tab = played(visit())
     part(tab, "select").select_option("5")
@@ -246,6 +248,7 @@ def test_one_goes_to_the_moment_at_which_a_head_formed_by_a_choice_or_a_click(vi
     assert len(tab.sent) == sent, "nothing asks the server"
 
 
+@pytest.mark.slow
 def test_a_head_is_left_out_and_brought_back_with_the_keyboard(visit):
     tab = played(visit(), "task=previous&steps=120")
     button = tab.page.locator(".st-key-left_out button", has_text="layer 1, head 1")
@@ -293,6 +296,7 @@ def test_the_picture_keeps_its_size_while_the_film_moves(visit):
     assert len(sizes) == 1
 
 
+@pytest.mark.slow
 def test_a_cold_deep_link_opens_the_training_page(visit, start_server):
     tab = opened(visit(url=start_server()), "learn=abcabcabcabc&train_heads=4")
     assert tab.page.get_by_label("Text to learn").input_value() == "abcabcabcabc"
@@ -310,6 +314,7 @@ def test_impossible_settings_are_explained_where_one_types(visit):
     assert tab.page.locator(FILM).count() == 1
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
@@ -335,6 +340,7 @@ def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
         assert film["width"] <= tab.page.locator(".st-key-run").bounding_box()["width"]
 
 
+@pytest.mark.slow
 def test_the_history_of_a_run_can_be_kept(visit):
     tab = opened(visit(), "task=copy")
     press(tab, "One step")

@@ -44,6 +44,7 @@ def test_each_choice_changes_the_figure_in_place_and_draws_what_follows(visit):
         assert tab.page.locator("[data-testid=stException]").count() == 0
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_on_a_phone_nothing_makes_the_page_scroll_sideways(visit, variant):
     tab = visit(viewport={"width": 390, "height": 844}).open(f"{LINK}&variant={variant}")

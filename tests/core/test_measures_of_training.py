@@ -219,6 +219,7 @@ def test_settings_that_cannot_be_are_an_error_that_says_what_can(changes, messag
 QUICK = ["copy", "previous", "reverse", "lookup", "pronoun"]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", QUICK)
 def test_what_is_recommended_learns_the_task_and_its_head_looks_where_it_should(name):
     settings = recommended(TASKS[name], 11)

@@ -143,6 +143,7 @@ def assert_same_bits(alone, in_company):
         assert np.array_equal(one.role_weights, other.role_weights)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", TASKS)
 def test_a_run_has_the_same_bits_alone_and_in_company(name):
     chosen = [recommended(TASKS[name], seed, steps=45) for seed in (3, 7, 11)]

@@ -124,6 +124,7 @@ def test_values_of_the_right_kind_may_say_anything(server, finish, quiet_log):
     finish(run())
 
 
+@pytest.mark.slow
 def test_where_streamlit_itself_stumbles_no_word_of_the_program_is_told(server, finish):
     """Values of a wrong kind, and numbers that are none: the forger reads a sentence, all others go on."""
 

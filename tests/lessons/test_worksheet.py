@@ -324,7 +324,7 @@ def is_tidy(matrix, rows):
 
 
 def test_no_sheet_asks_the_same_twice_is_mostly_zeros_or_writes_one_number_in_two_ways(whole):
-    for choices in some_sheets(300 if whole else 60):
+    for choices in some_sheets(300 if whole else 30):
         tasks = sheet_tasks(choices)
         asked = Counter((task.lesson, task.asks.template) for task in tasks if task.question)
         rows = Counter(render(task.asks) for task in tasks if not task.question)

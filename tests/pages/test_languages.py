@@ -114,6 +114,7 @@ def strings(proto):
                     yield one
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("settings", SETTINGS, ids=["numbers", "asked"])
 def test_no_english_is_left(page, settings, monkeypatch):
@@ -142,6 +143,7 @@ def tokens_read(page):
     }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("code", CODES)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_in_every_language(page, code):

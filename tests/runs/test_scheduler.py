@@ -362,7 +362,8 @@ def test_pages_and_the_training_take_turns(scheduler, pages):
             assert not wait_until(lambda: run.recording.newest > stood[-1], seconds=0.01)
             assert wait_until(lambda: pages.waiting == 1), "the training stands in line"
     with pages.page():
-        run.stop()  # or its turn would last to the end
+        scheduler.turn_seconds = 0.0  # or its next turn would last to the end of the training
+        run.stop()
     assert 20 <= stood[-1] - stood[0] + 1 <= 40, "each page waited for a step or two"
 
 

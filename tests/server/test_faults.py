@@ -61,6 +61,7 @@ def visitor_of(replica, proxy, tab):
     raise AssertionError("the proxy never chose this replica")
 
 
+@pytest.mark.slow
 def test_one_replica_dies_and_the_other_ones_visitor_notices_nothing(replicas, haproxy, tab):
     doomed, survivor = replicas().start(), replicas().start()
     haproxy = haproxy(doomed, survivor)

@@ -182,6 +182,7 @@ def test_healthz_says_that_the_server_can_compute(server):
     assert answer.headers["Cache-Control"] == "no-store"
 
 
+@pytest.mark.slow
 def test_chromium_finds_nothing_against_the_policy(server, tab):
     page = tab()
     page.add_init_script(

@@ -132,8 +132,8 @@ def test_a_language_is_read_when_it_is_needed_and_takes_little_memory(code):
 
 def test_whoever_reads_english_needs_no_catalogue():
     program = (
-        "import sys, lessons.screen.format as f; from lessons.screen.message import say, Share;"
-        "f.spoken(say('{a}', a=Share(0.5))); print([name for name in sys.modules if name.startswith('babel')])"
+        "import sys, lessons.screen.format as f; from lessons.screen.message import Percent, message;"
+        "f.render(message('{a}', a=Percent(0.5))); print([name for name in sys.modules if name.startswith('babel')])"
     )
     said = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"

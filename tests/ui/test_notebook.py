@@ -55,6 +55,7 @@ def run(cells, folder):
     return ["".join(out.get("text", "") for out in cell.get("outputs", ())) for cell in notebook.cells]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_notebook_of_every_screen_gives_the_numbers_of_the_screen(name, tmp_path, whole):
     cells, count = [], 0
@@ -82,6 +83,7 @@ def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_
     assert "All numbers are those of the screen." in "".join(run(notebook.cells, tmp_path))
 
 
+@pytest.mark.slow
 def test_all_lessons_are_one_notebook(tmp_path):
     written = notebook_of_path(run_example(EXAMPLES["typed"]), 1).decode()
     notebook = nbformat.reads(written, as_version=4)
