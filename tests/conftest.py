@@ -29,7 +29,7 @@ TOGETHER = {"browser": "browser", "hostile": "servers", "server": "servers"}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--whole", action="store_true", help="with what is slow and not needed at every change")
+    parser.addoption("--all", action="store_true", dest="whole", help="also what is slow and seldom needed")
 
 
 def pytest_configure(config):
