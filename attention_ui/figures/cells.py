@@ -152,7 +152,7 @@ def name_layers() -> list[alt.Chart]:
         "title": {"fontSize": TITLE_SIZE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
         "shape": {"fontSize": f"{SMALL} + 0.5", "align": "left", "dx": "1 - cell / 2", "lineBreak": "\n"},
         "row": {"fontSize": f"{SMALL} + 1.5", "align": "right", "dx": "cell / 2 - 5"}
-        | {"limit": "max(cell * 3 - 10, 56, letters * 5)"},
+        | {"limit": "max(cell * 3 - 6, 56, letters * 5)"},
         "column": {"fontSize": f"{SMALL} + 0.5", "align": "left", "angle": 315, "dx": "-cell * 0.3"}
         | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
         "letter": {"fontSize": f"{SMALL} + 1.5", "align": "center"},
