@@ -13,6 +13,7 @@ from typing import NamedTuple, Union
 
 FEWEST_DECIMALS, FEWEST_DIGITS = 4, 4
 OWN_ERROR = 1.2e-7  # of single precision: numbers that differ by less, relative to their size, are the same number
+MANY = 10  # digits more, and the last ones of a number that is as good as a round one count, too
 AS_PRINTED = Context(prec=50, traps=[])  # without traps 0 ÷ 0 is no error, but not a number
 Number_ = Union[int, float, "Arithmetic"]
 
@@ -111,7 +112,7 @@ def spell_number(value: float, more: int = 0) -> Spelled:
     if math.isinf(value) or isinstance(value, int):
         text = f"{value}".replace("inf", "∞")
         return signed(text, Decimal(value), True, Decimal(0))
-    if more > 0 and (fewest := spell_number(value)).exact:
+    if 0 < more < MANY and (fewest := spell_number(value)).exact:
         return fewest
     size = abs(value)
     scientific = bool(size) and not 1e-4 <= size < 1e6
