@@ -16,11 +16,8 @@ BAR = 0.4  # of a slot
 LEAST_SHOWN = 5  # letters of a name in its part: a longer one is cut
 GAP = 0.014  # of a slot, between two parts
 CURVE = 12  # pieces of the edge of a ribbon
-WIDE, NARROW, LABEL_LETTER = (
-    700,
-    340,
-    8.5,
-)  # pixels: of all slots on a laptop and a phone, and of a letter
+WIDE, NARROW = 700, 340  # pixels of all slots on a laptop and on a phone
+LABEL_LETTER = 8.5  # pixels
 SHARING_FIELDS = ("kind", "key", "x", "x2", "y", "y2", "text", "say", "tone", "cell_tag", "told", "wide", "narrow")
 
 

@@ -84,7 +84,7 @@ def is_answered(lesson: str) -> bool:
 def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
     """A large button for each answer; the one that was chosen says, in a word and a sign, what it was."""
     right = "open" if chosen is None else "right" if chosen == question.right else "wrong"
-    with st.container(key=f"cards_{right}_of_{len(question.cards)}"):
+    with st.container(key=row_of_cards(right, question)):
         for index, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
                 card_label(card, render(VERDICTS[right]) if index == chosen else ""),
@@ -94,6 +94,11 @@ def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
                 type="primary" if index == chosen else "secondary",
                 width="stretch",
             )
+
+
+def row_of_cards(state: str, question: Question) -> str:
+    """The key of the row in which cards stand: its style knows how many places it needs before the first card comes."""
+    return f"cards_{state}_of_{len(question.cards)}"
 
 
 def choose_card(lesson: str, letter: str, right: bool) -> None:

@@ -19,6 +19,8 @@ SIDEBAR, ROOM_FOR_A_GROUP, LAPTOP, ANY = 272, 1200, 1440, 10_000  # pixels
 NAME_SIZE = 0.82  # rem: the letters of a name where there is room
 NARROW_LETTER, WIDE_LETTER = 5.75, 11.7  # pixels of a name
 AROUND, BETWEEN_GROUPS, AT_THE_END = 13, 7, 20  # pixels of what is around it
+# A page that was opened on a phone sometimes forgets the width of the sidebar: on a larger screen it has Streamlit's.
+FORGOTTEN_WIDTH = '[data-testid="stSidebar"][style*="width: 300px"]'
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
 
@@ -35,6 +37,7 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
     where = translate("{place} of {count} · {title}", place=place, count=count, title=here.title)
     on_a_phone = f'content: "{where}"; --lab-place: {100 * place / count:.0f}%'
     rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
+    rules.append(f"{FORGOTTEN_WIDTH} {{ width: {SIDEBAR}px !important }}")
     if done:
         rules.append(f"{links(done)} {{ border-top-color: var(--lab-weight) !important }}")
     if practised and practice:

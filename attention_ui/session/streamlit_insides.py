@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.components.v1 import declare_component
 from streamlit.file_util import get_static_dir
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
@@ -78,12 +79,17 @@ def session_is_open(session_id: str) -> bool:
     return runtime.exists() and runtime.get_instance().is_active_session(session_id)
 
 
+def open_session(session_id: str) -> AppSession:
+    """What Streamlit has of an open visit."""
+    return runtime.get_instance()._session_mgr.get_active_session_info(session_id).session
+
+
 def is_being_drawn(session_id: str) -> bool:
     """True while the page of an open visit runs; to be asked on the server's own loop.
 
     Who has it drawn anew just then ends that run: a press that it has not answered yet would be lost.
     """
-    return runtime.get_instance()._session_mgr.get_active_session_info(session_id).session._scriptrunner is not None
+    return open_session(session_id)._scriptrunner is not None
 
 
 def rerun_session(session_id: str) -> None:
@@ -92,7 +98,7 @@ def rerun_session(session_id: str) -> None:
     So Streamlit itself does when a file of the app has changed. Publicly a page can only ask for its own next run, or
     run a part of itself again and again.
     """
-    session = runtime.get_instance()._session_mgr.get_active_session_info(session_id).session
+    session = open_session(session_id)
     session.request_rerun(session._client_state)
 
 

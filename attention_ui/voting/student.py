@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_ui.page.question import LETTERS, RIGHT, card_label
+from attention_ui.page.question import LETTERS, RIGHT, card_label, row_of_cards
 from attention_ui.server.process import lower_priority
 from attention_ui.session.chart import show_notes
 from attention_ui.session.markdown import ROLE_COLOURS, marked
@@ -56,7 +56,7 @@ def vote_cards(room: Room, question: Question, token: str) -> None:
     sent = last_known("own", room.code, token, room.number, otherwise={}).get(room.voting)
     kept = kept_vote(room)
     own, mark = (sent, CHOSEN) if kept is None else (kept, NOT_SENT)
-    with st.container(key=f"cards_class_of_{len(question.cards)}"):
+    with st.container(key=row_of_cards("class", question)):
         for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
                 f"{letter} · {card_label(card, render(mark) if place == own else '')}",

@@ -272,21 +272,25 @@ def modules_stream(example: HeadsExample) -> tuple[Float[Tensor, "tokens d_model
 
 
 def draw_builtin(example: HeadsExample, random: torch.Generator) -> MultiHeadAttention:
-    """The weights of nn.MultiheadAttention without bias, which come next in the stream: W_o first, then one packed map.
+    """The heads of nn.MultiheadAttention without bias, whose weights come next in the stream."""
+    W_o, packed = draw_pytorch_maps(example.d_model, bias=False, random=random)
+    W_q, W_k, W_v = (W.T.contiguous() for W in packed.chunk(3))
+    return MultiHeadAttention(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o, n_heads=example.n_heads, dropout=example.dropout)
+
+
+def draw_pytorch_maps(d_model: int, *, bias: bool, random: torch.Generator) -> tuple[Tensor, Tensor]:
+    """What nn.MultiheadAttention draws: W_o first, then W_q, W_k and W_v packed below each other and transposed.
 
     The packed map is uniform in a range of its own (Xavier), as if it were a single layer with 3 × d_model outputs.
     """
-    W_o, _ = draw_linear(example.d_model, example.d_model, bias=False, generator=random)
-    packed = torch.nn.init.xavier_uniform_(torch.empty(3 * example.d_model, example.d_model), generator=random)
-    W_q, W_k, W_v = (W.T.contiguous() for W in packed.chunk(3))
-    return MultiHeadAttention(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o, n_heads=example.n_heads, dropout=example.dropout)
+    W_o, _ = draw_linear(d_model, d_model, bias=bias, generator=random)
+    return W_o, torch.nn.init.xavier_uniform_(torch.empty(3 * d_model, d_model), generator=random)
 
 
 def planted_heads(n_tokens: int, dropout: float, seed: int) -> DrawnHeads:
     """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
     _, _, random = wide_stream(WIDE_TOKENS, dropout, seed)
-    draw_linear(512, 512, bias=True, generator=random)
-    torch.nn.init.xavier_uniform_(torch.empty(3 * 512, 512), generator=random)
+    draw_pytorch_maps(512, bias=True, random=random)
     x = torch.randn(n_tokens, 64, generator=random)
     x[1] += 0.5 * x[4]
     x[2] += 0.5 * x[5]
@@ -335,12 +339,13 @@ def fixed_by_notebook(
 
 
 BUILT_IN = message("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here.")
+JOURNEY_FIXED = fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False)
 MODULES_FIXED = fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)
 HEADS_PRESETS: dict[str, HeadsPreset] = {
     "sentence": HeadsPreset(title=message("The running example"), fixed={}, draw=draw_sentence_heads),
     "journey": HeadsPreset(
         title=message("Your journey, twice over"),
-        fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
+        fixed=JOURNEY_FIXED,
         draw=draw_journey_heads,
         remark=message("The notebook shows it without the mask, then with it."),
     ),
@@ -348,7 +353,7 @@ HEADS_PRESETS: dict[str, HeadsPreset] = {
         title=message("Your journey, built-in"),
         draw=draw_journey_builtin,
         remark=BUILT_IN,
-        fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
+        fixed=JOURNEY_FIXED,
     ),
     "modules": HeadsPreset(
         title=message("The cat sat down, 2 heads"),
