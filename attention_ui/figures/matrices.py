@@ -24,6 +24,7 @@ from lessons.screen.format import (
 from lessons.screen.message import message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
 from lessons.screen.text_width import letters, wrapped
+from lessons.trace.story import Lit, sources_among
 
 LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
@@ -151,7 +152,12 @@ def room(matrix: Matrix) -> int:
 def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
     """Everything that is drawn, place by place."""
     matrices = {matrix.key: matrix for matrix in figure.matrices}
-    grid = Grid(lambda key, i, j: lights(matrices, matrices[key], i, j), lambda key, i, j: tooltip(matrices[key], i, j))
+    shown = {key: matrix.traced.array for key, matrix in matrices.items() if matrix.traced is not None}
+    lit = {key: sources_among(shown, key) for key in shown}
+    grid = Grid(
+        lambda key, i, j: lights(matrices, matrices[key], lit.get(key), i, j),
+        lambda key, i, j: tooltip(matrices[key], i, j),
+    )
     return fill(grid, figure, layout, numbered=numbered)
 
 
@@ -210,10 +216,10 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
     return drawn.DrawnMatrix(matrix.key, "", values, kind, matrix.colour, visible, matrix.drawn, changed, tiny)
 
 
-def lights(matrices: dict[str, Matrix], matrix: Matrix, i: int, j: int) -> str:
+def lights(matrices: dict[str, Matrix], matrix: Matrix, lit: list[tuple[Lit, ...]] | None, i: int, j: int) -> str:
     """The tags of all that lights up: the cell and its sources, or what stands at the same place elsewhere."""
-    sources = tuple(matrix.sources(i, j)) or tuple(same_place(matrices.values(), matrix, i, j))
-    return cell_tag(matrix.key, i, j) + tags(sources)
+    sources = tuple(matrix.sources(i, j)) or (() if lit is None else lit[i * matrix.values.shape[1] + j])
+    return cell_tag(matrix.key, i, j) + tags(sources or tuple(same_place(matrices.values(), matrix, i, j)))
 
 
 @lru_cache(maxsize=2048)  # a figure and its next rerun ask for the same

@@ -1,26 +1,23 @@
 """Can tokens attend without learned parameters?"""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from jaxtyping import Float
-from torch import Tensor
 
+from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace, attend
 from lessons.dot_product.loops_and_numpy import LoopsBesideMatrices, loops_beside_matrices
 from lessons.dot_product.questions import QUESTIONS
 from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.kit.attention_notices import notice_row
-from lessons.kit.head_derivation import HeadDerivation, derive_without_weights
-from lessons.kit.matrices import QUERIES, feature_axis, head_matrix, token_axis
+from lessons.kit.matrices import QUERIES, feature_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
-from lessons.kit.weighted_sum import View, weighted_sum
-from lessons.screen.arithmetic import term
+from lessons.kit.weighted_sum import SUM_SENTENCES, View, weighted_sum
 from lessons.screen.message import Magnitude, Message, message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Code, Matrices, Matrix, Screen, Step
+from lessons.screen.screen import Matrices, Matrix, Screen
+from lessons.trace.computation import Computation
+from lessons.trace.head import head_names
 
 HEADING = message("Can tokens attend without learned parameters?")
 OPENING = message(
@@ -40,18 +37,25 @@ class Choices:
     query: int
 
 
-def attend_without_weights(x: Float[Tensor, "tokens d_model"]) -> AttentionTrace:
+def attend_without_weights(x: Float[Array, "tokens d_model"]) -> AttentionTrace:
     """Attention in which every token is its own query, key and value, and nothing is divided."""
     return attend(x, x, x, scale=1.0)
 
 
+SENTENCES = {
+    **SUM_SENTENCES,
+    "scores": message("score of {key} for {query}: their rows of X, multiplied and added up"),
+    "loops": message("output of {query}, feature {feature}: the loop has passed every key"),
+    "gap": message("output of {query}, feature {feature}: by loops − by matrices"),
+}
+
+
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Attention of X with itself: one query, all at once, or the same by loops and by matrices."""
-    attention = attend_without_weights(example.x)
-    derivation = derive_without_weights(example, attention)
+    computation = compute_without_weights(example)
     n, d_model = example.x.shape
     view = {"one": one_row, "all": all_rows, "equal": two_ways}[choices.view]
-    notice, first, bands = view(example, attention, derivation, choices.query)
+    notice, first, bands = view(example, computation, choices.query)
     figure = Matrices(
         key="dot_product_figure",
         name=message("Attention without weights"),
@@ -70,81 +74,70 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=formulas[choices.view],
         figures=(figure,),
-        code=Code((attend_without_weights,), attention, 1.0, partial(ran_without_weights, example, attention)),
+        code=computation.code(("weights", "output"), attend, attention=computation.result),
         ask=question_picker("dot_product", QUESTIONS, example.example.seed, example),
-        derive=derivation.derive,
+        derive=lambda tensor, *place: computation.follow(tensor).derive(*place),
     )
 
 
-def ran_without_weights(example: ExampleTrace, attention: AttentionTrace) -> Ran:
-    """From X alone to weights and output."""
-    return Ran(
-        {"x": example.x},
-        ("trace = attend_without_weights(x)",),
-        {"trace.weights": attention.weights, "trace.output": attention.output},
-    )
+def compute_without_weights(example: ExampleTrace) -> Computation:
+    """What the lesson computes from X alone."""
+    return Computation(attend_without_weights, {"x": example.x}, head_names(example, **SENTENCES))
 
 
-def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
+def one_row(example: ExampleTrace, computation: Computation, query: int) -> View:
     """One query's weighted sum, key by key."""
     origins = message("a row of X"), message("the rows of X")
-    bands = weighted_sum(derivation, attention, query, origins=origins, given=GIVEN_ROWS)
-    return notice_row(example.names, attention, query), "weight", bands
+    bands = weighted_sum(example, computation, query, origins=origins, given=GIVEN_ROWS)
+    return notice_row(example.names, computation.result, query), "weight", bands
 
 
-def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
+def all_rows(example: ExampleTrace, computation: Computation, query: int) -> View:
     """Scores, weights and output of all queries at once; the words are about a row with a strong preference."""
-    a, strong = attention, int(attention.weights.max(dim=-1).values.argmax())
-    matrices = (
-        head_matrix(derivation, "x", message("X"), example.x, given=True),
-        head_matrix(derivation, "scores", message("X Xᵀ"), a.scores),
-        head_matrix(derivation, "weights", message("softmax of each row"), a.weights),
-        head_matrix(derivation, "output", message("weights × X"), a.output),
+    attention = computation.result
+    strong = int(attention.weights.max(dim=-1).values.argmax())
+    titles = {
+        "x": message("X"),
+        "scores": message("X Xᵀ"),
+        "weights": message("softmax of each row"),
+        "output": message("weights × X"),
+    }
+    matrices = tuple(
+        traced_matrix(computation, tensor, title, example.tokens, given=tensor == "x")
+        for tensor, title in titles.items()
     )
     return notice_row(example.names, attention, strong), "weights", (matrices,)
 
 
-def two_ways(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
+def two_ways(example: ExampleTrace, computation: Computation, query: int) -> View:
     """The output by loops and by matrices, and the difference."""
-    ways = loops_beside_matrices(attention, 1.0)
-    loops, products, gap = (tensor.tolist() for tensor in (ways.loops, ways.matrices, ways.gap))
-    axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(attention.output.shape[1])}
-
-    def difference(i: int, j: int) -> Step:
-        says = message(
-            "output of {token}, feature {feature}: by loops − by matrices", token=example.names[i], feature=j + 1
-        )
-        return Step(says, term(loops[i][j]) - products[i][j], gap[i][j])
-
-    def looped(i: int, j: int) -> Step:
-        says = message(
-            "output of {token}, feature {feature}: the loop has passed every key", token=example.names[i], feature=j + 1
-        )
-        return Step(says, term(loops[i][j]), loops[i][j])
-
+    ways = loops_beside_matrices(computation.result, 1.0)
+    axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(example.x.shape[1])}
     band = (
-        Matrix(
-            key="loops",
-            title=message("O by loops"),
-            values=ways.loops,
-            step=looped,
-            before=lambda i, j: one_loop(derivation, i, j),
+        traced_matrix(
+            computation,
+            "",
+            message("O by loops"),
+            example.tokens,
+            take=sum_in_a_loop,
+            name="loops",
+            axes=("queries", "d_v"),
             **axes,
         ),
-        head_matrix(derivation, "output", message("O by matrices"), ways.matrices, key="matrices", colour="ink"),
-        Matrix(key="gap", title=message("difference"), values=ways.gap, scale="difference", step=difference, **axes),
+        traced_matrix(
+            computation, "output", message("O by matrices"), example.tokens, key="matrices", colour="ink", **axes
+        ),
+        Matrix(key="gap", title=message("difference"), values=ways.gap, scale="difference", **axes),
     )
     return notice_ways(ways), "gap", (band,)
 
 
-def one_loop(derivation: HeadDerivation, i: int, j: int) -> Iterator[Step]:
-    """How the loop over the keys adds up one feature of the output of query i."""
-    total = 0.0
-    for key, weight in enumerate(derivation.numbers["weights"][i]):
-        value = derivation.numbers["v"][key][j]
-        before, total = total, total + weight * value
-        says = message("add weight · value of {key}", key=derivation.names[key])
-        yield Step(says, term(before) + term(weight) * value, total)
+def sum_in_a_loop(attention: AttentionTrace) -> Array:
+    """The output, one key after the other."""
+    total = attention.weights[:, 0:1] * attention.v[0:1]
+    for key in range(1, len(attention.v)):
+        total = total + attention.weights[:, key : key + 1] * attention.v[key : key + 1]
+    return total
 
 
 def notice_ways(ways: LoopsBesideMatrices) -> Message:

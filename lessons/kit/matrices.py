@@ -1,13 +1,12 @@
 """Matrices as lessons draw them again and again: those of one head, with the derivation of every cell."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 
-from lessons.example.example import ExampleTrace, projection_of
-from lessons.kit.head_derivation import HeadDerivation
-from lessons.screen.arithmetic import term
+from lessons.example.example import ExampleTrace
 from lessons.screen.format import visible_text
 from lessons.screen.message import Message, message
-from lessons.screen.screen import Array, Axis, Cells, Matrix, Step
+from lessons.screen.screen import Axis, Cells, Matrix
+from lessons.trace.computation import Computation, Take, followed_matrix
 
 QUERIES, KEYS, TOKENS, FEATURES = message("queries"), message("keys"), message("tokens"), message("features")
 FEATURE = message("feature")
@@ -31,72 +30,57 @@ def single_axis(label: str | Message, *, named: bool = False) -> Axis:
     return Axis(None, (label if isinstance(label, Message) else visible_text(label),), named)
 
 
-def head_matrix(
-    derivation: HeadDerivation,
-    tensor: str,
-    title: Message,
-    values: Array,
-    *,
-    key: str | None = None,
-    **changes: object,
-) -> Matrix:
-    """A tensor of one head. `key` names it in the figure, where several stand that were computed alike."""
-    tokens = tuple(name.text for name in derivation.names)
-    pairs = tensor in PAIRS
-    rows = token_axis(tokens, QUERIES if pairs or tensor in ("q", "output") else KEYS if tensor in "kv" else TOKENS)
-    columns = token_axis(tokens, KEYS) if pairs else feature_axis(values.shape[1])
+def head_matrix(example: ExampleTrace, computation: Computation, tensor: str, title: Message, **look: object) -> Matrix:
+    """A tensor of the one head that is computed, with what its mask hides; "k_transposed" is k, a column each."""
     if tensor == "k_transposed":
-        rows, columns = feature_axis(values.shape[0]), token_axis(tokens, KEYS)
-    look = {
-        "key": key or tensor,
-        "title": title,
-        "values": values,
-        "rows": rows,
-        "columns": columns,
-        "scale": "weight" if tensor == "weights" else "number",
-        "colour": ROLES.get(tensor, "ink"),
-        "visible": derivation.visible if tensor in ("masked", "weights") else None,
-    }
-    return Matrix(**(look | followed(derivation, tensor, own_sources=key is None) | changes))
+        axes = {"rows": feature_axis(computation.result.k.shape[1]), "columns": token_axis(example.tokens, KEYS)}
+        look = {"key": tensor, "take": lambda k: k.mT, **axes} | look
+        return traced_matrix(computation, "k", title, example.tokens, **look)
+    if tensor in ("masked", "weights"):
+        look = {"visible": computation.result.visible} | look
+    return traced_matrix(computation, tensor, title, example.tokens, **look)
 
 
-def followed(derivation: HeadDerivation, tensor: str, *, own_sources: bool = True) -> dict[str, Callable]:
-    """How the cells of a tensor of one head come about, as a `Matrix` takes it."""
-
-    def step(i: int, j: int) -> Step:
-        return derivation.step(tensor, i, j)
-
-    def before(i: int, j: int) -> Iterator[Step]:
-        return derivation.before(tensor, i, j)
-
-    def sources(i: int, j: int) -> tuple[Cells, ...]:
-        return derivation.sources(tensor, i, j)
-
-    return {"step": step, "before": before} | ({"sources": sources} if own_sources else {})
-
-
-def weight_matrix(example: ExampleTrace, role: str, head: int) -> Matrix:
+def weight_matrix(example: ExampleTrace, role: str, head: int, computation: Computation) -> Matrix:
     """The columns of W_q, W_k or W_v (role "q", "k" or "v") that belong to one head; given, as it is not computed."""
-    name, weights = f"W_{role}", projection_of(example, role, head)
-    values, (rows, columns) = weights.tolist(), weights.shape
-
-    def entry(i: int, j: int) -> Step:
-        says = message(
-            "{matrix}, row {row}, column {column}: an entry of {matrix}",
-            matrix=name,
-            row=i + 1,
-            column=head * columns + j + 1,
-        )
-        return Step(says, term(values[i][j]), values[i][j])
-
-    return Matrix(
-        key=name,
-        title=message("{matrix}", matrix=name),
-        values=weights,
+    name = f"W_{role}"
+    rows, columns = computation.inputs[name].shape
+    return traced_matrix(
+        computation,
+        name,
+        message("{matrix}", matrix=name),
+        example.tokens,
         rows=feature_axis(rows),
-        step=entry,
-        given=True,
         columns=feature_axis(columns, first=head * columns),
+        given=True,
         colour=role,
         sources=lambda i, j: (Cells(role, column=j),),
     )
+
+
+def traced_matrix(
+    computation: Computation,
+    path: str,
+    title: Message,
+    tokens: tuple[str, ...],
+    *,
+    take: Take | None = None,
+    name: str | None = None,
+    axes: Sequence[str] = (),
+    computed: bool = False,
+    **look: object,
+) -> Matrix:
+    """A tensor of a computation: see `Computation.follow`. What it is follows from its name."""
+    followed = computation.follow(path, take, name, axes, computed)
+    tensor = name or path.rpartition(".")[2]
+    kind = QUERIES if tensor in (*PAIRS, "q", "output") else KEYS if tensor in ("k", "v") else TOKENS
+    rows, columns = followed.values.shape
+    usual = {
+        "key": tensor,
+        "title": title,
+        "rows": token_axis(tokens, kind) if rows == len(tokens) else feature_axis(rows),
+        "columns": token_axis(tokens, KEYS) if tensor in PAIRS else feature_axis(columns),
+        "scale": "weight" if tensor == "weights" else "number",
+        "colour": ROLES.get(tensor, "ink"),
+    }
+    return followed_matrix(followed, **(usual | look))

@@ -1,27 +1,25 @@
 """Who may look at whom?"""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention_core.arrays import Array, namespace, row_sum
 from attention_core.attention import AttentionTrace, attend, mask_scores, softmax_rows
 from lessons.example.example import ExampleTrace, whose_weights
-from lessons.kit.head_derivation import HeadDerivation, derive_head
-from lessons.kit.matrices import KEYS, head_matrix, single_axis, token_axis
+from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.weighted_sum import View
 from lessons.mask.questions import QUESTIONS
-from lessons.screen.arithmetic import power, sum_of, term
 from lessons.screen.format import argmax_ties, distinguishable, number, percent
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Code, Matrices, Matrix, Screen, Step
+from lessons.screen.screen import Matrices, Matrix, Screen
+from lessons.trace.computation import Computation
+from lessons.trace.head import compute_head, head_names, project
 
 HEADING = message("Who may look at whom?")
 OPENING = message(
@@ -30,7 +28,7 @@ OPENING = message(
 
 LARGE_NEGATIVE = -1e9
 ALMOST_NO_WEIGHT = 0.01  # of a row
-ROUNDING_OF_A_SUM = 1e-6  # of a sum of weights
+ROUNDING = 1e-6  # of a sum of weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +41,93 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class Masking:
-    """One head without a mask and with it, on the same queries and keys, and how both come about."""
+    """One head without a mask and with it."""
 
     free: AttentionTrace
     masked: AttentionTrace
-    to_free: HeadDerivation
-    to_masked: HeadDerivation
+    difference: Float[Array, "queries keys"]
+
+
+@dataclass(frozen=True, eq=False)
+class LateMask:
+    """Weights that are set to 0 after the softmax, and what is left in each row."""
+
+    free: AttentionTrace
+    masked: AttentionTrace
+    late: Float[Array, "queries keys"]
+    sums: Float[Array, "queries 1"]
+
+
+@dataclass(frozen=True, eq=False)
+class BlindQuery:
+    """A query that may look at nothing, hidden in two ways."""
+
+    free: AttentionTrace
+    masked: AttentionTrace
+    infinity: Float[Array, "1 keys"]
+    nan: Float[Array, "1 keys"]
+    large: Float[Array, "1 keys"]
+    even: Float[Array, "1 keys"]
+
+
+def without_and_with(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Masking:
+    """One head without a mask and with it, and the difference."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    free = attend(q, k, v, scale=scale)
+    masked = attend(q, k, v, may_attend, scale=scale)
+    return Masking(free, masked, masked.weights - free.weights)
+
+
+def zeroed_late(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> LateMask:
+    """The classical mistake: the mask comes after the softmax."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    free = attend(q, k, v, scale=scale)
+    masked = attend(q, k, v, may_attend, scale=scale)
+    late = namespace(free.weights).where(may_attend, free.weights, 0.0)
+    return LateMask(free, masked, late, row_sum(late))
+
+
+def hidden_in_two_ways(x, W_q, W_k, W_v, may_attend, nothing, scale, positions=None, rotary=False) -> BlindQuery:
+    """The last query, which may look at `nothing`: its scores become −∞, or a large negative number."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    free = attend(q, k, v, scale=scale)
+    masked = attend(q, k, v, may_attend, scale=scale)
+    infinity = mask_scores(free.scaled[-1:], nothing)
+    large = namespace(free.scaled).where(nothing, free.scaled[-1:], LARGE_NEGATIVE)
+    return BlindQuery(free, masked, infinity, softmax_rows(infinity), large, softmax_rows(large))
+
+
+COMPUTE = {"late": zeroed_late, "blind": hidden_in_two_ways}
+SENTENCES = {
+    "difference": message("weight of {key} for {query}: with the mask − without"),
+    "late": message("weight of {key} for {query}: visible, so it stays"),
+    "late hidden": message("weight of {key} for {query}: hidden only after the softmax, so it is set to 0"),
+    "sums": message("sum of what is left in the row of {query}"),
+    "infinity hidden": message("score of {key}: hidden"),
+    "large": message("score of {key}: hidden"),
+    "nan": message("weight of {key}: 0 ÷ 0 has no value"),
+    "max of infinity": message("the largest of the hidden scores"),
+    "sum of infinity": message("sum over all keys"),
+    "max of large": message("the largest of the hidden scores"),
+    "sum of large": message("sum over all keys"),
+    "even": message("weight of {key}"),
+}
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weights with and without a mask."""
-    a = example.heads.select(head)
-    free = attend(a.q, a.k, a.v, scale=example.scale)
-    masked = attend(a.q, a.k, a.v, choices.may_attend, scale=example.scale)
-    both = Masking(free, masked, derive_head(example, head, free), derive_head(example, head, masked))
+    others = {"nothing": torch.zeros(1, len(example.tokens), dtype=torch.bool)} if choices.view == "blind" else {}
+    computation = compute_head(
+        COMPUTE.get(choices.view, without_and_with),
+        example,
+        head,
+        head_names(example, **SENTENCES),
+        may_attend=choices.may_attend,
+        **others,
+    )
     view = {"late": late_view, "blind": blind_view}.get(choices.view, change_view)
-    hidden = int((~masked.visible).sum())
-    notice, first, bands = view(example, both, choices)
+    both = computation.result
+    notice, first, bands = view(example, computation, choices)
     figure = Matrices(
         key="mask_figure",
         name=message("Weights with and without a mask"),
@@ -70,71 +138,50 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         height=440,
     )
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
+    hidden = int((~both.masked.visible).sum())
     return Screen(
-        formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}",
+        formula=rf"{formula} \qquad {hidden} \text{{ of }} {both.masked.visible.numel()}",
         figures=(figure,),
-        code=Code((mask_scores,), masked, example.scale, partial(ran_mask, free, masked, choices.view)),
-        ask=question_picker("mask", QUESTIONS, example.example.seed, example, free, masked),
-        derive=both.to_masked.derive,
+        code=computation.code(SHOWN[choices.view], attend, attention=both.masked),
+        ask=question_picker("mask", QUESTIONS, example.example.seed, example, both.free, both.masked),
+        derive=lambda tensor, *place: computation.follow(f"masked.{tensor}").derive(*place),
     )
 
 
-def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
+SHOWN = {
+    "change": ("free.weights", "masked.weights"),
+    "difference": ("free.weights", "masked.weights", "difference"),
+    "late": ("free.weights", "masked.weights", "late", "sums"),
+    "blind": ("infinity", "nan", "large", "even"),
+}
+
+
+def weights_without_and_with(example: ExampleTrace, computation: Computation) -> tuple[Matrix, Matrix]:
     """The weights without a mask, and what they are with it."""
-    without, masked = message("weights without a mask"), message("weights with the mask")
-    free = both.free.weights
+    both, tokens = computation.result, example.tokens
     return (
-        head_matrix(both.to_free, "weights", without, free, key="without", visible=None),
-        head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with", began=free),
+        traced_matrix(computation, "free.weights", message("weights without a mask"), tokens, key="without"),
+        traced_matrix(
+            computation,
+            "masked.weights",
+            message("weights with the mask"),
+            tokens,
+            key="with",
+            visible=both.masked.visible,
+            began=both.free.weights,
+        ),
     )
 
 
-def ran_mask(free: AttentionTrace, masked: AttentionTrace, view: str) -> Ran:
-    """Scores without a mask, and what the mask makes of them; or the two mistakes that a view is about."""
-    values, uses = {"scaled": free.scaled, "may_attend": masked.visible}, (softmax_rows,)
-    lines = ("free = softmax_rows(scaled)", "weights = softmax_rows(mask_scores(scaled, may_attend))")
-    shows = {"free": free.weights, "weights": masked.weights}
-    if view == "late":
-        lines += ("late = torch.where(may_attend, free, 0.0)", "sums = late.sum(dim=-1)")
-        late = free.weights.where(masked.visible, 0.0)
-        return Ran(values, lines, {**shows, "late": late, "sums": late.sum(dim=-1)}, uses)
-    if view == "blind":
-        last, large = free.scaled[-1], torch.full_like(free.scaled[-1], LARGE_NEGATIVE)
-        ways = {"infinity": "-torch.inf", "large": LARGE_NEGATIVE}
-        lines = tuple(
-            f"{name} = torch.full_like(scaled[-1], {hidden}).softmax(dim=-1)" for name, hidden in ways.items()
-        )
-        shown = {"scaled[-1]": last, "infinity": last * math.nan, "large": large.softmax(dim=-1)}
-        return Ran({"scaled": free.scaled}, lines, shown)
-    return Ran(values, lines, shows, uses)
-
-
-def change_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
+def change_view(example: ExampleTrace, computation: Computation, choices: Choices) -> View:
     """Without and with the mask, and perhaps the difference."""
-    band = weights_without_and_with(both)
+    both, band = computation.result, weights_without_and_with(example, computation)
     if choices.view == "difference":
-        band = (*band, difference(*band))
+        axes = {"rows": band[1].rows, "columns": band[1].columns}
+        band += (
+            traced_matrix(computation, "difference", message("difference"), example.tokens, scale="change", **axes),
+        )
     return notice_change(example, both.free, both.masked), "with", (band,)
-
-
-def difference(without: Matrix, masked: Matrix) -> Matrix:
-    """What the mask adds to each weight."""
-    before, after = without.values.tolist(), masked.values.tolist()
-
-    def step(i: int, j: int) -> Step:
-        arithmetic = term(after[i][j]) - before[i][j]
-        return Step(message("with the mask − without"), arithmetic, after[i][j] - before[i][j])
-
-    return Matrix(
-        key="difference",
-        title=message("difference"),
-        values=masked.values - without.values,
-        rows=masked.rows,
-        columns=masked.columns,
-        step=step,
-        scale="change",
-        before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)),
-    )
 
 
 def notice_change(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Message:
@@ -174,33 +221,24 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     )
 
 
-def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
+def late_view(example: ExampleTrace, computation: Computation, choices: Choices) -> View:
     """The classical mistake: weights set to 0 after the softmax, where they should never have been computed."""
-    late = both.free.weights.where(choices.may_attend, 0.0)
-    without, masked = weights_without_and_with(both)
-    zeroed, sums, before = late.tolist(), late.sum(dim=-1).tolist(), both.free.weights.tolist()
-
-    def stays(i: int, j: int) -> Step:
-        if both.masked.visible[i, j]:
-            return Step(message("visible, so it stays"), term(before[i][j]) * 1, zeroed[i][j])
-        return Step(message("hidden only after the softmax: set to 0"), term(before[i][j]) * 0, zeroed[i][j])
-
-    def total(i: int, j: int) -> Step:
-        says = message("sum of what is left in the row of {query}", query=example.names[i])
-        return Step(says, sum_of(zeroed[i]), sums[i])
-
-    title = message("zeroed after the softmax")
-    matrix = replace(without, key="late", title=title, values=late, step=stays, before=without.derive)
-    row_sums = Matrix(
-        key="sums",
-        title=message("row sum"),
-        values=late.sum(dim=-1, keepdim=True),
-        rows=masked.rows,
-        columns=single_axis(message("sum")),
-        scale="weight",
-        step=total,
+    _, masked = weights_without_and_with(example, computation)
+    look = {"rows": masked.rows, "scale": "weight"}
+    late = traced_matrix(
+        computation,
+        "late",
+        message("zeroed after the softmax"),
+        example.tokens,
+        columns=masked.columns,
+        colour="weight",
+        **look,
     )
-    return notice_late(example, late, both.masked), "late", ((masked, matrix, row_sums),)
+    sums = traced_matrix(
+        computation, "sums", message("row sum"), example.tokens, columns=single_axis(message("sum")), **look
+    )
+    found = computation.result
+    return notice_late(example, found.late, found.masked), "late", ((masked, late, sums),)
 
 
 def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Message:
@@ -208,7 +246,7 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     if masked.visible.all():
         return message("This mask hides nothing, so it makes no difference when it comes.")
     sums = late.sum(dim=-1)
-    if float(sums.min()) > 1 - ROUNDING_OF_A_SUM:
+    if float(sums.min()) > 1 - ROUNDING:
         return message("What this mask hides had no weight to be seen, so it makes no difference when it comes.")
     left, _ = distinguishable(float(sums.min()), 1.0)
     lost = argmax_ties(-sums, lambda sum_: number(sum_, left.decimals))
@@ -225,57 +263,23 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     )
 
 
-def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
+def blind_view(example: ExampleTrace, computation: Computation, choices: Choices) -> View:
     """A query that may see nothing, hidden in the two usual ways: with −∞, and with a large negative number."""
     query = len(example.tokens) - 1
-    scores = both.free.scaled[query]
-    infinity, large = (torch.full_like(scores, hidden) for hidden in (-math.inf, LARGE_NEGATIVE))
-    nan, even = infinity.softmax(dim=-1), large.softmax(dim=-1)
-    steps = blind_steps(example, nan.tolist(), even.tolist())
     axes = {"rows": single_axis(example.tokens[query]), "columns": token_axis(example.tokens, KEYS)}
-
-    def row(key: str, title: Message, values: Tensor, **look: object) -> tuple[Matrix]:
-        steps_of = {"step": lambda i, j: steps[key](j)[-1], "before": lambda i, j: steps[key](j)[:-1]}
-        return (Matrix(key=key, title=title, values=values[None], **(axes | steps_of | look)),)
-
     weights = {"scale": "weight", "colour": "weight"}
+
+    def row(path: str, title: Message, **look: object) -> tuple[Matrix]:
+        return (traced_matrix(computation, path, title, example.tokens, **axes, **look),)
+
     bands = (
-        row(
-            "scores",
-            message("scores"),
-            scores,
-            step=lambda i, j: both.to_free.step("scaled", query, j),
-            before=lambda i, j: both.to_free.before("scaled", query, j),
-        ),
-        row("infinity", message("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
-        row("nan", message("softmax of −∞"), nan, **weights),
-        row("number", message("hidden with −1e9"), large),
-        row("even", message("softmax of −1e9"), even, **weights),
+        row("free.scaled", message("scores"), key="scores", take=lambda a: a[-1:]),
+        row("infinity", message("hidden with −∞"), visible=[[False] * len(example.tokens)]),
+        row("nan", message("softmax of −∞"), **weights),
+        row("large", message("hidden with −1e9"), key="number"),
+        row("even", message("softmax of −1e9"), **weights),
     )
-    return notice_blind(even), "even", bands
-
-
-def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> dict[str, Callable[[int], list[Step]]]:
-    """How each number of the two ways comes about, for one key."""
-    n, names, large = len(example.tokens), example.names, term(LARGE_NEGATIVE)
-
-    def hidden(value: float) -> Callable[[int], list[Step]]:
-        return lambda j: [Step(message("score of {key}: hidden", key=names[j]), term(value), value)]
-
-    return {
-        "infinity": hidden(-math.inf),
-        "number": hidden(LARGE_NEGATIVE),
-        "nan": lambda j: [
-            Step(message("e to a hidden score"), power(-math.inf), 0.0),
-            Step(message("sum over all keys"), sum_of([power(-math.inf)] * n), 0.0),
-            Step(message("weight of {key}: 0 ÷ 0 has no value", key=names[j]), term(0) / 0, nan[j]),
-        ],
-        "even": lambda j: [
-            Step(message("score of {key} minus the largest", key=names[j]), large - large, 0.0),
-            Step(message("sum of e to that over all keys"), sum_of([power(0.0)] * n), float(n)),
-            Step(message("weight of {key}", key=names[j]), power(0.0) / n, even[j]),
-        ],
-    }
+    return notice_blind(computation.result.even[0]), "even", bands
 
 
 def notice_blind(even: Float[Tensor, " keys"]) -> Message:

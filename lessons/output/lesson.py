@@ -1,29 +1,25 @@
 """What comes out?"""
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from jaxtyping import Float
-from torch import Tensor
 
+from attention_core.arrays import Array, namespace, row_products
 from attention_core.attention import AttentionTrace, mix_values
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.attention_notices import notice_mix
 from lessons.kit.formulas import stage_formula
-from lessons.kit.head_derivation import HeadDerivation, derive_head
-from lessons.kit.matrices import KEYS, head_matrix, single_axis, token_axis
+from lessons.kit.matrices import single_axis, traced_matrix
 from lessons.kit.questions import question_picker
-from lessons.kit.weighted_sum import View, column_of_pairs, weighted_sum
+from lessons.kit.weighted_sum import SUM_SENTENCES, View, column_of_pairs, weighted_sum
 from lessons.output.questions import QUESTIONS
-from lessons.screen.arithmetic import sum_of, term
 from lessons.screen.format import distinguishable, percent
 from lessons.screen.message import Magnitude, Message, Percent, message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Code, Matrices, Matrix, Screen, Step
+from lessons.screen.screen import Matrices, Matrix, Screen
+from lessons.trace.computation import Computation
+from lessons.trace.head import compute_head, head_names, one_head
 
 HEADING = message("What comes out?")
 OPENING = message(
@@ -32,6 +28,14 @@ OPENING = message(
 )
 
 GIVEN = ("query", "k", "score", "weight", "v")
+SENTENCES = {
+    **SUM_SENTENCES,
+    "value_lengths": message("length of the value of {key}"),
+    "lengths": message("weight · length of {key}"),
+    "shares": message("share of {key}"),
+    "shares hidden": message("masked: {key} has no share"),
+    "sum of lengths": message("sum of these"),
+}
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,10 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weighted sum of the values: of one query, of all, or how much each key contributes to it."""
-    attention, derivation = example.heads.select(head), derive_head(example, head)
+    names = head_names(example, **SENTENCES)
+    computation = compute_head(weigh_values, example, head, names, query=choices.query)
     view = {"one": one_query, "all": all_queries, "parts": shares_of_keys}[choices.view]
-    notice, first, bands = view(example, attention, derivation, choices.query)
+    notice, first, bands = view(example, computation, choices.query)
     figure = Matrices(
         key="output_figure",
         name=message("The weighted sum of the values"),
@@ -60,112 +65,87 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=stage_formula("output", example),
         figures=(figure,),
-        code=Code((mix_values,), attention, example.scale, partial(ran_mix, attention)),
+        code=computation.code(("head.weights", "head.v", "head.output"), mix_values, attention=computation.result.head),
         ask=question_picker("output", QUESTIONS, example.example.seed, example, head, choices.query),
-        derive=derivation.derive,
+        derive=lambda tensor, *place: computation.follow(f"head.{tensor}").derive(*place),
     )
 
 
-def ran_mix(attention: AttentionTrace) -> Ran:
-    """The weights and the values, and their mixture."""
-    return Ran(
-        {"weights": attention.weights, "v": attention.v},
-        ("output = mix_values(weights, v)",),
-        {"output": attention.output},
-    )
-
-
-def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
+def one_query(example: ExampleTrace, computation: Computation, query: int) -> View:
     """One query's weighted sum, key by key."""
-    bands = weighted_sum(derivation, attention, query, given=GIVEN)
-    return notice_mix(example.names, attention, query), "weight", bands
+    bands = weighted_sum(example, computation, query, given=GIVEN, at="head")
+    return notice_mix(example.names, computation.result.head, query), "weight", bands
 
 
-def all_queries(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
+def all_queries(example: ExampleTrace, computation: Computation, query: int) -> View:
     """The weights and the outputs of all queries."""
-    matrices = (
-        head_matrix(derivation, "weights", message("weights"), attention.weights, given=True),
-        head_matrix(derivation, "output", message("output"), attention.output),
+    attention = computation.result.head
+    weights = traced_matrix(
+        computation, "head.weights", message("weights"), example.tokens, given=True, visible=attention.visible
     )
-    return notice_mix(example.names, attention, query), "weights", (matrices,)
+    output = traced_matrix(computation, "head.output", message("output"), example.tokens)
+    return notice_mix(example.names, attention, query), "weights", ((weights, output),)
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
     """For one query: the lengths of the values, of weight × value, and the share of each key in their sum."""
 
-    value_lengths: Float[Tensor, " keys"]
-    lengths: Float[Tensor, " keys"]
-    shares: Float[Tensor, " keys"]
+    value_lengths: Float[Array, " keys"]
+    lengths: Float[Array, " keys"]
+    shares: Float[Array, " keys"]
 
 
 def contributions(attention: AttentionTrace, query: int) -> Contributions:
     """Weight × length of the value, as a share of all; nothing where all values are zero."""
-    value_lengths = attention.v.norm(dim=-1)
+    value_lengths = namespace(attention.v).sqrt(row_products(attention.v, attention.v))
     lengths = attention.weights[query] * value_lengths
     total = lengths.sum()
-    return Contributions(value_lengths, lengths, lengths / total if total > 0 else torch.zeros_like(lengths))
+    return Contributions(value_lengths, lengths, lengths / (total + (total == 0)))
 
 
-def shares_of_keys(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
+@dataclass(frozen=True, eq=False)
+class WeighedValues:
+    """One head, and what each value contributes to the output of one query."""
+
+    head: AttentionTrace
+    parts: Contributions
+
+
+def weigh_values(x, W_q, W_k, W_v, may_attend, scale, query, positions=None, rotary=False) -> WeighedValues:
+    """One head, from X to its output, and the contributions of the keys to one query's."""
+    head = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    return WeighedValues(head, contributions(head, query))
+
+
+def shares_of_keys(example: ExampleTrace, computation: Computation, query: int) -> View:
     """Weights beside contributions: a large weight on a short value adds little."""
-    parts, rows = contributions(attention, query), token_axis(example.tokens, KEYS)
-    lengths = parts.value_lengths.tolist()
-    weight = column_of_pairs(derivation, attention, query, "weight", GIVEN)
+    attention, parts = computation.result.head, computation.result.parts
+    weight = column_of_pairs(example, computation, query, "weight", GIVEN, at="head")
 
-    def length(i: int, j: int) -> Step:
-        squares = sum_of(term(v) ** 2 for v in derivation.numbers["v"][i])
-        return Step(message("length of the value of {key}", key=example.names[i]), squares**0.5, lengths[i])
+    def column(field: str, title: Message, label: Message, **look: object) -> Matrix:
+        return traced_matrix(
+            computation,
+            f"parts.{field}",
+            title,
+            example.tokens,
+            take=lambda vector: vector[:, None],
+            rows=weight.rows,
+            columns=single_axis(label),
+            colour="v",
+            **look,
+        )
 
-    matrices = (
-        replace(weight, sources=lambda i, j: ()),
-        Matrix(
-            key="length",
-            title=message("length of the value"),
-            values=parts.value_lengths[:, None],
-            rows=rows,
-            columns=single_axis(message("length")),
-            colour="v",
-            step=length,
-            before=lambda i, j: (derivation.feature("v", i, c) for c in range(attention.v.shape[1])),
-        ),
-        Matrix(
-            key="share",
-            title=message("share of weight × length"),
-            values=parts.shares[:, None],
-            rows=rows,
-            columns=single_axis(message("share")),
-            scale="weight",
-            colour="v",
-            visible=weight.visible,
-            step=lambda i, j: share_of(derivation, parts, query, i),
-            before=lambda i, j: before_share(derivation, parts, query, i),
-        ),
+    lengths = column("value_lengths", message("length of the value"), message("length"), key="length")
+    shares = column(
+        "shares",
+        message("share of weight × length"),
+        message("share"),
+        key="share",
+        scale="weight",
+        visible=weight.visible,
     )
-    return notice_contribution(example, attention, parts, query), "weight", (matrices,)
-
-
-def share_of(derivation: HeadDerivation, parts: Contributions, query: int, key: int) -> Step:
-    """The part of one key in the sum of all weight × length."""
-    name, share, total = derivation.names[key], float(parts.shares[key]), float(parts.lengths.sum())
-    if not derivation.visible[query][key]:
-        return Step(message("masked: {key} has no share", key=name), term(share), share)
-    if total == 0:
-        return Step(message("share of {key}: every value is zero, so nothing is added", key=name), term(share), share)
-    return Step(message("share of {key}", key=name), term(float(parts.lengths[key])) / total, share)
-
-
-def before_share(derivation: HeadDerivation, parts: Contributions, query: int, key: int) -> Iterator[Step]:
-    """Weight × length of each key that the query may look at, and their sum."""
-    visible, lengths = derivation.visible[query], parts.lengths.tolist()
-    if not visible[key]:
-        return
-    for j, weight in enumerate(derivation.numbers["weights"][query]):
-        if visible[j]:
-            arithmetic = term(weight) * float(parts.value_lengths[j])
-            yield Step(message("weight · length of {key}", key=derivation.names[j]), arithmetic, lengths[j])
-    added = [length for length, seen in zip(lengths, visible, strict=True) if seen]
-    yield Step(message("sum of these"), sum_of(added), float(parts.lengths.sum()))
+    return notice_contribution(example, attention, parts, query), "weight", ((weight, lengths, shares),)
 
 
 def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts: Contributions, query: int) -> Message:

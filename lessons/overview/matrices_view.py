@@ -2,18 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
-from attention_core.attention import attend
+from attention_core.attention import AttentionTrace, attend
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.edit_notices import edit_remarks
 from lessons.kit.formulas import stage_formula
-from lessons.kit.head_derivation import HeadDerivation, derive_head, divisor_of
 from lessons.kit.matrices import PAIRS, head_matrix
 from lessons.kit.stages import STAGES, Stage, notice_stage
 from lessons.screen.message import Message, message
-from lessons.screen.program import ran_attention
-from lessons.screen.screen import Cells, Code, Matrices, Matrix, Screen
+from lessons.screen.screen import Cells, Matrices, Matrix, Screen
+from lessons.trace.head import compute_head, divisor_of, one_head
 
 HEADING = message("What does attention do, in one picture?")
 OPENING = message(
@@ -34,36 +32,36 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """All matrices of one head, up to a stage."""
-    attention = example.heads.select(head)
-    derivation = derive_head(example, head)
+    computation = compute_head(one_head, example, head)
+    attention = computation.result
     reached = STAGES.index(choices.step)
-    look = {
-        "x": (message("X"), example.x),
-        "k_transposed": (message("Kᵀ"), attention.k.mT),
-        "k": (message("K"), attention.k),
-        "v": (message("V"), attention.v),
-        "q": (message("Q"), attention.q),
-        "scores": (message("scores = Q Kᵀ"), attention.scores),
-        "scaled": (message("scaled: ÷ {divisor}", divisor=divisor_of(example)), attention.scaled),
-        "masked": (message("masked"), attention.masked),
-        "weights": (message("weights A"), attention.weights),
-        "output": (message("output = A V"), attention.output),
+    titles = {
+        "x": message("X"),
+        "k_transposed": message("Kᵀ"),
+        "k": message("K"),
+        "v": message("V"),
+        "q": message("Q"),
+        "scores": message("scores = Q Kᵀ"),
+        "scaled": message("scaled: ÷ {divisor}", divisor=divisor_of(example)),
+        "masked": message("masked"),
+        "weights": message("weights A"),
+        "output": message("output = A V"),
     }
     drawn = {
         key: head_matrix(
-            derivation,
+            example,
+            computation,
             key,
             title,
-            values,
             drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
-            sources=sources_of(derivation, key),
+            sources=sources_of(attention, key),
         )
-        for key, (title, values) in look.items()
+        for key, title in titles.items()
     }
     return Screen(
         formula=stage_formula(choices.step, example),
         figures=(pipeline(example, head, choices.step, drawn),),
-        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)),
+        code=computation.code(("weights", "output"), attend, attention=attention),
         remarks=edit_remarks(example, head),
     )
 
@@ -88,11 +86,11 @@ def what_it_does(example: ExampleTrace, head: int) -> tuple[Message, ...]:
     return () if example.trained is None else (example.trained.does(head),)
 
 
-def sources_of(derivation: HeadDerivation, key: str):
+def sources_of(attention: AttentionTrace, key: str):
     """What lights up with a cell: its sources, and in the stages that follow, what becomes of it."""
 
     def seen_by(i: int) -> Iterator[int]:
-        return (m for m, visible in enumerate(derivation.visible[i]) if visible)
+        return (m for m, visible in enumerate(attention.visible[i].tolist()) if visible)
 
     def sources(i: int, j: int) -> Iterator[Cells]:
         if key in ("scores", "scaled", "masked"):

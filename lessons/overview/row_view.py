@@ -1,25 +1,21 @@
 """How does one query find its keys? Its row, carried from X to the output in five chapters."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal, get_args
 
 from attention_core.attention import AttentionTrace, attend
-from attention_core.heads import split_heads
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.attention_notices import notice_mix
 from lessons.kit.edit_notices import edit_remarks
 from lessons.kit.formulas import stage_formula
-from lessons.kit.head_derivation import HeadDerivation, derive_head, divisor_of
-from lessons.kit.matrices import PAIRS, head_matrix, single_axis, weight_matrix
+from lessons.kit.matrices import KEYS, PAIRS, head_matrix, single_axis, token_axis, traced_matrix, weight_matrix
 from lessons.kit.stages import Stage
 from lessons.kit.weighted_sum import View
 from lessons.overview.sentence_view import what_row_says
-from lessons.projections.lesson import ran_projections
 from lessons.screen.message import Fixed, Message, message, plural
-from lessons.screen.program import ran_attention
-from lessons.screen.screen import Cells, Code, Matrices, Matrix, Screen
+from lessons.screen.screen import Code, Matrices, Matrix, Screen
+from lessons.trace.computation import Computation
+from lessons.trace.head import compute_head, divisor_of, one_head, project
 
 HEADING = message("How does one query find its keys?")
 OPENING = message("One row, carried through: from its token's features to what the head hands on.")
@@ -45,51 +41,50 @@ class Choices:
 
 @dataclass(frozen=True, eq=False)
 class RowOfHead:
-    """One query of one head, and how its numbers come about."""
+    """One query of one head."""
 
     example: ExampleTrace
-    attention: AttentionTrace
-    derivation: HeadDerivation
+    computation: Computation
     head: int
     query: int
 
+    @property
+    def attention(self) -> AttentionTrace:
+        """The whole head."""
+        return self.computation.result
+
     def row(self, tensor: str, title: Message, *, given: bool = False, named: bool = True) -> Matrix:
         """The row of the query alone, of a tensor of the head; its keys `named` unless they stand above already."""
-        values = self.example.x if tensor == "x" else getattr(self.attention, tensor)
-        whole = head_matrix(self.derivation, tensor, title, values)
         query = self.query
-
-        def sources(i: int, j: int) -> Iterator[Cells]:
-            for cells in self.derivation.sources(tensor, query, j):
-                yield cells._replace(row=0) if cells.row == query and cells.matrix in (*PAIRS, "x", "q") else cells
-
-        return replace(
-            whole,
-            values=values[[query]],
+        look = {"columns": token_axis(self.example.tokens, KEYS)} if tensor in PAIRS else {}
+        if tensor in PAIRS and not named:
+            look = {"columns": replace(look["columns"], named=False)}
+        if tensor in ("masked", "weights"):
+            look["visible"] = self.attention.visible[[query]]
+        return traced_matrix(
+            self.computation,
+            tensor,
+            title,
+            self.example.tokens,
+            take=lambda a: a[[query]],
             rows=single_axis(self.example.tokens[query], named=True),
             given=given,
-            columns=replace(whole.columns, named=whole.columns.named and named),
-            visible=None if whole.visible is None else [whole.visible[query]],
-            sources=sources,
-            step=lambda i, j: whole.step(query, j),
-            before=lambda i, j: whole.before(query, j),
+            **look,
         )
 
     def whole(self, tensor: str, title: Message, *, given: bool = False) -> Matrix:
         """A tensor of the head with the rows of all tokens."""
-        values = self.example.x if tensor == "x" else getattr(self.attention, tensor)
-        return head_matrix(self.derivation, tensor, title, values, given=given)
+        return head_matrix(self.example, self.computation, tensor, title, given=given)
 
     def keys_upright(self) -> Matrix:
         """The keys, a column each."""
-        return head_matrix(self.derivation, "k_transposed", message("Kᵀ"), self.attention.k.mT, given=True)
+        return head_matrix(self.example, self.computation, "k_transposed", message("Kᵀ"), given=True)
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One chapter of the way of a row."""
-    attention = example.heads.select(head)
     query = min(choices.query, len(example.tokens) - 1)
-    carried = RowOfHead(example, attention, derive_head(example, head), head, query)
+    carried = RowOfHead(example, compute_head(one_head, example, head), head, query)
     chapter = {"ask": it_asks, "answer": they_answer, "compare": compares, "share": shared_out, "carry": carried_on}
     told, first, bands = chapter[choices.chapter](carried)
     figure = Matrices(
@@ -112,17 +107,15 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 
 
 def code_of_chapter(carried: RowOfHead, chapter: Chapter) -> Code:
-    """What made the numbers of a chapter: the maps of the head, or the head itself."""
-    attention, scale = carried.attention, carried.example.scale
-    if STAGE_OF_CHAPTER[chapter] == "qkv":
-        return Code((split_heads,), attention, scale, partial(ran_projections, carried.example, carried.head))
-    shown = ("scores", "scaled", "masked") if chapter == "compare" else ("weights", "output")
-    return Code((attend,), attention, scale, partial(ran_attention, attention, scale, shown))
+    """What made the numbers of a chapter."""
+    shown = {"ask": ("q",), "answer": ("k", "v"), "compare": ("scores", "scaled", "masked")}
+    about = project if STAGE_OF_CHAPTER[chapter] == "qkv" else attend
+    return carried.computation.code(shown.get(chapter, ("weights", "output")), about, attention=carried.attention)
 
 
 def it_asks(carried: RowOfHead) -> View:
     """A row of X, and the query that W_q makes of it."""
-    W_q = weight_matrix(carried.example, "q", carried.head)
+    W_q = weight_matrix(carried.example, "q", carried.head, carried.computation)
     d_model, d_k = W_q.values.shape
     told = message(
         "{query} asks: W_q makes a query of {d_k} numbers from the {d_model} of its row.",
@@ -139,7 +132,7 @@ def it_asks(carried: RowOfHead) -> View:
 
 def they_answer(carried: RowOfHead) -> View:
     """All rows of X, and the keys and values that W_k and W_v make of them."""
-    maps = [weight_matrix(carried.example, role, carried.head) for role in "kv"]
+    maps = [weight_matrix(carried.example, role, carried.head, carried.computation) for role in "kv"]
     told = message(
         "Every token answers: W_k makes a key of {d_k} numbers from its row, and W_v a value of {d_v}.",
         d_k=carried.attention.k.shape[1],

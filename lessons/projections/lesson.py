@@ -1,27 +1,26 @@
 """Why queries, keys and values?"""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import torch
+from jaxtyping import Float
 
-from attention_core.attention import attend
-from attention_core.embeddings import rotate
-from attention_core.heads import split_heads
+from attention_core.arrays import Array
+from attention_core.attention import dot_product_scores
 from lessons.example.example import ExampleTrace, projection_of, whose_weights
 from lessons.kit.edit_notices import edit_remarks
 from lessons.kit.formulas import stage_formula
-from lessons.kit.head_derivation import VECTORS, derive_head, derive_without_weights
-from lessons.kit.matrices import head_matrix, weight_matrix
+from lessons.kit.matrices import KEYS, QUERIES, token_axis, traced_matrix, weight_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.stages import longest
 from lessons.kit.weighted_sum import View
 from lessons.projections.questions import QUESTIONS
 from lessons.screen.format import distinguishable
 from lessons.screen.message import Magnitude, Message, message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Cells, Code, Matrices, Screen
+from lessons.screen.screen import Cells, Matrices, Matrix, Screen
+from lessons.trace.computation import Computation
+from lessons.trace.head import VECTORS, head_inputs, head_names, project
 
 HEADING = message("Why queries, keys and values?")
 OPENING = message(
@@ -43,10 +42,34 @@ class Choices:
     role: Literal["q", "k", "v", "mirror"] = "q"
 
 
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """The vectors of one head, and two kinds of scores: of queries with keys, and of the rows of X with each other."""
+
+    q: Float[Array, "queries d_k"]
+    k: Float[Array, "keys d_k"]
+    v: Float[Array, "keys d_v"]
+    scores: Float[Array, "queries keys"]
+    xx: Float[Array, "queries keys"]
+
+
+def project_and_compare(x, W_q, W_k, W_v, positions=None, rotary=False) -> Projected:
+    """Queries, keys and values; then every query with every key, and every row of X with every other."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    return Projected(q, k, v, dot_product_scores(q, k), dot_product_scores(x, x))
+
+
+SENTENCES = {"xx": message("score of {key} for {query}: their rows of X, multiplied and added up")}
+
+
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One of the three products, or what two of them are for: scores that need not be symmetric."""
+    inputs = head_inputs(example, head)
+    inputs = {name: inputs[name] for name in inputs if name not in ("may_attend", "scale")}
+    computation = Computation(project_and_compare, inputs, head_names(example, **SENTENCES))
     mirror = choices.role == "mirror"
-    notice, first, bands = mirror_view(example, head) if mirror else product_view(example, head, choices.role)
+    view = mirror_view(example, computation) if mirror else product_view(example, head, computation, choices.role)
+    notice, first, bands = view
     figure = Matrices(
         key="projections_figure",
         name=message("Projections"),
@@ -58,40 +81,19 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=stage_formula("qkv", example),
         figures=(figure,),
-        code=Code((split_heads,), example.heads.select(head), example.scale, partial(ran_projections, example, head)),
+        code=computation.code(("q", "k", "v", "scores", "xx"), project, attention=example.heads.select(head)),
         ask=question_picker("projections", QUESTIONS, example.example.seed, example, head),
-        derive=lambda tensor, query, column: derive_head(example, head).derive(tensor, query, column),
+        derive=lambda tensor, *place: computation.follow(tensor).derive(*place),
         remarks=edit_remarks(example, head),
     )
 
 
-def ran_projections(example: ExampleTrace, head: int) -> Ran:
-    """X times W_q, W_k and W_v, split among the heads; and both kinds of scores. Of wide maps, this head's columns."""
-    values = {f"W_{role}": getattr(example, f"W_{role}") for role in "qkv"} | {"n_heads": example.example.n_heads}
-    attention, place = example.heads.select(head), head
-    if example.W_q.numel() > MOST_WRITTEN_OF_MAPS:
-        values = {f"W_{role}": projection_of(example, role, head) for role in "qkv"} | {"n_heads": 1}
-        place = 0
-    lines = tuple(f"{role} = split_heads(x @ W_{role}, n_heads)[{place}]" for role in "qkv")
-    turned = ("q, k = rotate(q), rotate(k)",) if example.rotary else ()
-    return Ran(
-        {"x": example.x, **values},
-        (*lines, *turned, "scores = q @ k.mT", "xx = x @ x.mT"),
-        {
-            **{role: getattr(attention, role) for role in "qkv"},
-            "scores": attention.scores,
-            "xx": example.x @ example.x.mT,
-        },
-        (rotate,) if example.rotary else (),
-    )
-
-
-def product_view(example: ExampleTrace, head: int, role: str) -> View:
+def product_view(example: ExampleTrace, head: int, computation: Computation, role: str) -> View:
     """X at the left, W above, and where a row of X meets a column of W, their product."""
-    derivation, attention = derive_head(example, head), example.heads.select(head)
-    x = head_matrix(derivation, "x", message("X"), example.x, given=True)
-    product = head_matrix(derivation, role, PROJECTION_TITLES[role], getattr(attention, role))
-    return notice_product(example, head, role), role, ((None, weight_matrix(example, role, head)), (x, product))
+    x = traced_matrix(computation, "x", message("X"), example.tokens, given=True)
+    product = traced_matrix(computation, role, PROJECTION_TITLES[role], example.tokens)
+    bands = (None, weight_matrix(example, role, head, computation)), (x, product)
+    return notice_product(example, head, role), role, bands
 
 
 def notice_product(example: ExampleTrace, head: int, role: str) -> Message:
@@ -111,28 +113,16 @@ def notice_product(example: ExampleTrace, head: int, role: str) -> Message:
     )
 
 
-def mirror_view(example: ExampleTrace, head: int) -> View:
+def mirror_view(example: ExampleTrace, computation: Computation) -> View:
     """Every row of X compared with every other, beside queries compared with keys."""
-    plain = attend(example.x, example.x, example.x, scale=1.0)
-    projected = example.heads.select(head)
 
-    def mirrored(key: str):
-        return lambda i, j: (Cells("xx", i, j), Cells("scores", i, j), Cells(key, j, i))
+    def pairs(path: str, title: Message) -> Matrix:
+        mirrored = lambda i, j: (Cells("xx", i, j), Cells("scores", i, j), Cells(path, j, i))  # noqa: E731
+        axes = {"rows": token_axis(example.tokens, QUERIES), "columns": token_axis(example.tokens, KEYS)}
+        return traced_matrix(computation, path, title, example.tokens, sources=mirrored, **axes)
 
-    band = (
-        head_matrix(
-            derive_without_weights(example, plain),
-            "scores",
-            message("X Xᵀ"),
-            plain.scores,
-            key="xx",
-            sources=mirrored("xx"),
-        ),
-        head_matrix(
-            derive_head(example, head), "scores", message("Q Kᵀ"), projected.scores, sources=mirrored("scores")
-        ),
-    )
-    return notice_mirror(example, projected.scores), "scores", (band,)
+    band = pairs("xx", message("X Xᵀ")), pairs("scores", message("Q Kᵀ"))
+    return notice_mirror(example, computation.result.scores), "scores", (band,)
 
 
 def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Message:

@@ -3,21 +3,20 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from attention_core.attention import AttentionTrace, attend, scale_scores
-from attention_core.masks import causal_mask
 from attention_core.measures import MEASURES, RowMeasures, ScaleMeasures, measure_head, measure_scaling
+from attention_core.traced import Written
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.formulas import stage_formula
-from lessons.kit.head_derivation import HeadDerivation, derive_head
-from lessons.kit.matrices import head_matrix
+from lessons.kit.matrices import traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.scores.questions import QUESTIONS
 from lessons.screen.format import distinguishable, percent
 from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Code, Curves, Line, Matrices, Matrix, Screen, Table
+from lessons.screen.screen import Curves, Line, Matrices, Matrix, Screen, Table
+from lessons.trace.computation import Computation
+from lessons.trace.head import compute_head, project
 
 HEADING = message("Why divide by the square root of d_k?")
 OPENING = message(
@@ -42,43 +41,37 @@ class Choices:
     d_k: int = 64
 
 
+@dataclass(frozen=True, eq=False)
+class Division:
+    """One head whose scores stay as they are, and the same head with its scores divided by √d_k."""
+
+    plain: AttentionTrace
+    divided: AttentionTrace
+
+
+def divide_scores(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Division:
+    """The same queries and keys, without the division by √d_k and with it."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    return Division(attend(q, k, v, may_attend, scale=1.0), attend(q, k, v, may_attend, scale=scale))
+
+
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """What the division does: measured over d_k on random vectors, and on the running example."""
-    a = example.heads.select(head)
-    mask = causal_mask(len(example.tokens)) if example.example.causal else None
-    plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
+    d_k = example.example.d_k
+    scale = Written(1 / math.sqrt(d_k), f"1 ÷ √{d_k}")
+    computation = compute_head(divide_scores, example, head, scale=scale)
+    plain, divided = computation.result.plain, computation.result.divided
     seed = example.example.seed
     measured = measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, seed)
     curves = measured_curves(measured, choices.d_k)
-    done = derive_head(example, head, divided, f"√{a.q.shape[-1]}")
-    figure = division_figure(example, head, plain, divided, done)
+    figure = division_figure(example, computation)
     table = measures_table(measure_head(plain), measure_head(divided))
     return Screen(
         formula=stage_formula("scaled", example),
         figures=(figure, *curves, table),
-        code=Code(
-            (scale_scores, measure_scaling), a, example.scale, partial(ran_scaling, plain, divided, measured, seed)
-        ),
+        code=computation.code(("plain.weights", "divided.weights"), scale_scores, measure_scaling, attention=divided),
         ask=question_picker("scores", QUESTIONS, example.example.seed, example, plain, divided),
-        derive=done.derive,
-    )
-
-
-def ran_scaling(plain: AttentionTrace, divided: AttentionTrace, measured: tuple[ScaleMeasures, ...], seed: int) -> Ran:
-    """The division of these scores, and what it does to random ones."""
-    d_k = plain.q.shape[-1]
-    ways = {"plain": False, "divided": True}
-    return Ran(
-        {"scores": plain.scores, "d_k": d_k, "n_keys": MEASURED_KEYS, "n_draws": MEASURED_DRAWS, "seed": seed},
-        (
-            "scaled = scale_scores(scores, 1 / math.sqrt(d_k))",
-            "measured = measure_scaling(n_keys, n_draws, seed)",
-            *(f"{way} = [m.std for m in measured if m.divided is {divides}]" for way, divides in ways.items()),
-        ),
-        {
-            "scaled": divided.scaled,
-            **{way: [m.std for m in measured if m.divided is divides] for way, divides in ways.items()},
-        },
+        derive=lambda tensor, *place: computation.follow(f"divided.{tensor}").derive(*place),
     )
 
 
@@ -148,18 +141,20 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
     )
 
 
-def division_figure(
-    example: ExampleTrace, head: int, plain: AttentionTrace, divided: AttentionTrace, done: HeadDerivation
-) -> Matrices:
+def division_figure(example: ExampleTrace, computation: Computation) -> Matrices:
     """The running example without the division and with it, whatever its switch says."""
-    undone = derive_head(example, head, plain, "1")
+    plain, divided = computation.result.plain, computation.result.divided
+
+    def pairs(path: str, key: str, title: Message, **look: object) -> Matrix:
+        return traced_matrix(
+            computation, path, title, example.tokens, key=key, visible=plain.visible, computed=True, **look
+        )
+
     band = (
-        visible_scores(undone, "scores", message("scores"), plain),
-        visible_scores(done, "scaled", message("÷ √d_k"), divided),
-        head_matrix(undone, "weights", message("softmax of the scores"), plain.weights, key="plain"),
-        head_matrix(
-            done, "weights", message("softmax after ÷ √d_k"), divided.weights, key="divided", began=plain.weights
-        ),
+        pairs("plain.masked", "scores", message("scores")),
+        pairs("divided.masked", "scaled", message("÷ √d_k")),
+        pairs("plain.weights", "plain", message("softmax of the scores")),
+        pairs("divided.weights", "divided", message("softmax after ÷ √d_k"), began=plain.weights),
     )
     return Matrices(
         key="scores_figure",
@@ -169,24 +164,6 @@ def division_figure(
         weights=whose_weights(example),
         first="divided",
         bands=(band,),
-    )
-
-
-def visible_scores(derivation: HeadDerivation, tensor: str, title: Message, attention: AttentionTrace) -> Matrix:
-    """The scores of what a query may look at."""
-
-    def at(i: int, j: int) -> str:
-        return tensor if derivation.visible[i][j] else "masked"
-
-    return head_matrix(
-        derivation,
-        tensor,
-        title,
-        attention.masked,
-        key=tensor,
-        visible=derivation.visible,
-        step=lambda i, j: derivation.step(at(i, j), i, j),
-        before=lambda i, j: derivation.before(at(i, j), i, j),
     )
 
 

@@ -19,7 +19,7 @@ from lessons.screen.message import (
     message,
     said_by,
 )
-from lessons.screen.screen import Array, Axis, Step
+from lessons.screen.screen import Array, Axis, Step, TracedLine
 from words import language
 
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
@@ -178,6 +178,8 @@ def labelled(name: str | Message, what: str | Message) -> str:
 
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
+    if isinstance(step.arithmetic, TracedLine):
+        return localised(step.arithmetic)
     if math.isnan(step.value):
         nothing = translate("not a number")
         return f"{step.arithmetic} = {nothing}" if step.arithmetic.parts else nothing

@@ -9,7 +9,7 @@ Reading order: what is said (`Sentence`, in a file of its own), how a number com
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
@@ -18,6 +18,10 @@ from lessons.screen.message import Argument, Message, Token
 from lessons.screen.program import Ran
 
 # How a number comes about.
+
+
+class TracedLine(str):
+    """A whole line of arithmetic, its result included."""
 
 
 class Step(NamedTuple):
@@ -80,6 +84,7 @@ class Matrix:
     step: Callable[[int, int], Step] | None = None
     before: Callable[[int, int], Iterable[Step]] = lambda i, j: ()
     sources: Callable[[int, int], Iterable[Cells]] = lambda i, j: ()
+    traced: Any = None  # a `Followed`, which says of each cell what it was made of
     given: bool = False
     drawn: bool = True
     marked: Array | None = None

@@ -1,26 +1,25 @@
 """How do scores become weights?"""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
 
+from attention_core.arrays import Array, namespace, plain
 from attention_core.attention import AttentionTrace
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.formulas import stage_formula
-from lessons.kit.head_derivation import HeadDerivation, derive_head
-from lessons.kit.matrices import KEYS, single_axis, token_axis
+from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
-from lessons.screen.arithmetic import Arithmetic, power, sum_of, term
 from lessons.screen.format import argmax_ties, percent
-from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
-from lessons.screen.program import Ran, ran_attention
-from lessons.screen.screen import Cells, Code, Matrices, Matrix, Screen, Step
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message, plural
+from lessons.screen.screen import Matrices, Matrix, Screen, Step
 from lessons.screen.softmax_parts import Portion, Sharing
 from lessons.softmax.questions import QUESTIONS
+from lessons.trace.computation import Computation
+from lessons.trace.head import compute_head, head_names, one_head
 
 HEADING = message("How do scores become weights?")
 OPENING = message(
@@ -45,10 +44,10 @@ class RowSoftmax:
     """The softmax of one query's visible scores, step by step."""
 
     keys: tuple[int, ...]  # the positions of the visible keys
-    scores: Float[Tensor, " visible"]
-    shifted: Float[Tensor, " visible"]
-    powers: Float[Tensor, " visible"]
-    weights: Float[Tensor, " visible"]
+    scores: Float[Array, " visible"]
+    shifted: Float[Array, " visible"]
+    powers: Float[Array, " visible"]
+    weights: Float[Array, " visible"]
 
     @property
     def entropy(self) -> float:
@@ -61,179 +60,119 @@ class RowSoftmax:
         return float(torch.tensor(self.entropy).exp())
 
 
+@dataclass(frozen=True, eq=False)
+class ChangedRows:
+    """A row of a head, and what becomes of it when all its scores change alike."""
+
+    head: AttentionTrace
+    row: RowSoftmax
+    added: RowSoftmax
+    multiplied: RowSoftmax
+
+
 def softmax_row(
     attention: AttentionTrace, query: int, temperature: float = 1.0, *, times: float = 1.0, plus: float = 0.0
 ) -> RowSoftmax:
     """The steps from one query's scores to its weights; the scores are divided, then multiplied and shifted."""
-    visible = attention.visible[query]
-    scores = attention.masked[query][visible] / temperature * times + plus
-    shifted = scores - scores.max()
-    powers = shifted.exp()
-    keys = tuple(visible.nonzero().flatten().tolist())
+    visible = plain(attention.visible)[query]
+    xp, masked = namespace(attention.masked), attention.masked[query][visible]
+    scores = masked / temperature * times + plus
+    shifted = scores - xp.amax(scores, axis=0)
+    powers = xp.exp(shifted)
+    keys = tuple(key for key, seen in enumerate(visible.tolist()) if seen)
     return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
 
 
-def ran_row(attention: AttentionTrace, scale: float, choices: Choices, row: RowSoftmax) -> Ran:
-    """The row of one query, from queries and keys to its weights."""
-    attended = ran_attention(attention, scale)
-    return Ran(
-        {**attended.values, "query": choices.query, "temperature": choices.temperature},
-        (*attended.lines, "row = softmax_row(trace, query, temperature)"),
-        {f"row.{name}": getattr(row, name) for name in ORDER},
-        attended.uses,
-    )
+def change_all_scores(
+    x, W_q, W_k, W_v, may_attend, scale, query, temperature, shift, factor, positions=None, rotary=False
+) -> ChangedRows:
+    """The weights of one query; then with the same number added to all its scores, and with all multiplied by one."""
+    head = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    row = softmax_row(head, query, temperature)
+    added = softmax_row(head, query, temperature, plus=shift)
+    multiplied = softmax_row(head, query, temperature, times=factor)
+    return ChangedRows(head, row, added, multiplied)
+
+
+SENTENCES = {
+    "row.scores": message("score of {key} ÷ temperature"),
+    "added.scores": message("score of {key} ÷ temperature, plus the same for all"),
+    "multiplied.scores": message("score of {key} ÷ temperature, times the same for all"),
+    "shifted": message("{key}: minus the largest score"),
+    "powers": message("{key}: e to that"),
+    "row.weights": message("weight of {key}: its part of the sum"),
+    "added.weights": message("weight of {key}: its part of the sum"),
+    "multiplied.weights": message("weight of {key}: its part of the sum"),
+    "max of scores": message("the largest score"),
+    "sum of powers": message("sum over all visible keys"),
+}
+
+
+def compute_rows(example: ExampleTrace, head: int, query: int, temperature: float) -> Computation:
+    """The row of one query at a temperature, and what changes it."""
+    visible = example.heads.visible[head][query].tolist()
+    names = head_names(example, **SENTENCES)
+    keys = tuple(name for name, seen in zip(example.names, visible, strict=True) if seen)
+    names = replace(names, things={**names.things, "visible": keys})
+    others = {"query": query, "temperature": temperature, "shift": SHIFT, "factor": FACTOR}
+    return compute_head(change_all_scores, example, head, names, **others)
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One query's row from its scores to its weights, and what becomes of it when all scores change alike."""
-    attention, heat = example.heads.select(head), choices.temperature
-    row = softmax_row(attention, choices.query, heat)
-    added = softmax_row(attention, choices.query, heat, plus=SHIFT)
-    tripled = softmax_row(attention, choices.query, heat, times=FACTOR)
-    way = RowDerivation(derive_head(example, head), choices.query, row, heat)
+    heat = choices.temperature
+    computation = compute_rows(example, head, choices.query, heat)
+    found = computation.result
     figure = Matrices(
         key="softmax_figure",
         name=message("From scores to weights"),
         first="weights",
-        bands=lines(way, added, tripled),
-        notice=notice_changes(example, row, added, tripled),
+        bands=tuple((line,) for line in lines(example, computation, choices)),
+        notice=notice_changes(example, found.row, found.added, found.multiplied),
         weights=whose_weights(example),
         numbered=True,
         height=450,
     )
+    shown = tuple(f"row.{name}" for name in ORDER)
     return Screen(
         formula=stage_formula("weights", example),
-        figures=(sharing(example, row, choices), figure),
-        code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, example.scale, choices, row)),
+        figures=(sharing(example, found.row, choices), figure),
+        code=computation.code(shown, softmax_row, attention=found.head),
         ask=question_picker("softmax", QUESTIONS, example.example.seed, example, head, choices.query, heat),
         derive=partial(derive_softmax, example, head, heat),
     )
 
 
-def derive_softmax(example: ExampleTrace, head: int, heat: float, tensor: str, query: int, key: int) -> Iterator[Step]:
+def derive_softmax(example: ExampleTrace, head: int, heat: float, tensor: str, query: int, key: int) -> list[Step]:
     """How the weight of a key that the query may look at comes about at this temperature, line by line."""
-    row = softmax_row(example.heads.select(head), query, heat)
-    way, place = RowDerivation(derive_head(example, head), query, row, heat), row.keys.index(key)
-    yield from way.before(tensor, place)
-    yield way.step(tensor, place)
+    computation = compute_rows(example, head, query, heat)
+    return computation.follow(f"row.{tensor}").derive(computation.result.row.keys.index(key))
 
 
-@dataclass(frozen=True, eq=False)
-class RowDerivation:
-    """Follows one query's row from its scores, divided by a temperature, to its weights."""
-
-    head: HeadDerivation
-    query: int
-    row: RowSoftmax
-    temperature: float
-
-    def step(self, key: str, j: int) -> Step:
-        """The arithmetic of one number of the row at one of the steps of `ORDER`."""
-        row, name = self.row, self._name(j)
-        if key == "scores":
-            return Step(message("score of {key} ÷ temperature", key=name), self._quotient(j), float(row.scores[j]))
-        if key == "powers":
-            return Step(message("{key}: e to that", key=name), power(float(row.shifted[j])), float(row.powers[j]))
-        return self._minus_largest(row, j) if key == "shifted" else self.share(row, j)
-
-    def before(self, key: str, j: int) -> Iterator[Step]:
-        """All that leads to such a number, from X and the weights on."""
-        if key == "scores":
-            at = self.query, self.row.keys[j]
-            yield from self.head.before("masked", *at)
-            yield self.head.step("masked", *at)
-            return
-        earlier = ORDER[ORDER.index(key) - 1]
-        yield from self.before(earlier, j)
-        yield self.step(earlier, j)
-        if key == "shifted":
-            most = int(self.row.scores.argmax())
-            says = message("no score is larger than that of {key}", key=self._name(most))
-            yield Step(says, self._quotient(most), float(self.row.scores[most]))
-        if key == "weights":
-            yield self._sum(self.row)
-
-    def before_changed(
-        self, meaning: Message, change: Callable[[Arithmetic], Arithmetic], other: RowSoftmax, j: int
-    ) -> Iterator[Step]:
-        """What leads to a weight when all scores are changed alike: by `change`."""
-        yield from self.before("scores", j)
-        yield self.step("scores", j)
-        arithmetic = change(term(float(self.row.scores[j])))
-        yield Step(message("{key}: {change}", key=self._name(j), change=meaning), arithmetic, float(other.scores[j]))
-        yield self._minus_largest(other, j)
-        yield self._sum(other)
-
-    def _name(self, j: int) -> Token:
-        """The key of column j: hidden keys have no column."""
-        return self.head.names[self.row.keys[j]]
-
-    def _quotient(self, j: int) -> Arithmetic:
-        masked = self.head.numbers["masked"][self.query][self.row.keys[j]]
-        return term(masked) / self.temperature
-
-    def _minus_largest(self, row: RowSoftmax, j: int) -> Step:
-        arithmetic = term(float(row.scores[j])) - float(row.scores.max())
-        return Step(message("{key}: minus the largest score", key=self._name(j)), arithmetic, float(row.shifted[j]))
-
-    def _sum(self, row: RowSoftmax) -> Step:
-        says = message("sum over all visible keys")
-        return Step(says, sum_of(map(power, row.shifted.tolist())), float(row.powers.sum()))
-
-    def share(self, row: RowSoftmax, j: int) -> Step:
-        """The last step of every softmax: a part of the sum."""
-        arithmetic = term(float(row.powers[j])) / float(row.powers.sum())
-        return Step(message("weight of {key}", key=self._name(j)), arithmetic, float(row.weights[j]))
-
-
-def lines(way: RowDerivation, added: RowSoftmax, tripled: RowSoftmax) -> tuple[tuple[Matrix], ...]:
+def lines(example: ExampleTrace, computation: Computation, choices: Choices) -> Iterator[Matrix]:
     """The row at each step, one below the other; then its weights when all scores change alike."""
-    tokens = [name.text for name in way.head.names]
-    rows = single_axis(tokens[way.query], named=True)
-    columns = token_axis(tuple(tokens[key] for key in way.row.keys), KEYS)
-    weights = {"scale": "weight", "colour": "weight"}
+    tokens, found = example.tokens, computation.result
+    axes = {
+        "rows": single_axis(tokens[choices.query], named=True),
+        "columns": token_axis(tuple(tokens[key] for key in found.row.keys), KEYS),
+    }
+    titles = {
+        "row.scores": message("score ÷ {temperature}", temperature=Fixed(choices.temperature, 1)),
+        "row.shifted": message("minus largest"),
+        "row.powers": message("exp"),
+        "row.weights": message("weight"),
+        "added.weights": message("if all + {number}", number=Fixed(SHIFT, 0)),
+        "multiplied.weights": message("if all × {number}", number=Fixed(FACTOR, 0)),
+    }
+    for path, title in titles.items():
+        part, _, name = path.partition(".")
+        key = name if part == "row" else part
+        yield traced_matrix(computation, path, title, tokens, key=key, take=as_row, **axes)
 
-    def line(key: str, title: Message, values: Tensor, *also: Cells, **look: object) -> tuple[Matrix]:
-        above = ORDER[: ORDER.index(key)] if key in ORDER else ()
-        follow = {"step": lambda i, j: way.step(key, j), "before": lambda i, j: way.before(key, j)}
-        return (
-            Matrix(
-                key=key,
-                title=title,
-                values=values[None],
-                rows=rows,
-                columns=columns,
-                **(follow | look),
-                sources=lambda i, j: (*(Cells(before, i, j) for before in above), *also),
-            ),
-        )
 
-    row, scores, shift, triple = way.row, Cells("scores", row=0), Fixed(SHIFT, 0), Fixed(FACTOR, 0)
-    plus, times = message("plus {number}", number=shift), message("times {number}", number=triple)
-    return (
-        line("scores", message("score ÷ {temperature}", temperature=Fixed(way.temperature, 1)), row.scores),
-        line("shifted", message("minus largest"), row.shifted, scores),
-        line("powers", message("exp"), row.powers),
-        line("weights", message("weight"), row.weights, Cells("powers", row=0), **weights),
-        line(
-            "added",
-            message("if all + {number}", number=shift),
-            added.weights,
-            scores,
-            **weights,
-            step=lambda i, j: way.share(added, j),
-            before=lambda i, j: way.before_changed(plus, lambda score: score + SHIFT, added, j),
-        ),
-        line(
-            "multiplied",
-            message("if all × {number}", number=triple),
-            tripled.weights,
-            scores,
-            **weights,
-            step=lambda i, j: way.share(tripled, j),
-            before=lambda i, j: way.before_changed(times, lambda score: score * FACTOR, tripled, j),
-        ),
-    )
+def as_row(vector: Array) -> Array:
+    """A vector as a matrix with one row."""
+    return vector[None]
 
 
 def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:

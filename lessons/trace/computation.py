@@ -3,13 +3,16 @@
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from attention_core.arrays import Array
+from attention_core.attention import AttentionTrace
 from attention_core.traced import Traced, given
+from lessons.screen.program import Ran
+from lessons.screen.screen import Code, Matrix, Step, TracedLine
 from lessons.trace.story import Line, Names, axes_of_annotation, lines_of, name_arrays, story_of
 
 INPUT_AXES = {  # what the axes of usual inputs count
@@ -51,6 +54,19 @@ class Computation:
         result = self.function(**self.remembered)
         name_arrays(result)
         return result
+
+    def code(
+        self, shown: Sequence[str], *functions: Callable[..., Any], attention: AttentionTrace | None = None
+    ) -> Code:
+        """The function that ran, those of the core that it is about, and the program that runs it again."""
+        scale = float(self.inputs.get("scale", 1.0))
+        return Code((self.function, *functions), attention, scale, partial(self.ran, shown))
+
+    def ran(self, shown: Sequence[str]) -> Ran:
+        """The call on the inputs of the screen, and what it showed."""
+        given = ", ".join(f"{name}={name}" for name in self.inputs)
+        line = f"result = {self.function.__name__}({given})"
+        return Ran(self.inputs, (line,), {f"result.{path}": at_path(self.result, path) for path in shown})
 
     def follow(
         self,
@@ -98,17 +114,28 @@ class Followed:
         """The line of each cell, in reading order."""
         return lines_of(self.array, self.computation.names, computed=self.computed)
 
-    def line(self, *index: int) -> Line:
+    def step(self, *index: int) -> Step:
         """The line of one cell."""
-        return self.lines[int(np.ravel_multi_index(index, self.array.shape))]
+        return as_step(self.lines[int(np.ravel_multi_index(index, self.array.shape))])
 
-    def derive(self, *index: int) -> list[Line]:
+    def derive(self, *index: int) -> list[Step]:
         """All lines that lead to a cell, its own last."""
-        return story_of(self.array, index, self.computation.names, computed=self.computed)
+        return [as_step(line) for line in story_of(self.array, index, self.computation.names, computed=self.computed)]
 
     def _of(self, inputs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
         found = inputs[self.path] if self.path in inputs else at_path(result(), self.path)
         return found if self.take is None else self.take(found)
+
+
+def as_step(line: Line) -> Step:
+    """A line as figures and panels take it."""
+    return Step(line.meaning, TracedLine(line.text), line.value)
+
+
+def followed_matrix(followed: Followed, **look: Any) -> Matrix:
+    """A matrix of a figure whose cells can be followed to the inputs; `look` is the rest of it."""
+    told = {"step": followed.step, "before": lambda i, j: followed.derive(i, j)[:-1], "traced": followed}
+    return Matrix(**{"values": followed.values} | told | look)
 
 
 def at_path(result: Any, path: str) -> Any:

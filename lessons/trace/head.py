@@ -15,6 +15,7 @@ from lessons.screen.message import Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
+VECTORS = {"q": message("query"), "k": message("key"), "v": message("value")}
 HEAD_SENTENCES: Mapping[str, Message] = {
     "x": message("x of {token}, feature {feature}: an entry of X"),
     "W_q": message("W_q, row {row}, column {column}: an entry of W_q"),
@@ -77,6 +78,11 @@ def head_inputs(example: ExampleTrace, head: int, **others: object) -> dict[str,
 def written_scale(example: ExampleTrace) -> float:
     """What the scores are multiplied by, as a reader knows it."""
     return Written(example.scale, f"1 ÷ √{example.example.d_k}") if example.example.scaling else 1.0
+
+
+def divisor_of(example: ExampleTrace) -> str:
+    """What the scores of an example are divided by, as it is written."""
+    return f"√{example.example.d_k}" if example.example.scaling else "1"
 
 
 def head_names(example: ExampleTrace, **sentences: Message) -> Names:

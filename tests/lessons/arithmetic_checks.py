@@ -4,7 +4,10 @@ import math
 import re
 from decimal import Context, Decimal
 
+from printed_lines import wrong
+
 from lessons.screen.format import equation
+from lessons.screen.screen import TracedLine
 
 EXACTLY = Context(prec=40, traps=[])
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -80,6 +83,8 @@ def is_number(text, number):
 def evaluates(step):
     """Both for a step of a derivation; what has no value, such as 0 ÷ 0, is said to have none."""
     line = equation(step)
+    if isinstance(step.arithmetic, TracedLine):
+        return wrong(step.arithmetic, step.value) is None
     if math.isnan(step.value):
         return line in ("0 ÷ 0 = not a number", "not a number")
     infinite = math.isinf(step.value)
