@@ -66,7 +66,7 @@ class Computation:
         """The call on the inputs of the screen, and what it showed."""
         given = ", ".join(f"{name}={name}" for name in self.inputs)
         line = f"result = {self.function.__name__}({given})"
-        return Ran(self.inputs, (line,), {f"result.{path}": at_path(self.result, path) for path in shown})
+        return Ran(self.inputs, (line,), {f"result.{path}".rstrip("."): at_path(self.result, path) for path in shown})
 
     def follow(
         self,
