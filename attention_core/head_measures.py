@@ -1,13 +1,15 @@
-"""Measured, not told: how much heads differ, and what each adds to the output."""
+"""Measured, not told: how much heads differ, which features each can see, and what each adds to the output."""
 
 from dataclasses import dataclass
 from itertools import combinations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention_core.arrays import Array, namespace
 from attention_core.attention import AttentionTrace
+from attention_core.heads import Heads
 
 # How different heads are.
 
@@ -53,6 +55,34 @@ def head_difference(heads: AttentionTrace) -> HeadDifference | None:
         distances=torch.stack([total_variation(weights[a], weights[b]) for a, b in pairs]),
         from_uniform=float(total_variation(weights, uniform).mean()),
     )
+
+
+# Which features a head can see: measured, by adding 1 to them.
+
+
+def head_reach(
+    module: Heads,
+    x: Float[Tensor, "tokens d_model"],
+    features: list[int],
+    may_attend: Bool[Tensor, "tokens tokens"] | None,
+    scale: float,
+    positions: Float[Tensor, "tokens d_model"] | None = None,
+) -> Float[Tensor, "heads features"]:
+    """The largest change in the output of each head when 1 is added to one of these features of every token.
+
+    `positions` are those that queries and keys are made of besides.
+    """
+    d_model = x.shape[-1]
+    nudges = torch.cat([torch.zeros(1, d_model), torch.eye(d_model)[features]])  # the first leaves x as it is
+    outputs = module(x + nudges[:, None], may_attend, scale=scale, positions=positions)[1].heads.output
+    return (outputs[1:] - outputs[0]).abs().amax(dim=(-1, -2)).T
+
+
+def outside_slice(reach: Float[Array, "heads features"], features: list[int], d_head: int) -> Float[Array, " heads"]:
+    """The largest of these changes by a feature outside the head's own slice of X; 0 where there is none."""
+    xp = namespace(reach)
+    own = [[feature // d_head == head for feature in features] for head in range(len(reach))]
+    return xp.amax(xp.where(xp.asarray(own), 0.0, reach), axis=-1)
 
 
 # What each head adds.

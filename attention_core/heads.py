@@ -16,8 +16,8 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Float
 
-from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products
-from attention_core.attention import AttentionTrace, Mask, attend, mix_values, see_both
+from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, numbers_of, row_products
+from attention_core.attention import AttentionTrace, Mask, Number, attend, mix_values, see_both
 from attention_core.distances import distances, within_window
 from attention_core.embeddings import Rotary, rotate
 from attention_core.errors import InputError
@@ -350,12 +350,24 @@ def ablate(
 
 
 def drop_weights(trace: AttentionTrace, p: float, generator: torch.Generator) -> AttentionTrace:
-    """The trace with each weight dropped with probability p and the others divided by 1 − p.
+    """The trace with each weight dropped with probability p and the others divided by 1 − p. For torch tensors."""
+    return keep_weights(trace, draw_kept(trace.weights, p, generator), p)
 
-    The rows then sum to 1 only on average. For torch tensors.
+
+def draw_kept(
+    weights: Float[Array, "*batch queries keys"], p: float, generator: torch.Generator
+) -> Float[Array, "*batch queries keys"]:
+    """1 for each weight that is kept, and 0 for each that is dropped, which happens with probability p."""
+    return torch.empty_like(weights).bernoulli_(1 - p, generator=generator)
+
+
+def keep_weights(trace: AttentionTrace, kept: Float[Array, "*batch queries keys"], p: Number) -> AttentionTrace:
+    """The trace with weights that are `kept` (1) divided by 1 − p, and the others (0) dropped.
+
+    The rows then sum to 1 only on average.
     """
-    keep = torch.empty_like(trace.weights).bernoulli_(1 - p, generator=generator)
-    weights = trace.weights * keep / (1 - p) if p < 1 else torch.zeros_like(trace.weights)
+    share = 1 - p if numbers_of(p) < 1 else 1  # with p = 1 nothing is kept
+    weights = trace.weights * kept / share
     return replace(trace, weights=weights, output=mix_values(weights, trace.v))
 
 

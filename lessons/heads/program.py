@@ -9,7 +9,7 @@ from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from attention_core.weights import count_weights
 from lessons.heads.example import NOTEBOOK_SEED, HeadsTrace, SideBySide, dropped_out, planted_heads, wide_heads
-from lessons.heads.reach import head_reach
+from attention_core.head_measures import head_reach
 from lessons.heads.slices_view import reach_of_heads
 from lessons.screen.program import Ran
 

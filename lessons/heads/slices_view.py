@@ -11,7 +11,7 @@ from attention_core.heads import SlicedHeads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.heads.example import HeadsTrace, shown_features
-from lessons.heads.reach import head_reach, outside_slice
+from attention_core.head_measures import head_reach, outside_slice
 from lessons.heads.tensors_view import heads_figure
 from lessons.kit.matrices import FEATURES, single_axis
 from lessons.screen.arithmetic import term

@@ -6,11 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.attention import attend
-from attention_core.head_measures import head_contributions, head_difference, total_variation
+from attention_core.head_measures import (
+    head_contributions,
+    head_difference,
+    head_reach,
+    outside_slice,
+    total_variation,
+)
 from attention_core.heads import MultiHeadAttention, SlicedHeads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from lessons.heads.reach import head_reach, outside_slice
 
 
 def drawn_heads(n_heads, n_tokens, causal, seed):
