@@ -213,8 +213,7 @@ class Names:
         entries = self.entries(array, cells.at.ravel())
         for i, is_hidden in enumerate(hidden_number(cells).ravel().tolist()):
             sentence = masked if is_hidden else plain
-            arguments = {name: entries[name][i] for name in names_in(sentence.template) if name in entries}
-            said.append(sentence._replace(arguments=sentence.arguments | arguments))
+            said.append(filled(sentence, {name: those[i] for name, those in entries.items()}))
         return said
 
     def sentence(self, array: Traced, is_hidden: bool) -> Message:
@@ -241,7 +240,22 @@ class Names:
         return found
 
 
-ONE = {"queries": "query", "keys": "key", "tokens": "token", "heads": "head", "visible": "key", "vocabulary": "word"}
+def filled(sentence: Message, entries: Mapping[str, Argument]) -> Message:
+    """A sentence, and those within it, with what the entries of each axis are called."""
+    own = {name: filled(part, entries) for name, part in sentence.arguments.items() if isinstance(part, Message)}
+    new = {name: entries[name] for name in names_in(sentence.template) if name in entries}
+    return sentence._replace(arguments=sentence.arguments | own | new)
+
+
+ONE = {
+    "*batch": "head",
+    "queries": "query",
+    "keys": "key",
+    "tokens": "token",
+    "heads": "head",
+    "visible": "key",
+    "vocabulary": "word",
+}
 
 
 @lru_cache(maxsize=1024)
@@ -282,10 +296,10 @@ def name_behind(array: Traced) -> str:
 
 
 def axes_of_annotation(kind: object) -> tuple[str, ...]:
-    """The names of axes in an annotation of jaxtyping, without those that stand for any axes in front."""
+    """The names of axes in an annotation of jaxtyping; "*batch" stands for any in front, of which the last counts heads."""
     kinds = (kind, *get_args(kind))
     words = next((one.dim_str.split() for one in kinds if getattr(one, "dim_str", "")), [])
-    return tuple(word for word in words if not word.startswith("*") and word != "...")
+    return tuple(word for word in words if word != "...")
 
 
 def name_arrays(part: Any, prefix: str = "", annotation: Any = None) -> None:

@@ -104,3 +104,12 @@ def test_pointing_lights_up_what_a_cell_was_made_of():
     assert sources_among(shown, "scores")[n * 3 + 1] == (("q", 3, None), ("k", None, 1))
     assert sources_among(shown, "row")[2] == (("weights", 3, None), ("v", None, 2))
     assert sources_among(shown, "x")[0] == ()
+
+
+def test_a_sentence_within_a_sentence_names_its_cell_too_and_an_axis_in_front_counts_heads():
+    q = given(np.arange(12.0).reshape(2, 2, 3), "q")
+    trace = attend(q, q, q, scale=1.0)
+    name_arrays(trace)
+    says = message("head {head}: {says}", says=message("score of {key} for {query}"))
+    names = Names({"scores": says}, {"queries": "ab", "keys": "cd"})
+    assert [render(line.meaning) for line in lines_of(trace.scores[1], names)][1] == "head 2: score of d for a"
