@@ -13,15 +13,19 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace, attend
+from attention_core.attention import AttentionTrace
 from attention_core.embeddings import embed, embedding_table
-from attention_core.heads import MultiHeadAttention, drop_weights, linear
+from attention_core.heads import MultiHeadAttention, draw_kept
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, draw_linear, generator
+from attention_core.traced import Written
 from lessons.example.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_of, projected, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X
 from lessons.example.trained_layer import TrainedLayer
+from lessons.heads.compute import attend_and_join, inputs_of_module, many_heads, names_of_heads
+from lessons.screen.format import names
 from lessons.screen.message import Message, message
+from lessons.trace.computation import Computation
 
 HeadsSource = Literal[
     "sentence", "journey", "journey_builtin", "modules", "modules_builtin", "wide", "planted", "drawn"
@@ -79,17 +83,22 @@ def heads_example(running: ExampleTrace, source: HeadsSource, **choices: int | f
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SideBySide:
-    """Several attentions that were computed at once. `heads` has the axis of the attentions first.
+    """Several attentions that were computed at once, as `computation` says. `heads` has their axis first.
 
     `noun` says what they are: heads, or the sentences of a batch; to attention they are the same.
     """
 
     example: HeadsExample
     tokens: tuple[str, ...]
-    heads: AttentionTrace
+    computation: Computation
     scale: float
-    noun: str = "head"
+    noun: Literal["head", "sentence"] = "head"
     trained: TrainedLayer | None = None
+
+    @property
+    def heads(self) -> AttentionTrace:
+        """Every tensor of all of them."""
+        return self.computation.result.heads
 
     @property
     def n_heads(self) -> int:
@@ -109,7 +118,7 @@ class SideBySide:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadsTrace(SideBySide):
-    """The way of the tensors through multi-head attention, in the order in which they are computed.
+    """The way of the tensors through multi-head attention.
 
     q, k and v hold the features of all heads side by side, as they are before the split; heads whose positions are
     rotary turn queries and keys after it. `added` are positions that only queries and keys are made of.
@@ -117,12 +126,12 @@ class HeadsTrace(SideBySide):
 
     module: MultiHeadAttention
     x: Float[Tensor, "tokens d_model"]
-    q: Float[Tensor, "tokens all_d_k"]
-    k: Float[Tensor, "tokens all_d_k"]
-    v: Float[Tensor, "tokens all_d_v"]
-    concatenated: Float[Tensor, "tokens all_d_v"]
-    output: Float[Tensor, "tokens d_model"]
     added: Float[Tensor, "tokens d_model"] | None = None
+
+    def __getattr__(self, name: str) -> Tensor:
+        if name in ("q", "k", "v", "concatenated", "output"):
+            return getattr(self.computation.result, name)
+        raise AttributeError(name)
 
     @property
     def usual_sizes(self) -> bool:
@@ -130,8 +139,12 @@ class HeadsTrace(SideBySide):
         return self.n_heads * self.d_head == self.n_heads * self.d_value == self.x.shape[-1]
 
 
+@functools.lru_cache(maxsize=8)
 def run_heads(example: HeadsExample) -> SideBySide:
-    """Compute the example with dropout at rest; the example in the trace has the sizes that were used."""
+    """Compute the example with dropout at rest; the example in the trace has the sizes that were used.
+
+    The last few are kept, for all visitors: never change one.
+    """
     preset = HEADS_PRESETS[example.source]
     example = replace(example, **preset.fixed)
     may_attend = causal_mask(len(example.tokens)) if example.causal else None
@@ -140,25 +153,25 @@ def run_heads(example: HeadsExample) -> SideBySide:
     x, module = tensors_of_heads(example)
     model = None if example.learnt is None else run_example(model_of_heads(example))
     trained, added = (None, None) if model is None else (model.trained, model.added)
-    scale = (module.W_q.shape[-1] // module.n_heads) ** -0.5 if example.scaling else 1.0
-    output, trace = module(x, may_attend, scale=scale, positions=added)
-    asking = x if added is None else x + added
-    q, k = linear(asking, module.W_q, module.b_q), linear(asking, module.W_k, module.b_k)
+    d_k, n_heads = module.W_q.shape[-1] // module.n_heads, module.n_heads
+    scale = scale_of_heads(d_k, example)
+    inputs = inputs_of_module(module, x, may_attend, scale, added)
+    said = names_of_heads(names(example.tokens), d_k, module.d_head, n_heads)
     return HeadsTrace(
         example=example,
         tokens=example.tokens,
-        heads=trace.heads,
+        computation=Computation(many_heads, inputs, said),
         scale=scale,
         module=module,
         x=x,
-        q=q,
-        k=k,
-        v=linear(x, module.W_v, module.b_v),
-        concatenated=trace.concatenated,
-        output=output,
         trained=trained,
         added=added,
     )
+
+
+def scale_of_heads(d_k: int, example: HeadsExample) -> float:
+    """What the scores are multiplied by, as a reader knows it."""
+    return Written(d_k**-0.5, f"1 ÷ √{d_k}") if example.scaling else 1.0
 
 
 def whose_heads(trace: SideBySide) -> Message:
@@ -180,9 +193,11 @@ def drawn_side_by_side(example: HeadsExample, may_attend: Tensor | None) -> Side
     """Two sentences of 4 tokens, whose queries, keys and values of 8 features are drawn and not projected."""
     random = generator(example.seed)
     q, k, v = (torch.randn(DRAWN, generator=random) for _ in "qkv")
-    scale = q.shape[-1] ** -0.5 if example.scaling else 1.0
-    heads = attend(q, k, v, may_attend, scale=scale)
-    return SideBySide(example=example, tokens=example.tokens, heads=heads, scale=scale, noun="sentence")
+    scale = scale_of_heads(DRAWN[-1], example)
+    inputs = {"q": q, "k": k, "v": v, "may_attend": may_attend, "scale": scale}
+    said = names_of_heads(names(example.tokens), DRAWN[-1], DRAWN[-1], DRAWN[0], "sentence")
+    computation = Computation(attend_and_join, inputs, said)
+    return SideBySide(example=example, tokens=example.tokens, computation=computation, scale=scale, noun="sentence")
 
 
 NOTEBOOK_SEED = 42  # with which all notebooks begin
@@ -416,6 +431,14 @@ def shown_features(features: int, n_heads: int, most: int = MOST_FEATURES) -> li
 # Dropout.
 
 
+def in_training(trace: SideBySide, kept: Float[Tensor, "heads queries keys"] | None = None) -> Computation:
+    """The same in training mode: the weights that are kept, drawn from the seed if not given, and others dropped."""
+    p = trace.example.dropout
+    if kept is None:
+        kept = draw_kept(trace.heads.weights, p, generator(trace.example.seed, "dropout"))
+    return replace(trace.computation, inputs={**trace.computation.inputs, "kept": kept, "p": p})
+
+
 def dropped_out(trace: SideBySide) -> AttentionTrace:
     """The heads in training mode: each weight dropped with the chosen probability, the others enlarged."""
-    return drop_weights(trace.heads, trace.example.dropout, generator(trace.example.seed, "dropout"))
+    return in_training(trace).result.dropped

@@ -1,18 +1,21 @@
 """Why several heads?"""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
+import torch
+
+from attention_core.arrays import row_sum
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
-from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
+from attention_core.heads import keep_weights, linear, merge_heads, split_heads
 from attention_core.weights import named_weights
 from lessons.example.example import ExampleTrace
-from lessons.heads.answers import derive_of_heads
-from lessons.heads.derivation import derive_heads
-from lessons.heads.example import HeadsExample, HeadsTrace, SideBySide, run_heads
+from lessons.heads.compute import attend_and_join, project_and_split, too_wide
+from lessons.heads.example import HeadsExample, HeadsTrace, SideBySide, in_training, run_heads, shown_features
 from lessons.heads.notices import (
     notice_concatenate,
     notice_joined,
@@ -21,15 +24,15 @@ from lessons.heads.notices import (
     notice_project,
     notice_split,
 )
-from lessons.heads.program import ran_heads
 from lessons.heads.questions import QUESTIONS
-from lessons.heads.slices_view import slices_figure
+from lessons.heads.slices_view import code_of_reach, compute_reach, compute_sliced_numbers, slices_figure
 from lessons.heads.tensors_view import concatenate_bands, heads_figure, joined_bands, project_bands, split_bands
 from lessons.heads.weights_view import attend_figures, dropout_figure
 from lessons.kit.formulas import heads_formula
 from lessons.kit.questions import question_picker
 from lessons.screen.message import Integer, message
-from lessons.screen.screen import Code, Figure, Screen, Table
+from lessons.screen.screen import Code, Figure, Screen, Step, Table
+from lessons.trace.computation import Computation
 
 HEADING = message("Why several heads?")
 OPENING = message(
@@ -37,14 +40,21 @@ OPENING = message(
     "values of their own; W_o mixes what they find. Sentence, seed, mask and scaling come from the sidebar."
 )
 
-RAN: dict[str, tuple[Callable, ...]] = {
-    "project": (MultiHeadAttention.project,),
-    "split": (MultiHeadAttention.project, split_heads),
-    "attend": (MultiHeadAttention.__call__, total_variation),
-    "concatenate": (MultiHeadAttention.__call__, merge_heads),
-    "output": (MultiHeadAttention.__call__,),
-    "slices": (MultiHeadAttention.project, SlicedHeads.project),
-    "dropout": (drop_weights,),
+SHOWN: dict[str, tuple[str, ...]] = {  # of what each step computes, what its program prints
+    "project": ("q", "k", "v"),
+    "split": ("parts.q", "parts.k", "parts.v"),
+    "attend": ("heads.weights",),
+    "concatenate": ("concatenated",),
+    "output": ("concatenated", "output"),
+    "dropout": ("dropped.weights",),
+}
+OF_THE_CORE: dict[str, tuple[Callable, ...]] = {
+    "project": (linear,),
+    "split": (split_heads,),
+    "attend": (attend, total_variation),
+    "concatenate": (merge_heads,),
+    "output": (linear,),
+    "dropout": (keep_weights,),
 }
 
 
@@ -61,39 +71,84 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One step of multi-head attention. All that this lesson takes from the running example is in its choices."""
     trace = run_heads(choices.example)
-    projected, attention = isinstance(trace, HeadsTrace), trace.heads.select(choices.head)
-    ran = RAN[choices.step] if projected or choices.step != "attend" else (attend, total_variation)
-    parameters = (parameters_table(trace),) if projected else ()
+    view = {"slices": slices_step, "attend": attend_step, "dropout": dropout_step}.get(choices.step, way_step)
+    figures, code = view(trace, choices)
+    parameters = (parameters_table(trace),) if isinstance(trace, HeadsTrace) else ()
     return Screen(
         formula=heads_formula(trace),
-        figures=(*step_figures(trace, choices), *parameters),
-        code=Code(ran, attention, trace.scale, partial(ran_heads, trace, choices.step)),
+        figures=(*figures, *parameters),
+        code=code,
         remarks=notice_model(trace),
         ask=question_picker("heads", QUESTIONS, trace.example.seed, trace, choices.head),
-        derive=partial(derive_of_heads, trace, choices.head),
+        derive=partial(derive_number, trace, choices.head),
     )
 
 
-def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
-    """What one step looks like."""
-    derivation = derive_heads(trace)
+def attend_step(trace: SideBySide, choices: Choices) -> tuple[tuple[Figure, ...], Code]:
+    """The weights of all heads."""
+    return attend_figures(trace, choices.head), code_of_step(trace, trace.computation, choices)
+
+
+def dropout_step(trace: SideBySide, choices: Choices) -> tuple[tuple[Figure, ...], Code]:
+    """The weights of one head outside training and in it."""
+    computation = in_training(trace)
+    return (dropout_figure(trace, computation, choices.head),), code_of_step(trace, computation, choices)
+
+
+def slices_step(trace: HeadsTrace, choices: Choices) -> tuple[tuple[Figure, ...], Code]:
+    """What heads that project can see, and what heads with a slice can see."""
+    computation = compute_reach(trace)
+    return (slices_figure(trace, computation.result),), code_of_reach(trace, computation)
+
+
+def way_step(trace: HeadsTrace, choices: Choices) -> tuple[tuple[Figure, ...], Code]:
+    """A step of the way of the tensors."""
     match choices.step:
-        case "attend":
-            return attend_figures(trace, derivation, choices.head)
-        case "dropout":
-            return (dropout_figure(trace, derivation, choices.head),)
-        case "slices":
-            return (slices_figure(trace),)
         case "project":
-            notice, bands, first = notice_project(trace), project_bands(derivation), "v"
+            notice, bands, first = notice_project(trace), project_bands(trace), "v"
         case "split":
-            notice, bands = notice_split(trace, choices.role), split_bands(derivation, choices.role)
+            notice, bands = notice_split(trace, choices.role), split_bands(trace, choices.role)
             first = f"{choices.role}.{trace.n_heads - 1}"
         case "concatenate":
-            notice, bands, first = notice_concatenate(trace), concatenate_bands(derivation), "concatenated"
+            notice, bands, first = notice_concatenate(trace), concatenate_bands(trace), "concatenated"
         case "output":
-            notice, bands, first = notice_joined(trace), joined_bands(derivation), "output"
-    return (heads_figure(trace, notice, bands=bands, first=first),)
+            notice, bands, first = notice_joined(trace), joined_bands(trace), "output"
+    figure = heads_figure(trace, notice, bands=bands, first=first)
+    return (figure,), code_of_step(trace, trace.computation, choices)
+
+
+def code_of_step(trace: SideBySide, computation: Computation, choices: Choices) -> Code:
+    """What a step computes, and of heads that are too wide to be written what it shows of that."""
+    step, function, inputs = choices.step, computation.function, dict(computation.inputs)
+    wide = isinstance(trace, HeadsTrace) and too_wide(trace.module)
+    if wide:
+        inputs = {name: shown_part(name, value, trace.n_heads) for name, value in inputs.items()}
+    if step in ("project", "split"):
+        function = project_and_split
+    elif wide:
+        function = attend_and_join
+        inputs |= {name: getattr(trace.heads, name) for name in "qkv"}
+        if step != "output":
+            inputs = {name: value for name, value in inputs.items() if name not in ("W_o", "b_o")}
+    taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
+    shown, functions = SHOWN[step], OF_THE_CORE[step]
+    return Computation(function, taken).code(shown, *functions, attention=trace.heads.select(choices.head))
+
+
+def shown_part(name: str, value: Any, n_heads: int) -> Any:
+    """Of a wide map and its bias the features that figures show."""
+    return value[..., shown_features(value.shape[-1], n_heads)] if name[:2] in ("W_", "b_") else value
+
+
+def derive_number(trace: SideBySide, head: int, number: str, *place: int) -> list[Step]:
+    """All lines that lead to a number that a question is about."""
+    if number == "sliced":
+        return compute_sliced_numbers(*place).follow("all_heads").derive()
+    query, key = place
+    kept = torch.ones_like(trace.heads.weights)
+    kept[head, query, key] = 0
+    sums = in_training(trace, kept).follow("dropped.weights", lambda a: row_sum(a[head]), "sum", ("queries", ""))
+    return sums.derive(query, 0)
 
 
 def parameters_table(trace: HeadsTrace) -> Table:

@@ -7,7 +7,7 @@ import torch
 
 from attention_core.weights import count_weights
 from lessons.heads.example import HeadsTrace, SideBySide, divisors, home_of
-from lessons.heads.slices_view import reach_of_heads
+from lessons.heads.slices_view import compute_reach
 from lessons.kit.questions import (
     asks_about,
     below,
@@ -165,7 +165,7 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
     """Every head reads every feature of X; only a sliced one would not. None where a change is too small to tell."""
     if not isinstance(trace, HeadsTrace) or trace.n_heads == 1 or trace.x.shape[-1] % trace.n_heads:
         return None
-    reach = reach_of_heads(trace)
+    reach = compute_reach(trace).result
     place, sliced = below(len(reach.features), random), bool(below(2, random))
     feature = reach.features[place]
     own = home_of(feature, reach.d_head)[0]

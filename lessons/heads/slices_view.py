@@ -1,124 +1,155 @@
 """Heads that project all features beside heads that only have a slice of them: what each can see, and its cost."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.heads import SlicedHeads
-from attention_core.masks import causal_mask
-from attention_core.randomness import generator
-from lessons.heads.example import HeadsTrace, shown_features
+from attention_core.arrays import Array
+from attention_core.attention import Number
 from attention_core.head_measures import head_reach, outside_slice
-from lessons.heads.tensors_view import heads_figure
-from lessons.kit.matrices import FEATURES, single_axis
-from lessons.screen.arithmetic import term
+from attention_core.heads import MultiHeadAttention, SlicedHeads
+from attention_core.randomness import generator
+from lessons.heads.compute import too_wide
+from lessons.heads.example import HeadsTrace, shown_features
+from lessons.heads.tensors_view import features_drawn, heads_figure
+from lessons.kit.matrices import single_axis, traced_matrix
 from lessons.screen.message import Integer, Magnitude, Message, message
-from lessons.screen.screen import Axis, Cells, Matrices, Matrix, Step
+from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix
+from lessons.trace.computation import Computation
+from lessons.trace.story import Names
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
     """For each head, how much its output changes when 1 is added to a feature of every token.
 
-    `features` are those that were changed, counted from 0. `projected_numbers` and `sliced_numbers` say how many
-    numbers W_q, W_k and W_v hold together: with as many features in a head, a slice has fewer rows.
+    `features` are those that were changed, counted from 0. The largest of the changes by a feature outside the head's
+    own slice of `d_head` stand apart.
     """
 
     features: list[int]
     d_head: int
-    projected: Float[Tensor, "heads features"]
-    sliced: Float[Tensor, "heads features"]
-    projected_numbers: int
-    sliced_numbers: int
-
-    def outside(self, changes: Float[Tensor, "heads features"]) -> Float[Tensor, " heads"]:
-        """The largest of the changes by a feature outside the head's own slice."""
-        return outside_slice(changes, self.features, self.d_head)
+    projected: Float[Array, "heads features"]
+    sliced: Float[Array, "heads features"]
+    projected_outside: Float[Array, " heads"]
+    sliced_outside: Float[Array, " heads"]
 
 
-def reach_of_heads(trace: HeadsTrace) -> Reach:
-    """Projecting and sliced heads on the same input, and again with each of the shown features changed."""
-    d_model, n_heads = trace.x.shape[-1], trace.n_heads
-    features = shown_features(d_model, n_heads)
-    may_attend = causal_mask(len(trace.tokens)) if trace.example.causal else None
-    sliced = SlicedHeads.draw(d_model, n_heads, generator=generator(trace.example.seed))
-    numbers = sum(W.numel() for W in (trace.module.W_q, trace.module.W_k, trace.module.W_v))
-    return Reach(
-        features=features,
-        d_head=d_model // n_heads,
-        projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale, trace.added),
-        sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
-        projected_numbers=numbers,
-        sliced_numbers=numbers // n_heads,
-    )
+def reach_of_both(
+    module: MultiHeadAttention,
+    x: Float[Tensor, "tokens d_model"],
+    features: list[int],
+    seed: int,
+    may_attend: Tensor | None,
+    scale: float,
+    positions: Tensor | None = None,
+) -> Reach:
+    """Projecting and sliced heads on the same input, and again with each of the features changed."""
+    projected = head_reach(module, x, features, may_attend, scale, positions)
+    sliced = reach_of_slices(x, module.n_heads, features, seed, may_attend, scale)
+    return outside_slices(features, x.shape[-1] // module.n_heads, projected, sliced)
 
 
-def slices_figure(trace: HeadsTrace) -> Matrices:
+def reach_of_slices(
+    x: Float[Tensor, "tokens d_model"],
+    n_heads: int,
+    features: list[int],
+    seed: int,
+    may_attend: Tensor | None,
+    scale: float,
+) -> Float[Tensor, "heads features"]:
+    """Of heads that are drawn, and read only their own slice of X."""
+    return head_reach(SlicedHeads.draw(x.shape[-1], n_heads, generator=generator(seed)), x, features, may_attend, scale)
+
+
+def outside_slices(
+    features: list[int],
+    d_head: int,
+    projected: Float[Array, "heads features"],
+    sliced: Float[Array, "heads features"],
+) -> Reach:
+    """The changes, and the largest that come from outside a head's own slice."""
+    outside = (outside_slice(changes, features, d_head) for changes in (projected, sliced))
+    return Reach(features, d_head, projected, sliced, *outside)
+
+
+CHANGE = message("1 is added to feature {feature} of every token: the largest change in the output of head {head}")
+OUTSIDE = message("the largest change in the output of head {head} by a feature outside its slice")
+SENTENCES = {"projected": CHANGE, "sliced": CHANGE, "projected_outside": OUTSIDE, "sliced_outside": OUTSIDE}
+
+
+def compute_reach(trace: HeadsTrace) -> Computation:
+    """What each head can see, of heads that project and of heads that are sliced."""
+    inputs = {name: trace.computation.inputs[name] for name in ("x", "may_attend", "scale")}
+    features = shown_features(trace.x.shape[-1], trace.n_heads)
+    inputs |= {"module": trace.module, "features": features, "seed": trace.example.seed}
+    return Computation(reach_of_both, inputs | ({} if trace.added is None else {"positions": trace.added}))
+
+
+def code_of_reach(trace: HeadsTrace, computation: Computation) -> Code:
+    """Of heads that are too wide to be written, a program has those alone that are drawn from a seed."""
+    if not too_wide(trace.module):
+        functions = MultiHeadAttention.project, SlicedHeads.project
+        return computation.code(("projected", "sliced"), *functions, attention=trace.heads.select(0))
+    names = ("x", "features", "seed", "may_attend", "scale")
+    inputs = {name: computation.inputs[name] for name in names} | {"n_heads": trace.n_heads}
+    return Computation(reach_of_slices, inputs).code(("",), SlicedHeads.project, attention=trace.heads.select(0))
+
+
+def slices_figure(trace: HeadsTrace, reach: Reach) -> Matrices:
     """How much each head changes with each feature, for both kinds of heads."""
-    reach = reach_of_heads(trace)
-    projected = changes_of(reach, "projected", message("each head projects X"))
-    sliced = changes_of(reach, "sliced", message("each head has a slice"))
-    notice = notice_reach(reach)
+    inputs = {name: getattr(reach, name) for name in ("features", "d_head", "projected", "sliced")}
+    computation = Computation(
+        outside_slices, inputs, Names(SENTENCES, {"features": [feature + 1 for feature in reach.features]})
+    )
+    projected = changes_of(trace, computation, "projected", message("each head projects X"))
+    sliced = changes_of(trace, computation, "sliced", message("each head has a slice"))
+    notice = notice_reach(trace, reach)
     if trace.trained is not None:
         notice += (message("The heads with a slice are untrained (seed {seed}).", seed=trace.example.seed),)
     return heads_figure(trace, notice, bands=((*projected, *sliced),), first="projected", numbered=True)
 
 
-def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Message) -> tuple[Matrix, Matrix]:
+def changes_of(
+    trace: HeadsTrace, computation: Computation, kind: Literal["projected", "sliced"], title: Message
+) -> tuple[Matrix, Matrix]:
     """The changes of each head by each feature, and the largest by a feature outside its slice."""
-    changes = getattr(reach, kind)
-    values, largest = changes.tolist(), reach.outside(changes)[:, None]
-    rows = Axis(message("heads"), tuple(f"{head + 1}" for head in range(len(values))), named=True)
-    columns = Axis(FEATURES, tuple(f"{feature + 1}" for feature in reach.features), named=True)
-
-    def change(i: int, j: int) -> Step:
-        says = message(
-            "1 is added to feature {feature} of every token: the largest change in the output of head {head}",
-            feature=reach.features[j] + 1,
-            head=i + 1,
-        )
-        return Step(says, term(values[i][j]), values[i][j])
-
-    def most(i: int, j: int) -> Step:
-        says = message("the largest change in the output of head {head} by a feature outside its slice", head=i + 1)
-        return Step(says, term(largest[i, 0].item()), largest[i, 0].item())
-
-    def outside(i: int, j: int) -> Iterator[Step]:
-        return (change(i, place) for place, feature in enumerate(reach.features) if feature // reach.d_head != i)
+    heads = tuple(f"{head + 1}" for head in range(trace.n_heads))
+    look = {"tokens": trace.tokens, "rows": Axis(message("heads"), heads, named=True), "scale": "weight", "colour": "v"}
 
     def both_ways(i: int, j: int) -> tuple[Cells, ...]:
         return Cells("projected", column=j), Cells("sliced", column=j), Cells(f"{kind}_outside", row=i)
 
-    look = {"rows": rows, "scale": "weight", "colour": "v"}
+    columns = replace(features_drawn(computation.inputs["features"]), named=True, one=None)
+    outside = message("outside")
     return (
-        Matrix(key=kind, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
-        Matrix(
-            key=f"{kind}_outside",
-            title=message("outside"),
-            values=largest,
-            columns=single_axis(message("outside")),
-            step=most,
-            before=outside,
-            sources=lambda i, j: (Cells(kind, row=i),),
+        traced_matrix(computation, kind, title, columns=columns, sources=both_ways, **look),
+        traced_matrix(
+            computation,
+            f"{kind}_outside",
+            outside,
+            take=lambda largest: largest[:, None],
+            columns=single_axis(outside),
             **look,
         ),
     )
 
 
-def notice_reach(reach: Reach) -> tuple[Message, ...]:
-    """What a sliced head cannot see, and what both kinds cost."""
+def notice_reach(trace: HeadsTrace, reach: Reach) -> tuple[Message, ...]:
+    """What a sliced head cannot see, and what both kinds cost: with as many features, a slice has fewer rows."""
+    numbers = sum(W.numel() for W in (trace.module.W_q, trace.module.W_k, trace.module.W_v))
     cost = message(
         "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each "
         "head reads only its slice.",
-        projected=Integer(reach.projected_numbers),
-        sliced=Integer(reach.sliced_numbers),
+        projected=Integer(numbers),
+        sliced=Integer(numbers // trace.n_heads),
     )
-    if len(reach.projected) == 1:
+    if trace.n_heads == 1:
         return cost, message("With one head the slice is the whole row of X, so the two kinds read the same features.")
-    if float(reach.outside(reach.projected).max()) == 0:
+    outside = float(reach.projected_outside.max())
+    if outside == 0:
         return cost, message(
             "Add 1 to one of these features, outside a head's slice: no output changes, as the heads of "
             "this model are slices, too."
@@ -126,5 +157,34 @@ def notice_reach(reach: Reach) -> tuple[Message, ...]:
     return cost, message(
         "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
         "{projected}, that of a sliced head by exactly 0.",
-        projected=Magnitude(float(reach.outside(reach.projected).max())),
+        projected=Magnitude(outside),
     )
+
+
+# How many numbers sliced heads have.
+
+
+@dataclass(frozen=True)
+class SlicedNumbers:
+    """Of one matrix, of one head, and of all heads."""
+
+    matrix: Number
+    head: Number
+    all_heads: Number
+
+
+def count_sliced(n_heads: Number, d_head: Number) -> SlicedNumbers:
+    """How many numbers W_q, W_k and W_v hold where each head reads only a slice."""
+    matrix = d_head * d_head
+    head = 3 * matrix
+    return SlicedNumbers(matrix, head, n_heads * head)
+
+
+def compute_sliced_numbers(n_heads: int, d_head: int) -> Computation:
+    """The same for a question, with what is said of each."""
+    sentences = {
+        "matrix": message("one matrix: {d_head} features in, {d_head} out", d_head=d_head),
+        "head": message("W_q, W_k and W_v of one head"),
+        "all_heads": message("of all {heads} heads", heads=n_heads),
+    }
+    return Computation(count_sliced, {"n_heads": float(n_heads), "d_head": float(d_head)}, Names(sentences, {}))

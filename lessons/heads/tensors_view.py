@@ -2,13 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from torch import Tensor
-
-from attention_core.heads import split_heads
-from lessons.heads.derivation import ManyHeadsDerivation
-from lessons.heads.example import MOST_FEATURES, SideBySide, shown_features, whose_heads
+from attention_core.arrays import Array
+from lessons.heads.example import MOST_FEATURES, HeadsTrace, SideBySide, shown_features, whose_heads
+from lessons.kit.matrices import FEATURE, FEATURES, ROLES, token_axis, traced_matrix
 from lessons.screen.message import Message, message
-from lessons.screen.screen import Cells, Matrices, Matrix
+from lessons.screen.screen import Axis, Cells, Matrices, Matrix
 
 FEW = 8  # features of a wide matrix, where several stand side by side
 HEADS_IN_A_BAND = 8
@@ -20,6 +18,7 @@ TITLES = {
     "v": message("V"),
     "concatenated": message("concatenated"),
 }
+COLOURS = {**ROLES, "heads": "v", "concatenated": "v", "output": "ink"}
 
 Sources = Callable[[int, int], Sequence[Cells]]
 HeadBands = Sequence[Sequence[Matrix | None]]
@@ -36,80 +35,93 @@ def heads_figure(trace: SideBySide, notice: tuple[Message, ...], **look: object)
     return Matrices(notice=notice, **(usual | look))
 
 
-def project_bands(derivation: ManyHeadsDerivation) -> HeadBands:
+def project_bands(trace: HeadsTrace) -> HeadBands:
     """X, and the queries, keys and values of all heads."""
-    x = whole(derivation, "x", FEW, lambda i, j: tuple(Cells(key, row=i) for key in ("x", "q", "k", "v")), given=True)
-    return ((x, *(whole(derivation, role, FEW, lambda i, j: (Cells("x", row=i),)) for role in ("q", "k", "v"))),)
+    x = whole(
+        trace, "x", FEW, given=True, sources=lambda i, j: tuple(Cells(key, row=i) for key in ("x", "q", "k", "v"))
+    )
+    return ((x, *(whole(trace, role, FEW) for role in ("q", "k", "v"))),)
 
 
-def split_bands(derivation: ManyHeadsDerivation, role: str) -> HeadBands:
+def split_bands(trace: HeadsTrace, role: str) -> HeadBands:
     """Queries, keys or values of all heads side by side, and those of each head."""
-    lights = same_feature(derivation, role, role)
-    before = whole(derivation, role, MOST_FEATURES, lights)
-    first, *others = parts_of(derivation, role, role, lights)
+    lights = same_feature(trace, role, role)
+    before = whole(trace, role, MOST_FEATURES, sources=lights)
+    first, *others = parts_of(trace, role, f"parts.{role}", lights)
     return (before, *first), *((None, *band) for band in others)
 
 
-def concatenate_bands(derivation: ManyHeadsDerivation) -> HeadBands:
+def concatenate_bands(trace: HeadsTrace) -> HeadBands:
     """What each head found, and all of it side by side."""
-    lights = same_feature(derivation, "concatenated", "heads")
-    after = whole(derivation, "concatenated", MOST_FEATURES, lights)
-    *others, last = parts_of(derivation, "heads", "concatenated", lights)
+    lights = same_feature(trace, "concatenated", "heads")
+    after = whole(trace, "concatenated", MOST_FEATURES, sources=lights)
+    *others, last = parts_of(trace, "heads", "heads.output", lights)
     return *others, (*last, after)
 
 
-def joined_bands(derivation: ManyHeadsDerivation) -> HeadBands:
+def joined_bands(trace: HeadsTrace) -> HeadBands:
     """What the heads found, W_o, and their product. Each number of the output lights a row and a column."""
-    W_o = derivation.module.W_o
-    title = (
-        message("output = concatenated · W_o")
-        if derivation.module.b_o is None
-        else message("output = concatenated · W_o + bias")
-    )
+    W_o = trace.module.W_o
+    title = message("output = concatenated · W_o")
+    if trace.module.b_o is not None:
+        title = message("output = concatenated · W_o + bias")
     rows, columns = W_o.shape
-    entering, leaving = (shown_features(features, derivation.n_heads, FEW) for features in W_o.shape)
+    entering, leaving = (shown_features(features, trace.n_heads, FEW) for features in W_o.shape)
     remark = message(
         "{rows}×{columns}, {shown}×{wide} shown", rows=rows, columns=columns, shown=len(entering), wide=len(leaving)
     )
-    w_o = derivation.matrix(
-        "w_o",
+    w_o = traced_matrix(
+        trace.computation,
+        "W_o",
         message("W_o"),
-        W_o[entering][:, leaving],
-        leaving,
-        entering,
+        trace.tokens,
+        key="w_o",
+        take=lambda W: W[entering][:, leaving],
+        rows=features_drawn(entering),
+        columns=features_drawn(leaving),
         sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
         remark=remark if (rows, columns) != (len(entering), len(leaving)) else None,
     )
-    found = whole(derivation, "concatenated", FEW, lambda i, j: (Cells("w_o", row=j), Cells("output", row=i)))
-    output = whole(
-        derivation, "output", FEW, lambda i, j: (Cells("concatenated", row=i), Cells("w_o", column=j)), title=title
-    )
-    return ((found, w_o, output),)
+    lights = lambda i, j: (Cells("w_o", row=j), Cells("output", row=i))  # noqa: E731
+    found = whole(trace, "concatenated", FEW, sources=lights)
+    return ((found, w_o, whole(trace, "output", FEW, title=title)),)
 
 
-def whole(derivation: ManyHeadsDerivation, tensor: str, most: int, sources: Sources, **look: object) -> Matrix:
+def whole(trace: HeadsTrace, path: str, most: int, **look: object) -> Matrix:
     """A matrix with the features of all heads, or with about `most` of them where they are many."""
-    values = derivation.tensors[tensor]
-    features = shown_features(derivation.features(tensor), derivation.n_heads, most)
-    usual = {"title": TITLES.get(tensor), "sources": sources, "remark": shown_of(values, len(features))}
-    return derivation.matrix(tensor, values=values[:, features], features=features, **(usual | look))
+    values = trace.computation.follow(path).values
+    features = shown_features(values.shape[-1], trace.n_heads, most)
+    usual = {
+        "title": TITLES.get(path),
+        "rows": token_axis(trace.tokens),
+        "columns": features_drawn(features),
+        "take": lambda a: a[:, features],
+        "computed": True,
+        "colour": COLOURS.get(path, "ink"),
+        "remark": shown_of(values, len(features)),
+    }
+    return traced_matrix(trace.computation, path, tokens=trace.tokens, **(usual | look))
 
 
-def parts_of(derivation: ManyHeadsDerivation, key: str, tensor: str, sources: Sources) -> list[tuple[Matrix, ...]]:
+def parts_of(trace: HeadsTrace, key: str, path: str, sources: Sources) -> list[tuple[Matrix, ...]]:
     """The same features as a matrix for each head, in bands."""
-    n_heads = derivation.n_heads
-    features = shown_features(derivation.features(tensor), n_heads)
-    values = split_heads(derivation.tensors[tensor], n_heads)
+    values = trace.computation.follow(path).values
+    n_heads = len(values)
+    features = shown_features(n_heads * values.shape[-1], n_heads)
     each = len(features) // n_heads
 
     def part(head: int) -> Matrix:
-        own = features[head * each : (head + 1) * each]
-        return derivation.matrix(
-            tensor,
+        return traced_matrix(
+            trace.computation,
+            path,
             message("head {number}", number=head + 1),
-            values[head, :, :each],
-            own,
+            trace.tokens,
             key=f"{key}.{head}",
+            take=lambda a: a[head, :, :each],
+            computed=True,
+            rows=token_axis(trace.tokens),
+            columns=features_drawn(features[head * each : (head + 1) * each]),
+            colour=COLOURS[key],
             sources=lambda i, j: sources(i, head * each + j),
             remark=shown_of(values[head], each),
         )
@@ -118,9 +130,10 @@ def parts_of(derivation: ManyHeadsDerivation, key: str, tensor: str, sources: So
     return [tuple(parts[first : first + HEADS_IN_A_BAND]) for first in range(0, n_heads, HEADS_IN_A_BAND)]
 
 
-def same_feature(derivation: ManyHeadsDerivation, whole_key: str, part_key: str) -> Sources:
+def same_feature(trace: HeadsTrace, whole_key: str, part_key: str) -> Sources:
     """Where a feature stands side by side with all others, and where it stands in its head."""
-    each = len(shown_features(derivation.features(whole_key), derivation.n_heads)) // derivation.n_heads
+    columns = trace.computation.follow(whole_key).values.shape[-1]
+    each = len(shown_features(columns, trace.n_heads)) // trace.n_heads
 
     def sources(i: int, j: int) -> tuple[Cells, ...]:
         head, own = divmod(j, each)
@@ -129,11 +142,14 @@ def same_feature(derivation: ManyHeadsDerivation, whole_key: str, part_key: str)
     return sources
 
 
-def shown_of(values: Tensor, shown: int) -> Message | None:
+def features_drawn(features: Sequence[int]) -> Axis:
+    """An axis of these features, counted from 0."""
+    return Axis(FEATURES, tuple(str(feature + 1) for feature in features), one=FEATURE)
+
+
+def shown_of(values: Array, shown: int) -> Message | None:
     """How many columns of a matrix are drawn, where they are not all."""
     rows, columns = values.shape
-    return (
-        None
-        if shown == columns
-        else message("{rows}×{columns}, {shown} shown", rows=rows, columns=columns, shown=shown)
-    )
+    if shown == columns:
+        return None
+    return message("{rows}×{columns}, {shown} shown", rows=rows, columns=columns, shown=shown)

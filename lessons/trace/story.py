@@ -253,6 +253,7 @@ ONE = {
     "keys": "key",
     "tokens": "token",
     "heads": "head",
+    "features": "feature",
     "visible": "key",
     "vocabulary": "word",
 }
