@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Index = np.ndarray  # numbers of cells, counted in reading order, in an array of any shape
+Numbers = np.ndarray | np.generic  # NumPy has a kind of its own for a single one
+Index = np.ndarray | np.integer  # numbers of cells, counted in reading order, in an array of any shape
 
 
 class NoRule(TypeError, AttributeError):
@@ -38,7 +39,7 @@ class Cells(NamedTuple):
     at: Index
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> Numbers:
         """Their numbers, in the shape of `at`."""
         return self.array.values.reshape(-1)[self.at]
 
@@ -172,7 +173,7 @@ class Traced:
     __array_ufunc__ = None  # so that `array + traced` comes here, too
     __hash__ = object.__hash__
 
-    def __init__(self, values: np.ndarray, rule: Any, name: str | None = None, axes: Sequence[str] = ()):
+    def __init__(self, values: Numbers, rule: Any, name: str | None = None, axes: Sequence[str] = ()):
         self.values, self.rule, self.name, self.axes = np.asarray(values), rule, name, tuple(axes)
 
     shape = property(lambda self: self.values.shape)
@@ -201,11 +202,11 @@ class Traced:
         """As NumPy's."""
         return along("sum", np.sum, self, axis)
 
-    def all(self, axis: int | None = None) -> np.ndarray:
+    def all(self, axis: int | None = None) -> Numbers:
         """Plain, as what a program decides by a look at all cells is no number of the computation."""
         return self.values.all(axis=axis)
 
-    def any(self, axis: int | None = None) -> np.ndarray:
+    def any(self, axis: int | None = None) -> Numbers:
         """Plain, as `all`."""
         return self.values.any(axis=axis)
 

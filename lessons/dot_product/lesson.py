@@ -15,8 +15,8 @@ from lessons.kit.matrices import QUERIES, feature_axis, token_axis, traced_matri
 from lessons.kit.questions import question_picker
 from lessons.kit.weighted_sum import SUM_SENTENCES, View, weighted_sum
 from lessons.screen.message import Magnitude, Message, message
-from lessons.screen.screen import Matrices, Matrix, Screen
-from lessons.trace.computation import Computation
+from lessons.screen.screen import Matrices, Screen
+from lessons.trace.computation import Computation, followed_matrix
 from lessons.trace.head import head_names
 
 HEADING = message("Can tokens attend without learned parameters?")
@@ -112,6 +112,8 @@ def all_rows(example: ExampleTrace, computation: Computation, query: int) -> Vie
 def two_ways(example: ExampleTrace, computation: Computation, query: int) -> View:
     """The output by loops and by matrices, and the difference."""
     ways = loops_beside_matrices(computation.result, 1.0)
+    outputs = {"loops": ways.loops, "matrices": ways.matrices.double()}
+    gap = Computation(subtract_matrices, outputs, computation.names).follow("", name="gap", axes=("queries", "d_v"))
     axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(example.x.shape[1])}
     band = (
         traced_matrix(
@@ -127,9 +129,14 @@ def two_ways(example: ExampleTrace, computation: Computation, query: int) -> Vie
         traced_matrix(
             computation, "output", message("O by matrices"), example.tokens, key="matrices", colour="ink", **axes
         ),
-        Matrix(key="gap", title=message("difference"), values=ways.gap, scale="difference", **axes),
+        followed_matrix(gap, key="gap", title=message("difference"), scale="difference", **axes),
     )
     return notice_ways(ways), "gap", (band,)
+
+
+def subtract_matrices(loops: Float[Array, "queries d_v"], matrices: Float[Array, "queries d_v"]) -> Array:
+    """How far the loops are from the matrices."""
+    return loops - matrices
 
 
 def sum_in_a_loop(attention: AttentionTrace) -> Array:

@@ -179,7 +179,7 @@ def labelled(name: str | Message, what: str | Message) -> str:
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
     if isinstance(step.arithmetic, TracedLine):
-        return localised(step.arithmetic)
+        return str(localised(step.arithmetic))
     if math.isnan(step.value):
         nothing = translate("not a number")
         return f"{step.arithmetic} = {nothing}" if step.arithmetic.parts else nothing

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from jaxtyping import Float
 
-from attention_core.arrays import Array, namespace, plain
+from attention_core.arrays import Array, namespace, numbers_of
 from attention_core.attention import AttentionTrace
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.formulas import stage_formula
@@ -74,7 +74,7 @@ def softmax_row(
     attention: AttentionTrace, query: int, temperature: float = 1.0, *, times: float = 1.0, plus: float = 0.0
 ) -> RowSoftmax:
     """The steps from one query's scores to its weights; the scores are divided, then multiplied and shifted."""
-    visible = plain(attention.visible)[query]
+    visible = numbers_of(attention.visible)[query]
     xp, masked = namespace(attention.masked), attention.masked[query][visible]
     scores = masked / temperature * times + plus
     shifted = scores - xp.amax(scores, axis=0)

@@ -3,15 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from attention_core.attention import mix_values
 from lessons.dot_product import lesson as dot_product
 from lessons.example.example import ExampleTrace
+from lessons.kit.matrices import traced_matrix
 from lessons.mask import lesson as mask
-from lessons.output import lesson as output
 from lessons.overview import matrices_view as overview
 from lessons.scores import lesson as scores
 from lessons.screen.format import equation, labelled, render
-from lessons.screen.message import Message
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Matrices, Matrix, Question, Screen
+from lessons.trace.computation import Computation
+from lessons.trace.head import head_names
 from lessons.worksheet.numbers import is_rounded, with_rounded_weights
 from lessons.worksheet.sheet import DECIMALS
 
@@ -22,10 +25,11 @@ Shows = Callable[[ExampleTrace], Screen]
 class AnswerCell:
     """Where the answer to a question stands: the row and column named in its prompt; without one, the largest.
 
-    Of its derivation, the last `lines` begin with what the sheet prints.
+    Without a `screen`, it is mixed by rounded weights. Of its derivation, the last `lines` begin with what the sheet
+    prints.
     """
 
-    screen: Shows
+    screen: Shows | None
     matrix: str
     row: str
     column: str | None
@@ -63,9 +67,13 @@ def late_weights(trace: ExampleTrace) -> Screen:
     return mask.screen(trace, 0, mask.Choices(trace.heads.select(0).visible, "late"))
 
 
-def mixed_values(trace: ExampleTrace) -> Screen:
-    """The weights and what they mix."""
-    return output.screen(trace, 0, output.Choices("all", 0))
+def mixed_by_hand(trace: ExampleTrace, decimals: int) -> tuple[Matrix, Matrix]:
+    """The weights as the sheet prints them, and the output that follows from those."""
+    rounded = with_rounded_weights(trace, decimals).heads.select(0)
+    computation = Computation(mix_values, {"weights": rounded.weights, "v": rounded.v}, head_names(trace))
+    weights = traced_matrix(computation, "weights", message("weights"), trace.tokens, visible=rounded.visible)
+    mixed = traced_matrix(computation, "", message("output"), trace.tokens, name="output", axes=("queries", "d_v"))
+    return weights, mixed
 
 
 ANSWER_CELLS = {
@@ -85,7 +93,7 @@ ANSWER_CELLS = {
     "What weight does {query} put on {key} at temperature {temperature}?": AnswerCell(
         all_steps, "weights", "query", "key", 3
     ),
-    "What is feature {feature} of the output of {query}?": AnswerCell(mixed_values, "output", "query", "feature"),
+    "What is feature {feature} of the output of {query}?": AnswerCell(None, "output", "query", "feature"),
 }
 
 
@@ -94,8 +102,10 @@ def lines_of_right(question: Question, trace: ExampleTrace, decimals: int) -> tu
     cell = ANSWER_CELLS.get(question.prompt.template)
     if cell is None:
         return ()
-    rounded = cell.screen is mixed_values
-    (matrix,) = found_in(cell.screen(with_rounded_weights(trace, decimals) if rounded else trace), cell.matrix)
+    if cell.screen is None:
+        _, matrix = mixed_by_hand(trace, decimals)
+    else:
+        (matrix,) = found_in(cell.screen(trace), cell.matrix)
     row = place_named(question.prompt, cell.row)
     column = int(matrix.values[row].argmax()) if cell.column is None else place_named(question.prompt, cell.column)
     steps = matrix.derive(row, column)[-cell.lines :]

@@ -16,7 +16,6 @@ from torch import Generator
 from attention_core.randomness import generator
 from lessons.dot_product import lesson as dot_product
 from lessons.example.example import ExampleTrace
-from lessons.kit.head_derivation import VECTORS
 from lessons.kit.questions import below
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
@@ -28,7 +27,8 @@ from lessons.screen.message import Fixed, Message, message, plural
 from lessons.screen.screen import Code, Matrix, Question, Screen
 from lessons.softmax import lesson as softmax
 from lessons.tokens import lesson as tokens
-from lessons.worksheet.derived import found_in, lines_of_right
+from lessons.trace.head import VECTORS
+from lessons.worksheet.derived import found_in, lines_of_right, mixed_by_hand
 from lessons.worksheet.numbers import (
     WIDTHS,
     as_on_paper,
@@ -250,8 +250,7 @@ def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> Pa
 def fill_in_output(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
     """The values, mixed by weights that are rounded."""
     i = last_or_before(trace, random)
-    rounded = with_rounded_weights(trace, decimals)
-    weights, mixed = found_in(output.screen(rounded, 0, output.Choices("all", i)), "weights", "output")
+    weights, mixed = mixed_by_hand(trace, decimals)
     (v,) = found_in(overview.screen(trace, 0, overview.Choices()), "v")
     asks = message(
         "Mix the values by the weights of {query}, which are rounded: that is its output.", query=trace.names[i]

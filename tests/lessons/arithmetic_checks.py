@@ -28,14 +28,18 @@ class Printed:
     __pow__, __neg__, exp, root = by("power"), by("minus"), by("exp"), by("sqrt")
 
 
+def largest(*numbers):
+    return max(numbers, key=lambda number: number.value)
+
+
 def computed(text):
     """What arithmetic comes to, in decimals: 0.1 + 0.2 is 0.3."""
     for sign, meaning in {"^": "**", "·": "*", "÷": "/", "−": "-"}.items():
         text = text.replace("e^(", "exp(").replace(sign, meaning)
-    assert re.fullmatch(r"(?:exp|√|∞|[\d.+*/() -])*", text), text
+    assert re.fullmatch(r"(?:exp|max|√|∞|[\d.,+*/() -])*", text), text
     text = re.sub(NUMBER, r"N('\g<0>')", text).replace("∞", "N('inf')")
     text = re.sub(r"√(N\('\d+'\))", r"\1.root()", text)
-    return eval(text, {"__builtins__": {}, "N": Printed, "exp": Printed.exp}).value
+    return eval(text, {"__builtins__": {}, "N": Printed, "exp": Printed.exp, "max": largest}).value
 
 
 def evaluate(text):
