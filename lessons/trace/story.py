@@ -297,7 +297,7 @@ def name_behind(array: Traced) -> str:
 
 
 def axes_of_annotation(kind: object) -> tuple[str, ...]:
-    """The names of axes in an annotation of jaxtyping; "*batch" stands for any in front, of which the last counts heads."""
+    """The names of axes in an annotation of jaxtyping; "*batch" are any in front, of which the last counts heads."""
     kinds = (kind, *get_args(kind))
     words = next((one.dim_str.split() for one in kinds if getattr(one, "dim_str", "")), [])
     return tuple(word for word in words if word != "...")
