@@ -141,6 +141,7 @@ def inputs_of_module(
 
 SENTENCES = {
     **{name: HEAD_SENTENCES[name] for name in ("x", "q", "k", "v")},
+    "+ of x": message("x of {token} with its position, feature {feature}"),
     "output": message("output of {token}, feature {feature}"),
     "W_o": message("W_o, row {row}, column {column}: an entry of W_o"),
     "sum": message("sum of the row of {query}"),

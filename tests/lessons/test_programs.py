@@ -201,7 +201,7 @@ def same(one, other):
 ACTS_LATER = {
     "carried": {"v"},
     "cost": {"block"},
-    "heads": {"v", "module.W_v", "module.W_o", "scale", "dropout"},
+    "heads": {"v", "W_v", "W_o"},
     "softmax": {"v"},
     "positions": {"head.W_v", "seed"},
     "pytorch": {"tokens", "dropout"},
