@@ -201,7 +201,7 @@ def same(one, other):
 ACTS_LATER = {
     "carried": {"v"},
     "cost": {"block"},
-    "heads": {"v", "W_v", "W_o"},
+    "heads": {"v", "W_v", "W_o", "module.W_o"},
     "softmax": {"v"},
     "positions": {"head.W_v", "seed"},
     "pytorch": {"tokens", "dropout"},
