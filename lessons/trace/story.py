@@ -360,7 +360,8 @@ def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: boo
     def add_lines(cells: Cells, *, asked: bool = False) -> None:
         cells = called(cells) if asked else settled(cells)
         key = (id(cells.array), int(cells.at))
-        if key in lines or isinstance(settled(cells, through_names=True).array.rule, Given):
+        there_from_the_start = isinstance(settled(cells, through_names=True).array.rule, Given)
+        if key in lines or (there_from_the_start and not (cells.array.name and hidden_number(cells))):
             return
         line, term = line_of(cells, names)
         for source in told_first(term):
