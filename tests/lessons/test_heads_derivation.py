@@ -57,7 +57,11 @@ def test_the_whole_way_through_the_heads(example, data):
 def test_an_output_is_told_from_what_every_head_found(bias):
     trace = run_heads(HeadsExample(d_model=6, n_heads=3, bias=bias))
     *way, (says, line) = follow(trace.computation, "output", (2, 4), trace.output[2, 4])
-    assert says == "output of “starts”, feature 5" and line.count("·") == 6
+    bias_said = ", plus the bias" * bias
+    assert says == f"output of “starts”, feature 5: its concatenated row · its column of W_o{bias_said}"
+    assert line.count("·") == 6
+    projected = [says for says, _ in way if " · its column of W_" in says]
+    assert projected and all(says.endswith(", plus the bias") == bias for says in projected)
     assert line.count(" + ") == 6 if bias else line.count(" + ") == 5
     found = [says for says, _ in way if "output of" in says]
     assert found == [f"head {h}: output of “starts”, feature {f}: weights · values" for h in (1, 2, 3) for f in (1, 2)]
@@ -69,7 +73,7 @@ def test_a_feature_of_all_heads_is_told_as_one_of_its_head_before_the_split_and_
     (whole,) = trace.computation.follow("q").derive(4, 5)
     (part,) = trace.computation.follow("parts.q", computed=True).derive(2, 4, 1)
     assert whole == part and whole.value == pytest.approx(float(trace.q[4, 5]))
-    assert render(whole.meaning) == "query of “one”, feature 2 of head 3"
+    assert render(whole.meaning) == "query of “one”, feature 2 of head 3: its row of X · its column of W_q"
 
 
 def test_rotary_positions_turn_queries_and_keys_of_each_head():
@@ -77,8 +81,10 @@ def test_rotary_positions_turn_queries_and_keys_of_each_head():
     trace = run_heads(heads_example(example, "sentence"))
     assert trace.module.rotary is not None
     steps = follow(trace.computation, "heads.q", (1, 3, 2), trace.heads.q[1, 3, 2])
-    assert steps[-1][0] == "head 2: query of “said”, feature 3, turned by its position"
-    assert [says for says, _ in steps[:2]] == [f"query of “said”, feature {f} of head 2" for f in (3, 4)]
+    assert steps[-1][0] == "head 2: query of “said”, feature 3: turned by its position"
+    assert [says for says, _ in steps[:2]] == [
+        f"query of “said”, feature {f} of head 2: its row of X · its column of W_q" for f in (3, 4)
+    ]
 
 
 def test_positions_that_are_added_stand_in_queries_and_keys_alone():
@@ -86,9 +92,10 @@ def test_positions_that_are_added_stand_in_queries_and_keys_alone():
     example = run_example(Example(source="mine", text="", own=own, seed=own.seed, updates=20))
     trace = run_heads(heads_example(example, "sentence"))
     assert trace.added is not None
-    *added, _ = follow(trace.computation, "q", (3, 1), trace.q[3, 1])
+    *added, (says, _) = follow(trace.computation, "q", (3, 1), trace.q[3, 1])
     name = format_value(names(trace.tokens)[3])
     assert [says for says, _ in added] == [f"x of {name} with its position, feature {f + 1}" for f in range(8)]
+    assert ": (its row of X + its position) · its column of W_q" in says
     assert len(follow(trace.computation, "v", (3, 1), trace.v[3, 1])) == 1
 
 
@@ -96,7 +103,7 @@ def test_positions_that_are_added_stand_in_queries_and_keys_alone():
 def test_wide_heads_tell_the_largest_of_their_many_terms(source):
     trace = run_heads(HeadsExample(source=source))
     says, line = follow(trace.computation, "output", (3, 5), trace.output[3, 5])[-1]
-    assert says.endswith(", feature 6") and f"the other {trace.example.d_model - 6}: " in line
+    assert ", feature 6: " in says and f"the other {trace.example.d_model - 6}: " in line
 
 
 def test_drawn_queries_and_keys_are_where_all_begins():
