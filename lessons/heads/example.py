@@ -128,10 +128,11 @@ class HeadsTrace(SideBySide):
     x: Float[Tensor, "tokens d_model"]
     added: Float[Tensor, "tokens d_model"] | None = None
 
-    def __getattr__(self, name: str) -> Tensor:
-        if name in ("q", "k", "v", "concatenated", "output"):
-            return getattr(self.computation.result, name)
-        raise AttributeError(name)
+    q = property(lambda self: self.computation.result.q)
+    k = property(lambda self: self.computation.result.k)
+    v = property(lambda self: self.computation.result.v)
+    concatenated = property(lambda self: self.computation.result.concatenated)
+    output = property(lambda self: self.computation.result.output)
 
     @property
     def usual_sizes(self) -> bool:
