@@ -1,14 +1,16 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.became import film_of_matrices
-from attention_ui.figures.curves import covered_shape, curves_tables, shape_of
+from attention_ui.figures.curves import covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
 from attention_ui.figures.flow import flow_rows
 from attention_ui.figures.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
@@ -16,10 +18,12 @@ from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.passing import passing_table
-from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_says, ribbon_weights, ribbon_words
+from attention_ui.figures.picture import can_be_drawn, svg_of
+from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_numbers, ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
 from attention_ui.page.code import show_source
+from attention_ui.page.derivation import traceable
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import (
     Picked,
@@ -29,6 +33,8 @@ from attention_ui.session.chart import (
     is_projected,
     least_letters,
     liked,
+    offer,
+    offer_numbers,
     show_chart,
     show_rows,
 )
@@ -36,7 +42,7 @@ from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
 from lessons.example.example import MAX_TOKENS
-from lessons.screen.format import format_value, join_sentences, render
+from lessons.screen.format import format_value, join_sentences, render, translate
 from lessons.screen.message import Message
 from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
@@ -69,7 +75,8 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     table = matrices_table(figure, layout, numbered=numbered)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", get_state("film") or film_of_matrices(figure, table, spec["width"]["step"]))
-    return show_chart(figure, spec, {"cells": table}, lesson)
+    given = [matrix.key for matrix in figure.matrices if matrix.given]
+    return show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given)
 
 
 def matrices_template(layout: Layout) -> tuple[dict, bool]:
@@ -165,7 +172,8 @@ def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", film_of_sharing(figure))
     chart = template(sharing_chart, len(figure.portions), least_letters())
-    return show_chart(figure, chart, {"sharing": sharing_table(figure, covered=covered(lesson))}, lesson)
+    table = sharing_table(figure, covered=covered(lesson))
+    return show_chart(figure, chart, {"sharing": table}, lesson, picks=True, width="stretch")
 
 
 def draw_passing(lesson: str | None, figure: OnlineSoftmaxFigure) -> None:
@@ -173,7 +181,7 @@ def draw_passing(lesson: str | None, figure: OnlineSoftmaxFigure) -> None:
     from attention_ui.figures.passing_chart import passing_template  # with Altair
 
     chart = passing_template(len(figure.keys), len(figure.moments), least_letters())
-    show_chart(figure, chart, {"passing": passing_table(figure)}, lesson)
+    show_chart(figure, chart, {"passing": passing_table(figure)}, lesson, width="stretch")
 
 
 def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
@@ -187,7 +195,7 @@ def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
         spec = ribbons_template(*shape)
     tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
     filled = {f"ribbon_{name}": table(figure) for name, table in tables}
-    show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"))
+    show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"), width="stretch")
 
 
 def let_it_ask(chart: str) -> None:
@@ -236,14 +244,14 @@ def draw_facts(lesson: str | None, figure: Facts) -> None:
         place.metric(render(what), UNKNOWN if covered(lesson) else format_value(fact))
 
 
-def draw_listing(figure: Listing) -> None:
+def draw_listing(lesson: str | None, figure: Listing) -> None:
     """The source of functions that ran."""
     st.subheader(render(figure.title), anchor=False)
     st.text(render(figure.note))
     show_source(*figure.functions)
 
 
-def draw_table(figure: Table) -> None:
+def draw_table(lesson: str | None, figure: Table) -> None:
     """A small table. A folded one is made when it is opened."""
     if figure.folded:
         fold(figure.key, render(figure.name), figure.key, partial(draw_rows, figure))
@@ -258,21 +266,83 @@ def draw_rows(figure: Table) -> None:
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
 
 
-KEEP_THEIR_PLACE = {
-    Matrices: draw_matrices,
-    Curves: draw_curves,
-    Points: draw_points,
-    Parts: draw_parts,
-    Film: draw_film,
-    Arcs: draw_arcs,
-    HeadMaps: draw_head_maps,
-    Sharing: draw_sharing,
-    OnlineSoftmaxFigure: draw_passing,
-    Ribbons: draw_ribbons,
-    Flow: draw_flow,
-    Facts: draw_facts,
+# What can be taken out of the drawer.
+
+
+def offer_matrices(figure: Matrices) -> None:
+    """One figure of matrices: its name, its numbers, and its picture, which stays sharp at any size."""
+    layout = Layout(figure)
+    spec, numbered = matrices_template(layout)
+    table = matrices_table(figure, layout, numbered=numbered)
+    with offer_line(figure):
+        offer_numbers(figure.key, table)
+        if can_be_drawn(table):
+            picture = partial(svg_of, table, spec["width"]["step"])
+            offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")
+
+
+def offer_ribbons(figure: Ribbons) -> None:
+    """The weights of a sentence at all moments."""
+    with offer_line(figure):
+        offer_numbers(figure.key, ribbon_numbers(figure))
+
+
+def offer_curves(*figures: Curves) -> None:
+    """Curves, those of a screen in one table."""
+    with offer_line(figures[0]):
+        offer_numbers(figures[0].key if len(figures) == 1 else "curves", curves_numbers(figures))
+
+
+def offer_line(figure: Figure) -> AbstractContextManager:
+    """A line that begins with the name of a figure."""
+    line = st.container(horizontal=True, vertical_alignment="center")
+    line.text(render(figure.name), width="content")
+    return line
+
+
+def has_steps(figure: Matrices) -> bool:
+    """True where the numbers of a matrix can be followed."""
+    return bool(traceable([figure]))
+
+
+class Kind(NamedTuple):
+    """How a page treats one kind of figure.
+
+    While its lesson is covered, it is drawn without its numbers, or else `waits` undrawn. Beside one that can be
+    `followed` stands how a number in it comes about. It `says` what there is to notice within itself, or the page does
+    below it. `numbers` offers what is in it as a file. Those that go `together` share a line, and a file.
+    """
+
+    draw: Callable[[str | None, Any], Picked | None]
+    waits: bool = False
+    followed: Callable[[Any], bool] = lambda figure: False
+    says: bool = False
+    width: Callable[[Any], int] | None = None  # pixels; elsewhere as wide as there is room
+    numbers: Callable[..., None] | None = None
+    together: bool = False
+
+
+KINDS: dict[type[Figure], Kind] = {
+    Matrices: Kind(draw_matrices, followed=has_steps, width=drawn_width, numbers=offer_matrices),
+    Curves: Kind(draw_curves, numbers=offer_curves, together=True),
+    Points: Kind(draw_points),
+    Parts: Kind(draw_parts),
+    Film: Kind(draw_film),
+    Arcs: Kind(draw_arcs),
+    HeadMaps: Kind(draw_head_maps),
+    Sharing: Kind(draw_sharing, followed=lambda figure: True),
+    OnlineSoftmaxFigure: Kind(draw_passing),
+    Ribbons: Kind(draw_ribbons, says=True, numbers=offer_ribbons),
+    Flow: Kind(draw_flow),
+    Facts: Kind(draw_facts),
+    Listing: Kind(draw_listing, waits=True),
+    Table: Kind(draw_table, waits=True),
 }
-ONLY_UNCOVERED = {Listing: draw_listing, Table: draw_table}
+
+
+def kind_of(figure: Figure) -> Kind:
+    """How this figure is treated."""
+    return KINDS[type(figure)]
 
 
 def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
@@ -281,7 +351,15 @@ def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
     Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked. While
     the lesson is covered, of charts only the frames are drawn, of facts what they are, and of the rest nothing.
     """
-    kind = type(figure)
-    if kind in KEEP_THEIR_PLACE:
-        return KEEP_THEIR_PLACE[kind](lesson, figure)
-    return None if covered(lesson) else ONLY_UNCOVERED[kind](figure)
+    kind = kind_of(figure)
+    return None if kind.waits and covered(lesson) else kind.draw(lesson, figure)
+
+
+def offer_figures(figures: Sequence[Figure]) -> None:
+    """The numbers of figures as tables for a spreadsheet, and matrices as pictures."""
+    offered = [(kind_of(figure), figure) for figure in figures if kind_of(figure).numbers]
+    for kind, figure in offered:
+        if not kind.together:
+            kind.numbers(figure)
+    for kind in dict.fromkeys(kind for kind, _ in offered if kind.together):
+        kind.numbers(*(figure for other, figure in offered if other == kind))
