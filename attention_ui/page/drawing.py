@@ -8,19 +8,25 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
-from attention_ui.figures.became import film_of_matrices
-from attention_ui.figures.curves import covered_shape, curves_numbers, curves_tables, shape_of
-from attention_ui.figures.film import film_tables, jumps_of
-from attention_ui.figures.flow import flow_rows
-from attention_ui.figures.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
-from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
-from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.figures.parts import line_height, parts_table
-from attention_ui.figures.passing import passing_table
-from attention_ui.figures.picture import can_be_drawn, svg_of
-from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_numbers, ribbon_says, ribbon_weights, ribbon_words
-from attention_ui.figures.sharing import film_of_sharing, sharing_table
+from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
+from attention_ui.figures.matrices.became import film_of_matrices
+from attention_ui.figures.matrices.film import film_tables, jumps_of
+from attention_ui.figures.matrices.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
+from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
+from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.sentence.ribbons import (
+    FIRST_RIBBONS,
+    ribbon_numbers,
+    ribbon_says,
+    ribbon_weights,
+    ribbon_words,
+)
+from attention_ui.figures.shares.flow import flow_rows
+from attention_ui.figures.shares.head_maps import map_cells, map_frames, maps_height
+from attention_ui.figures.shares.parts import line_height, parts_table
+from attention_ui.figures.shares.passing import passing_table
+from attention_ui.figures.shares.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
 from attention_ui.page.code import show_source
 from attention_ui.page.derivation import traceable
@@ -92,7 +98,7 @@ def matrices_template(layout: Layout) -> tuple[dict, bool]:
     if least_letters() and numbered:
         numbered = cell >= PROJECTED_CELL or layout.columns * PROJECTED_CELL <= PROJECTED_WIDTH
         cell = max(cell, PROJECTED_CELL) if numbered else cell
-    return sized(written_template("grid_chart"), cell, least_letters()), numbered
+    return sized(written_template("matrices/grid_chart"), cell, least_letters()), numbered
 
 
 def drawn_width(figure: Matrices) -> int:
@@ -103,7 +109,9 @@ def drawn_width(figure: Matrices) -> int:
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
-    from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
+    from attention_ui.figures.curves.curves_chart import (
+        curves_chart,  # with Altair, which a page of matrices does without
+    )
 
     letters = least_letters()
     figure = liked_curves(figure)
@@ -122,7 +130,7 @@ def liked_curves(figure: Curves) -> Curves:
 
 def draw_points(lesson: str | None, figure: Points) -> None:
     """A cloud of points."""
-    from attention_ui.figures.points import points_chart, points_table  # with Altair
+    from attention_ui.figures.curves.points import points_chart, points_table  # with Altair
 
     titles = render(figure.x), render(figure.y)
     chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
@@ -138,7 +146,7 @@ def say_whose_weights(figure: Figure) -> None:
 
 def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None) -> None:
     """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked."""
-    from attention_ui.figures.film_chart import film_template
+    from attention_ui.figures.matrices.film_chart import film_template
 
     first = film.frames[0]
     layout = Layout(first)
@@ -158,7 +166,7 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:
     """Bars for the parts of a whole."""
-    from attention_ui.figures.parts_chart import parts_chart
+    from attention_ui.figures.shares.parts_chart import parts_chart
 
     sizes = liked(figure.width), liked(line_height(figure)), least_letters()
     chart = template(parts_chart, len(figure.rows), *sizes)
@@ -167,7 +175,7 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
 
 def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
     """Numbers that become parts of one whole; once the question is answered, the figure plays how."""
-    from attention_ui.figures.sharing_chart import sharing_chart  # with Altair
+    from attention_ui.figures.shares.sharing_chart import sharing_chart  # with Altair
 
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", film_of_sharing(figure))
@@ -178,7 +186,7 @@ def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
 
 def draw_passing(lesson: str | None, figure: OnlineSoftmaxFigure) -> None:
     """A row that is read block by block: it stands at its end, and the browser plays how it came to that."""
-    from attention_ui.figures.passing_chart import passing_template  # with Altair
+    from attention_ui.figures.shares.passing_chart import passing_template  # with Altair
 
     chart = passing_template(len(figure.keys), len(figure.moments), least_letters())
     show_chart(figure, chart, {"passing": passing_table(figure)}, lesson, width="stretch")
@@ -188,9 +196,9 @@ def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
     """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
     shape = (len(figure.tokens), len(figure.moments), is_projected())
     if shape == FIRST_RIBBONS and language().code == FIRST:
-        spec = written_template("first_ribbons")
+        spec = written_template("sentence/first_ribbons")
     else:
-        from attention_ui.figures.ribbons_chart import ribbons_template  # with Altair
+        from attention_ui.figures.sentence.ribbons_chart import ribbons_template  # with Altair
 
         spec = ribbons_template(*shape)
     tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
@@ -207,7 +215,7 @@ def let_it_ask(chart: str) -> None:
 
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
-    from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
+    from attention_ui.figures.sentence.arcs_chart import arcs_chart  # with Altair
 
     if letters := least_letters():
         figure = replace(figure, width=PROJECTED_WIDTH)
@@ -220,7 +228,7 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
 
 def draw_flow(lesson: str | None, figure: Flow) -> None:
     """Two votes side by side."""
-    from attention_ui.figures.flow_chart import flow_chart  # with Altair
+    from attention_ui.figures.shares.flow_chart import flow_chart  # with Altair
 
     show_chart(
         figure, template(flow_chart, min(figure.width, 640), len(figure.cards)), {"flow": flow_rows(figure)}, lesson
@@ -229,7 +237,7 @@ def draw_flow(lesson: str | None, figure: Flow) -> None:
 
 def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
     """Small maps of many heads."""
-    from attention_ui.figures.head_maps_chart import head_maps_chart  # with Altair
+    from attention_ui.figures.shares.head_maps_chart import head_maps_chart  # with Altair
 
     letters = least_letters()
     chart = template(head_maps_chart, figure.width, maps_height(figure, letters), letters)

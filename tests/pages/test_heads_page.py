@@ -14,7 +14,7 @@ from attention_core.head_measures import total_variation
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
 from attention_core.weights import named_weights
 from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
-from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.figures.matrices.grid import SMALLEST_CELL
 from lessons.example.example import Example, run_example
 from lessons.heads.example import (
     HEADS_PRESETS,
