@@ -109,9 +109,8 @@ def drawn_width(figure: Matrices) -> int:
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
-    from attention_ui.figures.curves.curves_chart import (
-        curves_chart,  # with Altair, which a page of matrices does without
-    )
+    # With Altair, which a page of matrices does without.
+    from attention_ui.figures.curves.curves_chart import curves_chart
 
     letters = least_letters()
     figure = liked_curves(figure)
