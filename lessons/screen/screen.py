@@ -160,6 +160,11 @@ class Line:
     points: bool = False
 
 
+def matrices_figures(figures: Iterable[Figure]) -> list[Matrices]:
+    """Those that are figures of matrices."""
+    return [figure for figure in figures if isinstance(figure, Matrices)]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Curves(Figure):
     """Curves over one axis. `levels` are horizontal lines with a meaning, `marks` are vertical ones, named or not;

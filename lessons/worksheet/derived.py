@@ -12,7 +12,7 @@ from lessons.overview import matrices_view as overview
 from lessons.scores import lesson as scores
 from lessons.screen.format import equation, labelled, render
 from lessons.screen.message import Message, message
-from lessons.screen.screen import Matrices, Matrix, Question, Screen
+from lessons.screen.screen import Matrix, Question, Screen, matrices_figures
 from lessons.trace.computation import Computation
 from lessons.trace.head import head_names
 from lessons.worksheet.numbers import is_rounded, with_rounded_weights
@@ -38,7 +38,7 @@ class AnswerCell:
 
 def found_in(screen: Screen, *keys: str) -> tuple[Matrix, ...]:
     """These matrices of a screen, in this order."""
-    every = {m.key: m for figure in screen.figures if isinstance(figure, Matrices) for m in figure.matrices}
+    every = {m.key: m for figure in matrices_figures(screen.figures) for m in figure.matrices}
     return tuple(every[key] for key in keys)
 
 

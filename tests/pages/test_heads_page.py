@@ -14,7 +14,7 @@ from attention_core.head_measures import total_variation
 from attention_core.heads import MultiHeadAttention, SlicedHeads, keep_weights, linear, merge_heads, split_heads
 from attention_core.weights import named_weights
 from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
-from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.figures.matrices.grid import SMALLEST_CELL
 from lessons.example.example import Example, run_example
 from lessons.heads.compute import attend_and_join, many_heads, project_and_split
 from lessons.heads.example import (

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from visiting import answer, chart, in_drawer, open_page, source_shown, texts
 
-from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.figures.matrices.grid import SMALLEST_CELL
 from lessons.example.example import Example, run_example
 from lessons.kit.matrices import BELOW_CONTROLS
 from lessons.positions.lesson import Choices, screen

@@ -10,7 +10,7 @@ from visiting import answer, asked, chart, chosen, open_page, source_shown, text
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, full_mask
-from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.figures.matrices.grid import SMALLEST_CELL
 from lessons.example.example import Example, run_example
 from lessons.heads.example import heads_example
 from lessons.kit.matrices import BELOW_CONTROLS

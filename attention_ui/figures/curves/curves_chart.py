@@ -2,10 +2,10 @@
 
 import altair as alt
 
-from attention_ui.figures.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
-from attention_ui.figures.curves import CurveShape
+from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
+from attention_ui.figures.curves.curves import CurveShape
 from attention_ui.figures.layers import layered, role_colour
-from attention_ui.figures.sharing_chart import PHONE
+from attention_ui.figures.shares.sharing_chart import PHONE
 from lessons.screen.format import translate
 
 BESIDE_A_PAGE = 32  # pixels of the screen that are at the sides of a page on a phone

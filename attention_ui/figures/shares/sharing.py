@@ -5,7 +5,7 @@ Across, a key has a slot of width 1; down, all is in pixels. So the same table s
 
 import pyarrow as pa
 
-from attention_ui.figures.grid import cell_tag, cell_text, tiny_text
+from attention_ui.figures.matrices.grid import cell_tag, cell_text, tiny_text
 from lessons.screen.format import percent, render, visible_text
 from lessons.screen.softmax_parts import Portion, Sharing
 from lessons.screen.text_width import letters

@@ -6,7 +6,7 @@ import altair as alt
 import pyarrow as pa
 
 from attention_ui.figures.layers import alt_layer, role_colour
-from attention_ui.figures.sharing_chart import at, down
+from attention_ui.figures.shares.sharing_chart import at, down
 from lessons.screen.text_width import letters
 
 # Pixels: of letters, about how wide one is, and from row to row.

@@ -2,10 +2,10 @@
 
 import altair as alt
 
-from attention_ui.figures.film_chart import PACES, playing
 from attention_ui.figures.layers import role_colour
-from attention_ui.figures.passing import EVER, PASSING_HEIGHT
-from attention_ui.figures.sharing_chart import SERIF, SLOT, across_the_page, at, down
+from attention_ui.figures.matrices.film_chart import PACES, playing
+from attention_ui.figures.shares.passing import EVER, PASSING_HEIGHT
+from attention_ui.figures.shares.sharing_chart import SERIF, SLOT, across_the_page, at, down
 from attention_ui.figures.template import template
 from words import cached_by_language
 

@@ -1,16 +1,16 @@
 """The template of a sentence and its ribbons. One for every width: on a phone the sentence stands upright.
 
-`python -m attention_ui.figures.ribbons_chart` writes the template of the first screen down again, after it has changed.
+`python -m attention_ui.figures.sentence.ribbons_chart` writes the first screen down again, after a change.
 """
 
 import json
 
 import altair as alt
 
-from attention_ui.figures.film_chart import playing
 from attention_ui.figures.layers import alt_layer, role_colour
-from attention_ui.figures.ribbons import FIRST_RIBBONS
-from attention_ui.figures.sharing_chart import PHONE, SERIF, at, down
+from attention_ui.figures.matrices.film_chart import playing
+from attention_ui.figures.sentence.ribbons import FIRST_RIBBONS
+from attention_ui.figures.shares.sharing_chart import PHONE, SERIF, at, down
 from attention_ui.figures.template import template, write_down
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
@@ -247,4 +247,4 @@ def words_to_point_at() -> alt.Chart:
 
 
 if __name__ == "__main__":
-    write_down("first_ribbons", ribbons_template(*FIRST_RIBBONS))
+    write_down("sentence/first_ribbons", ribbons_template(*FIRST_RIBBONS))

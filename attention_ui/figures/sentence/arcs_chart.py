@@ -2,8 +2,8 @@
 
 import altair as alt
 
-from attention_ui.figures.arcs import LETTERS_OF_WORDS
 from attention_ui.figures.layers import layered, role_colour
+from attention_ui.figures.sentence.arcs import LETTERS_OF_WORDS
 
 ARC = "M-1,0C-0.9,-0.6 0.9,-0.6 1,0"  # between −1 and 1; as high as 0.45 of its half width
 ARC_HEIGHT = 0.45 / 2  # of an arc, in its widths

@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape
 
 import pyarrow as pa
 
-from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, font_size
+from attention_ui.figures.matrices.grid import NUMBER_FONT, TITLE_FONT, font_size
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER, role_colours
 
 CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}

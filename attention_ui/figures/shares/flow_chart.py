@@ -2,8 +2,8 @@
 
 import altair as alt
 
-from attention_ui.figures.flow import BETWEEN_CARDS, STACK, TITLES_FROM
 from attention_ui.figures.layers import layered, role_colour
+from attention_ui.figures.shares.flow import BETWEEN_CARDS, STACK, TITLES_FROM
 
 FLOW_HEIGHT = 300
 VOTE_LETTERS = 18  # pixels of the letters: votes are shown to a room

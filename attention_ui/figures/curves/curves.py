@@ -6,7 +6,15 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from attention_ui.figures.curve_names import LETTERS_OF_NAMES, Plot, level_names, line_names, mark_names, paths, reach
+from attention_ui.figures.curves.curve_names import (
+    LETTERS_OF_NAMES,
+    Plot,
+    level_names,
+    line_names,
+    mark_names,
+    paths,
+    reach,
+)
 from lessons.screen.format import render
 from lessons.screen.screen import Curves, Line
 

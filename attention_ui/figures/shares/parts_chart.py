@@ -3,7 +3,7 @@
 import altair as alt
 
 from attention_ui.figures.layers import layered, role_colour, tone_scale
-from attention_ui.figures.parts import BAR_PANEL_WIDTH, LABEL_WIDTH
+from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, LABEL_WIDTH
 
 
 def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.LayerChart:

@@ -5,7 +5,7 @@ Across, a key has a slot of width 1 and the output as many slots as it has featu
 
 import pyarrow as pa
 
-from attention_ui.figures.grid import cell_text, tiny_text
+from attention_ui.figures.matrices.grid import cell_text, tiny_text
 from lessons.screen.format import render, visible_text
 from lessons.screen.online_softmax import BlockState, OnlineSoftmaxFigure
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from attention_ui.figures.grid import CELL_GAP, COLOURED, cell_tag
+from attention_ui.figures.matrices.grid import CELL_GAP, COLOURED, cell_tag
 from attention_ui.figures.roles import FULL
 from lessons.screen.screen import Matrices, Matrix
 

@@ -3,7 +3,7 @@
 import altair as alt
 
 from attention_ui.figures.layers import alt_layer, role_colour
-from attention_ui.figures.sharing import DEEP, WHOLE
+from attention_ui.figures.shares.sharing import DEEP, WHOLE
 
 SHARING_HEIGHT = WHOLE + DEEP + 60
 GUTTER, PHONE = 150, 560  # pixels: for what the lines are, where the page is wider than a phone

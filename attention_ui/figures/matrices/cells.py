@@ -1,12 +1,12 @@
 """The template of figures made of matrices: how Vega draws each kind of thing that a `Grid` holds.
 
-`python -m attention_ui.figures.cells` writes the template of the matrices down again, after it has changed.
+`python -m attention_ui.figures.matrices.cells` writes the template down again, after it has changed.
 """
 
 import altair as alt
 
-from attention_ui.figures.grid import CELL_GAP, COLOURED, LARGEST_CELL, NUMBER_FONT, TITLE_FONT
 from attention_ui.figures.layers import alt_layer, tone_scale
+from attention_ui.figures.matrices.grid import CELL_GAP, COLOURED, LARGEST_CELL, NUMBER_FONT, TITLE_FONT
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, NUMBER_UP, SCORE_DOMAIN, TINT, TIP, WITHOUT_NUMBER
 from attention_ui.figures.template import template, write_down
 
@@ -198,4 +198,4 @@ def stroke_tone() -> alt.Stroke:
 
 
 if __name__ == "__main__":
-    write_down("grid_chart", template(grid_chart))
+    write_down("matrices/grid_chart", template(grid_chart))

@@ -8,8 +8,8 @@ from functools import cached_property, lru_cache
 
 import pyarrow as pa
 
-from attention_ui.figures import grid as drawn
-from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
+from attention_ui.figures.matrices import grid as drawn
+from attention_ui.figures.matrices.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
 from lessons.screen.arithmetic import digits
 from lessons.screen.format import (
     distinguishable,

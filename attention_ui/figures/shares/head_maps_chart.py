@@ -2,8 +2,8 @@
 
 import altair as alt
 
-from attention_ui.figures.head_maps import MAP_NAMES, MAP_SCORES
 from attention_ui.figures.layers import layered, role_colour, tone_scale
+from attention_ui.figures.shares.head_maps import MAP_NAMES, MAP_SCORES
 
 
 def head_maps_chart(width: int, height: int, letters: int = 0) -> alt.LayerChart:

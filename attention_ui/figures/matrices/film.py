@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from attention_ui.figures.curves import curves_tables
-from attention_ui.figures.grid import MOMENT, Grid
-from attention_ui.figures.matrices import Layout, fill
+from attention_ui.figures.curves.curves import curves_tables
+from attention_ui.figures.matrices.grid import MOMENT, Grid
+from attention_ui.figures.matrices.matrices import Layout, fill
 from lessons.screen.format import labelled, listed, number, percent, render
 from lessons.screen.screen import Curves, Film, Matrices, Matrix
 
