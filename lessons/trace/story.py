@@ -198,9 +198,9 @@ class Names:
     """What a reader calls cells.
 
     `sentences` has one for each name of an array, with what counts its axes as arguments, also within a sentence that
-    is an argument itself: {query}, {key}, {token}, {head}, {feature}, {word}; "masked hidden" is said of cells of `masked` that a mask hides, and "max of masked" of a
-    maximum of it that has no name of its own. `things` are what the entries of an axis are called, by the name of the
-    axis; those of others are counted from 1.
+    is an argument itself: {query}, {key}, {token}, {head}, {feature}, {word}; "masked hidden" is said of cells of
+    `masked` that a mask hides, and "max of masked" of a maximum of it that has no name of its own. `things` are what
+    the entries of an axis are called, by the name of the axis; those of others are counted from 1.
     """
 
     sentences: Mapping[str, Message]
