@@ -9,11 +9,8 @@ import numpy as np
 import torch
 from torch import Generator
 
-from lessons.backward.derivation import word_of
-from lessons.backward.gradients_view import loss_of_one, said_and_wanted
-from lessons.backward.one_prediction import Prediction
-from lessons.backward.sums_view import asked_everywhere
-from lessons.backward.update_view import RATES, loss_after, promised, rate_as_written
+from lessons.backward.one_prediction import Prediction, word_of
+from lessons.backward.update_view import RATES, rate_as_written, steps_at
 from lessons.kit.questions import (
     Asked,
     asks_about,
@@ -34,10 +31,11 @@ LEAST_LOSS = 0.01  # less looks like nothing
 def most_raised(mistake: Prediction, random: Generator) -> Asked:
     """A score goes up where its weight and its d_weight together say so."""
     asked, names = mistake.asked[-1], mistake.names
+    way = mistake.way
     d_scores, d_weights, weights = (
-        torch.tensor(mistake.numbers[name][asked]) for name in ("d_scores", "d_weights", "weights")
+        torch.tensor(rows[asked]) for rows in (way.d_scores, way.d_weights, way.attention.weights)
     )
-    right = mistake.tokens.index(said_and_wanted_word(mistake))
+    right = mistake.tokens.index(word_of(mistake.right).text)
     lowest, heaviest = int(d_weights.argmin()), int(weights.argmax())
     return asks_about(
         "d_scores",
@@ -84,18 +82,13 @@ def most_raised(mistake: Prediction, random: Generator) -> Asked:
     )
 
 
-def said_and_wanted_word(mistake: Prediction) -> str:
-    """The right word as it stands in the sentence."""
-    return word_of(said_and_wanted(mistake)[1]).text
-
-
 def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
     """What is masked has no gradient: which key is it?"""
-    everywhere = asked_everywhere(mistake)
-    visible, names = torch.tensor(everywhere.attention.visible), mistake.names
+    attention, names = mistake.way.attention, mistake.names
+    visible = torch.tensor(attention.visible)
     query = one_of((~visible).any(dim=-1) & (visible.sum(dim=-1) > 1), random)  # one key alone has no gradient either
     hidden = one_of(~visible[query], random)
-    weights = everywhere.attention.weights[query]
+    weights = attention.weights[query]
     others = [j for j in torch.randperm(len(names), generator=random).tolist() if visible[query, j] and j != query]
     return multiple_choice(
         message(
@@ -157,7 +150,7 @@ def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
 
 def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
     """The learning rate is the same for all; the gradients are not."""
-    lengths = {f"W_{role}": float(np.linalg.norm(mistake.numbers[f"d_W_{role}"])) for role in "qkv"}
+    lengths = dict(zip(("W_q", "W_k", "W_v"), mistake.lengths_of_maps.tolist(), strict=True))
     *others, second, most = sorted(lengths, key=lengths.__getitem__)
     if lengths[most] < CLEARLY_LONGER * lengths[second]:
         return None
@@ -187,10 +180,11 @@ def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
 def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
     """Twice the step, not twice the gain."""
     rate = RATES[3 + below(4, random)]
-    before, after, then = loss_of_one(mistake), loss_after(mistake, rate), loss_after(mistake, 2 * rate)
+    steps = steps_at(mistake, rate, 2 * rate)
+    before, (after, then), (_, line) = float(steps.before), steps.after.tolist(), steps.promised.tolist()
     if abs(before - after) < WORTH_ASKING or then < LEAST_LOSS:
         return None
-    doubled, line = before - 2 * (before - after), promised(mistake, 2 * rate)
+    doubled = before - 2 * (before - after)
     return multiple_choice_of_numbers(
         lambda shown: message(
             "One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
@@ -235,8 +229,8 @@ def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
 
 def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked:
     """The probability minus 1. Always possible."""
-    probabilities, right = said_and_wanted(mistake)
-    p = probabilities[right]
+    right = mistake.right
+    p = float(mistake.probabilities[right])
     return asks_about(
         "d_logits",
         (mistake.asked[-1], right),

@@ -6,7 +6,7 @@ import pytest
 from visiting import answer, chart, open_page, source_shown, texts
 
 from attention_core.backward import attend_backward, softmax_backward
-from lessons.backward.finite_differences import central_differences, losses_at
+from attention_core.finite_differences import central_differences, losses_at
 from lessons.backward.lesson import HEADING, Choices, screen
 from lessons.example.example import Example, run_example
 from lessons.screen.arithmetic import digits
