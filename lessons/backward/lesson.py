@@ -16,6 +16,7 @@ from lessons.backward.questions import QUESTIONS
 from lessons.backward.softmax_view import compute_row, softmax_and_back, softmax_figures
 from lessons.backward.sums_view import compute_value, sums_figures
 from lessons.backward.update_view import compute_steps, update_figures
+from lessons.backward.way_back import go_back
 from lessons.example.example import ExampleTrace
 from lessons.kit.formulas import A, K, Q, V
 from lessons.kit.questions import question_picker
@@ -79,10 +80,12 @@ def code_back(mistake: Prediction, choices: Choices) -> Code:
             return mistake.computation.code(GRADIENTS, attend_backward, softmax_backward, cross_entropy_backward)
         case "softmax":
             computation = compute_row(mistake, choices.size)
-            return computation.code(("row.weights", "row.mean", "row.d_sized"), softmax_and_back, softmax_backward)
+            return computation.code(
+                ("row.weights", "row.mean", "row.d_sized"), softmax_and_back, go_back, softmax_backward
+            )
         case "sums":
             computation = compute_value(mistake, choices.key)
-            return computation.code(("way.d_scores", "added", "d_value"), attend_backward, softmax_backward)
+            return computation.code(("way.d_scores", "added", "d_value"), go_back, attend_backward, softmax_backward)
         case "update":
             computation = compute_steps(mistake, np.array([choices.rate], float))
             return computation.code(("before", "promised", "after"), gradient_of, losses_at, model_backward)

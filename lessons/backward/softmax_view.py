@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attention_core.arrays import Array, numbers_of, row_products
-from attention_core.attention import softmax_rows
+from attention_core.attention import Number, softmax_rows
 from lessons.backward.one_prediction import Prediction, whose_gradients
 from lessons.backward.way_back import WayBack, go_back
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
@@ -46,7 +46,7 @@ class SizedRow:
     row: RowBack
 
 
-def softmax_and_back(scaled: Float[Array, " visible"], d_weights: Float[Array, " visible"], size: float) -> RowBack:
+def softmax_and_back(scaled: Float[Array, " visible"], d_weights: Float[Array, " visible"], size: Number) -> RowBack:
     """One row of scores times `size` through the softmax and back; the gradients of the weights stay as they are."""
     sized = scaled * size
     weights = softmax_rows(sized[None])[0]
@@ -55,7 +55,7 @@ def softmax_and_back(scaled: Float[Array, " visible"], d_weights: Float[Array, "
     return RowBack(sized, weights, d_weights, mean, less_mean, weights * less_mean)
 
 
-def resize_scores(query: int, size: float, **sentence: Array) -> SizedRow:
+def resize_scores(query: int, size: Number, **sentence: Array) -> SizedRow:
     """Go back through a `sentence`, and once more through the softmax of one query with its scores times `size`."""
     way = go_back(**sentence)
     visible = numbers_of(way.attention.visible)[query]
