@@ -100,9 +100,6 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
             message("{token}", token=names[hidden]),
             message("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor."),
         ),
-        Card(
-            message("{token}", token=names[query]), message("A token may look at itself, so its own score learns, too.")
-        ),
         *(
             Card(
                 message("{token}", token=names[j]),
@@ -111,7 +108,7 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
                     weight=Fixed(float(weights[j])),
                 ),
             )
-            for j in others
+            for j in (query, *others)
         ),
     )
 
@@ -119,8 +116,12 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
 def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
     """A token that was asked nothing still has a key and a value that were read."""
     asked = mistake.asked[-1]
-    other = below(asked, random)
-    about = {"token": mistake.names[other], "query": mistake.names[asked]}
+    token = mistake.names[below(asked, random)]
+    about = {"token": token, "query": mistake.names[asked]}
+    read = message(
+        "{query} read the key and the value of {token}, and both are made of its x: all three have a part in the loss.",
+        **about,
+    )
     return multiple_choice(
         message(
             "The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
@@ -128,23 +129,12 @@ def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
             **about,
         ),
         Card(
-            message("d_q of {token}", token=about["token"]),
+            message("d_q of {token}", token=token),
             message("Its query served its own prediction only, and that does not count here."),
         ),
-        Card(
-            message("d_k of {token}", token=about["token"]),
-            message(
-                "{query} compared its query with this key, so the key has a part in the loss.", query=about["query"]
-            ),
-        ),
-        Card(
-            message("d_v of {token}", token=about["token"]),
-            message("{query} mixed this value into its output, so it has a part in the loss.", query=about["query"]),
-        ),
-        Card(
-            message("d_x of {token}", token=about["token"]),
-            message("Key and value are made of x, and both have a part in the loss."),
-        ),
+        Card(message("d_k of {token}", token=token), read),
+        Card(message("d_v of {token}", token=token), read),
+        Card(message("d_x of {token}", token=token), read),
     )
 
 
@@ -185,6 +175,7 @@ def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
     if abs(before - after) < WORTH_ASKING or then < LEAST_LOSS:
         return None
     doubled = before - 2 * (before - after)
+    bends = message("The step is twice as long, and the loss was measured there: it bends on the way.")
     return multiple_choice_of_numbers(
         lambda shown: message(
             "One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
@@ -193,37 +184,13 @@ def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
             before=shown(before),
             after=shown(after),
         ),
-        (
-            then,
-            message("The step is twice as long, and the loss was measured there: it bends on the way."),
-            message("twice the step, along a curve"),
-        ),
-        (
-            doubled if doubled > 0 else math.nan,
-            message("Twice the rate doubles the step, not the change: the loss is no straight line."),
-            message("twice the step, twice the change"),
-        ),
-        (
-            line if line > 0 else math.nan,
-            message("That is the straight line of the gradient. The loss leaves it."),
-            message("down the straight line of the gradient"),
-        ),
-        (after, message("A step twice as long ends somewhere else."), message("the same direction, the same loss")),
-        (
-            after**2 / before,
-            message("A second step does not change the loss by the same factor, nor does one twice as long."),
-            message("the same factor once more"),
-        ),
-        (
-            (before + after) / 2,
-            message("That is half the change. The step is twice as long, not half."),
-            message("twice the rate, half the change"),
-        ),
-        (
-            0.0,
-            message("A longer step need not end where the loss is 0: it was measured there."),
-            message("a longer step arrives at the bottom"),
-        ),
+        (then, bends, message("twice the step, along a curve")),
+        (doubled if doubled > 0 else math.nan, bends, message("twice the step, twice the change")),
+        (line if line > 0 else math.nan, bends, message("down the straight line of the gradient")),
+        (after, bends, message("the same direction, the same loss")),
+        (after**2 / before, bends, message("the same factor once more")),
+        ((before + after) / 2, bends, message("twice the rate, half the change")),
+        (0.0, bends, message("a longer step arrives at the bottom")),
     )
 
 
@@ -231,6 +198,7 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
     """The probability minus 1. Always possible."""
     right = mistake.right
     p = float(mistake.probabilities[right])
+    not_its_gradient = message("The loss is minus ln of the probability. Asked for is its gradient.")
     return asks_about(
         "d_logits",
         (mistake.asked[-1], right),
@@ -258,12 +226,12 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
             ),
             (
                 -float(np.log(p)),
-                message("That is the loss itself, not its gradient."),
+                not_its_gradient,
                 message("minus ln of the probability"),
             ),
             (
                 float(np.log(p)),
-                message("That is ln of the probability. Asked for is the gradient of minus that."),
+                not_its_gradient,
                 message("ln of the probability"),
             ),
             (

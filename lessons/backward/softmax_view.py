@@ -63,7 +63,7 @@ def resize_scores(query: int, size: Number, **sentence: Array) -> SizedRow:
     return SizedRow(way, softmax_and_back(scaled, d_weights, size))
 
 
-SENTENCES = {
+ROW_SENTENCES = {
     "sized": message("scaled score of {key}, times the size"),
     "max of sized": message("the largest of these"),
     "sum of sized": message("sum over all visible keys"),
@@ -76,7 +76,7 @@ SENTENCES = {
 
 def compute_row(correction: Prediction, size: float) -> Computation:
     """The row of the query that was asked."""
-    names, seen = correction.called(**SENTENCES), visible_keys(correction)
+    names, seen = correction.called(**ROW_SENTENCES), visible_keys(correction)
     names = replace(names, things={**names.things, "visible": seen})
     return correction.compute(resize_scores, names, query=correction.asked[-1], size=float(size))
 

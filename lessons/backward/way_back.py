@@ -61,22 +61,8 @@ def go_back(
     d_W_q, d_W_k, d_W_v = x.mT @ d.d_q, x.mT @ d.d_k, x.mT @ d.d_v
     d_x = d_after + (d.d_q @ W_q.mT + d.d_k @ W_k.mT + d.d_v @ W_v.mT)
     return WayBack(
-        attention=attention,
-        after=after,
-        logits=logits,
-        loss=loss,
-        d_logits=d_logits,
-        d_after=d_after,
-        d_output=d_output,
-        d_weights=d.d_weights,
-        d_scores=d.d_scores,
-        d_q=d.d_q,
-        d_k=d.d_k,
-        d_v=d.d_v,
-        d_W_q=d_W_q,
-        d_W_k=d_W_k,
-        d_W_v=d_W_v,
-        d_x=d_x,
+        *(attention, after, logits, loss, d_logits, d_after, d_output),
+        *(d.d_weights, d.d_scores, d.d_q, d.d_k, d.d_v, d_W_q, d_W_k, d_W_v, d_x),
     )
 
 
@@ -86,7 +72,7 @@ OF_MAP = message(
 NOT_ASKED = message("the prediction at {token} does not count, so nothing comes back to its output")
 QUERY_NOT_ASKED = message("the prediction at {query} does not count, so nothing comes back to its output")
 NEVER_LOOKED_AT = message("no query that counts may look at {key}, so nothing comes back")
-SENTENCES: Mapping[str, Message] = {
+BACK_SENTENCES: Mapping[str, Message] = {
     **HEAD_SENTENCES,
     "after": message("{token} after the attention, feature {feature}: x + output · a column of W_o"),
     "logits": message(
@@ -139,4 +125,4 @@ def names_on_the_way(
         d_score = message("d_score of {key} for {query}: weight · (d_weight − mean), ÷ {divisor}", divisor=divisor)
     own = {"probabilities": probability, "d_logits": d_logit, "d_scores": d_score}
     things = {**dict.fromkeys(("tokens", "queries", "keys"), tokens), "vocabulary": words}
-    return Names({**SENTENCES, **own, **sentences}, things, (*FORWARDS, *(f"way.{name}" for name in FORWARDS)))
+    return Names({**BACK_SENTENCES, **own, **sentences}, things, (*FORWARDS, *(f"way.{name}" for name in FORWARDS)))

@@ -31,9 +31,9 @@ from lessons.backward.sums_view import sentence_that_shares
 from lessons.backward.update_view import RATES, TRIED, notice_others, notice_promise
 from lessons.example.example import Example, run_example
 from lessons.kit.questions import question_picker
-from lessons.screen.format import equation, magnitude, percent, render, render_all
+from lessons.screen.format import equation, format_value, magnitude, percent, render, render_all
 from lessons.trace.story import sources_among
-from tests.printed import read_alike, some_may_differ
+from tests.printed import read_alike, readings, some_may_differ, with_decimals
 
 WORDS = PronounTask().vocabulary.tokens
 EXAMPLES = st.sampled_from([Example(), Example(seed=7, causal=False), Example(seed=3, scaling=False)])
@@ -725,8 +725,8 @@ ORACLE = {
     "It has the largest weight already. What counts as well is how far its d_weight is below the mean.": concept,
     "The d_score of {key} is {gradient}; another is lower.": another_is_lower,
     "It is visible, with the weight {weight}, so its score gets a gradient.": visible_weight,
-    "{query} compared its query with this key, so the key has a part in the loss.": chosen,
-    "{query} mixed this value into its output, so it has a part in the loss.": chosen,
+    "{query} read the key and the value of {token}, and both are made of its x: all three have a part in the "
+    "loss.": chosen,
 }
 
 
@@ -768,7 +768,6 @@ def answer_hidden(case, prompt):
     d_scores = anew(case, everywhere=True).d["scores"][prompt.arguments["query"].position]
     return {
         "It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.": ...,
-        "A token may look at itself, so its own score learns, too.": prompt.arguments["query"].position,
         "It is visible, with the weight {weight}, so its score gets a gradient.": ...,
         JUDGE: lambda card: d_scores[token_on(card)] == 0,
     }
@@ -779,38 +778,58 @@ def answer_alone(case, prompt):
     judge = by_text({f"d_{name} of {{token}}": not d[name][token].any() for name in "qkvx"})
     replies = (
         "Its query served its own prediction only, and that does not count here.",
-        "{query} compared its query with this key, so the key has a part in the loss.",
-        "{query} mixed this value into its output, so it has a part in the loss.",
-        "Key and value are made of x, and both have a part in the loss.",
+        "{query} read the key and the value of {token}, and both are made of its x: all three have a part in the loss.",
     )
     return {reply: {"token": token} for reply in replies} | {JUDGE: judge}
+
+
+def judge_by_thought(numbers):
+    """Each card says the number to which its thought leads, the right one first."""
+    right = next(iter(numbers))
+
+    def judge(card):
+        said, thought = card.text.arguments["number"], card.reason.template
+        assert format_value(said) in readings(numbers[thought], with_decimals(said.decimals)), thought
+        return thought == right
+
+    return judge
 
 
 def answer_twice(case, prompt):
     rate = float(prompt.arguments["rate"].value)
     before, after, then = losses(case, 0.0, rate, 2 * rate)
-    return {
-        "The step is twice as long, and the loss was measured there: it bends on the way.": then,
-        "Twice the rate doubles the step, not the change: the loss is no straight line.": before - 2 * (before - after),
-        "That is the straight line of the gradient. The loss leaves it.": line_of(case, 2 * rate),
-        "A step twice as long ends somewhere else.": after,
-        "That is half the change. The step is twice as long, not half.": (before + after) / 2,
-        "A second step does not change the loss by the same factor, nor does one twice as long.": after**2 / before,
-        "A longer step need not end where the loss is 0: it was measured there.": 0.0,
+    numbers = {
+        "twice the step, along a curve": then,
+        "twice the step, twice the change": before - 2 * (before - after),
+        "down the straight line of the gradient": line_of(case, 2 * rate),
+        "the same direction, the same loss": after,
+        "twice the rate, half the change": (before + after) / 2,
+        "the same factor once more": after**2 / before,
+        "a longer step arrives at the bottom": 0.0,
     }
+    reply = "The step is twice as long, and the loss was measured there: it bends on the way."
+    return {reply: ..., JUDGE: judge_by_thought(numbers)}
 
 
 def answer_logit(case, prompt):
     p = probabilities(case)[right_of(case)]
     assert last(case, "logits")[right_of(case)] == pytest.approx(p - 1)
-    return {
-        "Probability minus 1: negative, so a step against it raises the logit.": p - 1,
-        "So it would be for a wrong word. For the right one 1 is taken away.": p,
-        "That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.": 1 - p,
-        "That is the loss itself, not its gradient.": -math.log(p),
-        "That is ln of the probability. Asked for is the gradient of minus that.": math.log(p),
-        "That would be so if it gave the right word no probability at all.": -1.0,
+    numbers = {
+        "the probability, minus 1": p - 1,
+        "the probability, just as it is": p,
+        "1, minus the probability": 1 - p,
+        "minus ln of the probability": -math.log(p),
+        "ln of the probability": math.log(p),
+        "minus 1, whatever the probability": -1.0,
     }
+    replies = (
+        "Probability minus 1: negative, so a step against it raises the logit.",
+        "So it would be for a wrong word. For the right one 1 is taken away.",
+        "That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.",
+        "The loss is minus ln of the probability. Asked for is its gradient.",
+        "That would be so if it gave the right word no probability at all.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: judge_by_thought(numbers)}
 
 
 ANSWERS = {
