@@ -258,9 +258,7 @@ def predict(model: TinyTransformer, batch: Batch) -> tuple[ModelTrace, LossTrace
     return trace, loss_of(model, trace, batch.targets)
 
 
-def gradient_of(
-    model: TinyTransformer, batch: Batch
-) -> tuple[Float[Array, "*runs"], Float[Array, "*runs parameters"]]:
+def gradient_of(model: TinyTransformer, batch: Batch) -> tuple[Float[Array, "*runs"], Float[Array, "*runs parameters"]]:
     """The loss, and its gradient by the chain rule, all weights in one vector."""
     trace, loss = predict(model, batch)
     gradients = model_backward(model, trace, loss_backward(loss))
