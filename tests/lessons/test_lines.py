@@ -89,10 +89,11 @@ def test_a_story_goes_from_the_inputs_to_the_number_and_tells_each_step_once():
     assert sum("÷ √3" in line.text for line in story) == 2
 
 
-def test_a_hidden_weight_needs_no_story():
+def test_of_a_hidden_weight_the_hidden_score_is_all_there_is_to_tell():
     _, trace = one_head()
-    names = Names({"weights hidden": message("masked")}, {})
-    assert [render(line.meaning) for line in story_of(trace.weights, (0, 3), names)] == ["masked"]
+    names = Names({"masked hidden": message("may not look"), "weights hidden": message("masked")}, {})
+    told = story_of(trace.weights, (0, 3), names)
+    assert [render(line.meaning) for line in told] == ["may not look", "masked"]
 
 
 def test_a_story_takes_as_it_is_what_is_known_unless_it_is_about_it():
