@@ -25,6 +25,7 @@ Order of reading
     optimiser       from gradients to better weights
     evaluation      how good a model is at what it is not trained on
     training        `train`: an iterator of steps; several runs side by side
+    finite_differences  the loss near some weights, measured: gradients without a chain rule
     observe         what can be seen of a trained model: attention, ablation
     language_model  a model of words that ships with the app: weights, pieces, what enters each head
     head_patterns   what a head looks at, as a number, and the name that this earns

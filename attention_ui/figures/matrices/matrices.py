@@ -219,6 +219,8 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
 def lights(matrices: dict[str, Matrix], matrix: Matrix, lit: list[tuple[Lit, ...]] | None, i: int, j: int) -> str:
     """The tags of all that lights up: the cell and its sources, or what stands at the same place elsewhere."""
     sources = tuple(matrix.sources(i, j)) or (() if lit is None else lit[i * matrix.values.shape[1] + j])
+    if matrix.twin in matrices:
+        sources += (Cells(matrix.twin, i, j),)
     return cell_tag(matrix.key, i, j) + tags(sources or tuple(same_place(matrices.values(), matrix, i, j)))
 
 
