@@ -12,6 +12,8 @@ Order of reading
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
     masks           which query may attend to which key
     distances       windows, global tokens, ALiBi
+    positions       what is added or turned for a position, and how alike positions are over distance
+    permutation     the same tokens in another order: does attention know?
     online_softmax  the same attention block by block, as FlashAttention computes it
     heads           several attentions side by side
     reference       the same attention with loops and with NumPy

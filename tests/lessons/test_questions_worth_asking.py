@@ -17,6 +17,7 @@ from attention_core.attention import attend
 from attention_core.generation import generate
 from attention_core.masks import causal_mask
 from attention_core.model import ModelConfig, TinyTransformer
+from attention_core.permutation import random_permutation
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
@@ -34,7 +35,6 @@ from lessons.kit.questions import question_picker
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
 from lessons.positions import lesson as positions
-from lessons.positions.permutation import random_permutation
 from lessons.projections import lesson as projections
 from lessons.pytorch import lesson as pytorch
 from lessons.pytorch.parity import compare_with_pytorch
