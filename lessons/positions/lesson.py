@@ -57,7 +57,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     example, asked = without_own_positions(example), example
     kind, order = choices.kind, choices.permutation
     both = in_both_orders(example, head, kind, order, causal=choices.causal)
-    residuals = residuals_of(example.example, head, order)
+    residuals, about = residuals_of(example.example, head, order), ()
     if choices.view == "distance":
         figure, computation, shown = distance_view(example, head, kind, choices.token)
     elif choices.view == "rows":
@@ -65,9 +65,10 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     else:
         measured = next(r for r in residuals if (r.kind, r.causal) == (kind, choices.causal))
         figure, computation, shown = orders_view(example, both, measured, choices)
+        about = (attend_with_positions,)
     return Screen(
         figures=(figure, residual_table(residuals)),
-        code=computation.code(shown, attend_with_positions, attention=both.result.own.head),
+        code=computation.code(shown, *about, attention=both.result.own.head),
         ask=question_picker("positions", QUESTIONS, example.example.seed, example, head, order),
         derive=partial(derive_in_order, example, head),
         remarks=remarks_on_rows(asked),
