@@ -198,9 +198,10 @@ class Names:
     """What a reader calls cells.
 
     `sentences` has one for each name of an array, with what counts its axes as arguments, also within a sentence that
-    is an argument itself: {query}, {key}, {token}, {head}, {feature}, {word}; "masked hidden" is said of cells of `masked` that a mask hides, and "max of masked" of a
+    is an argument itself: {query}, {key}, {token}, {head}, {feature}, {word}; "masked hidden" is said of cells of
+    `masked` that a mask hides, "weights undefined" of those of `weights` that are no number, and "max of masked" of a
     maximum of it that has no name of its own. `things` are what the entries of an axis are called, by the name of the
-    axis; those of others are counted from 1.
+    axis; "shuffled.keys" are those of the keys in the part `shuffled` of a result. Those of others are counted from 1.
     """
 
     sentences: Mapping[str, Message]
@@ -209,18 +210,19 @@ class Names:
     def call(self, cells: Cells) -> list[Message]:
         """The sentence for each of these cells."""
         array, said = cells.array, []
-        plain, masked = (self.sentence(array, is_hidden) for is_hidden in (False, True))
+        kinds = np.where(hidden_number(cells), " hidden", np.where(np.isnan(cells.values), " undefined", ""))
         entries = self.entries(array, cells.at.ravel())
-        for i, is_hidden in enumerate(hidden_number(cells).ravel().tolist()):
-            sentence = masked if is_hidden else plain
+        sentences = {kind: self.sentence(array, kind) for kind in np.unique(kinds).tolist()}
+        for i, kind in enumerate(kinds.ravel().tolist()):
+            sentence = sentences[kind]
             said.append(filled(sentence, {name: those[i] for name, those in entries.items()}))
         return said
 
-    def sentence(self, array: Traced, is_hidden: bool) -> Message:
-        """The sentence of an array."""
+    def sentence(self, array: Traced, kind: str) -> Message:
+        """The sentence of an array, and of this kind of its cells where they have one of their own."""
         name = (array.name or "").rpartition(".")[2]
         if name:
-            keys = [key + " hidden" * is_hidden for key in (array.name, name)] + [array.name, name]
+            keys = [array.name + kind, name + kind, array.name, name]
             fallback = message("{name}", name=name)
         else:
             sign = getattr(array.rule, "sign", "products")
