@@ -17,6 +17,7 @@ Order of reading
     online_softmax  the same attention block by block, as FlashAttention computes it
     heads           several attentions side by side
     reference       the same attention with loops and with NumPy
+    parity          the same heads in PyTorch's own functions, and every difference
     measures        what the size of d_k does
     model           a small transformer made of `attend`
     tasks           what there is to learn

@@ -1,4 +1,4 @@
-"""The difference of two matrices as they stand on a screen, to its last digit."""
+"""What two ways of computing gave, side by side as it stands on the screen, and the difference to its last digit."""
 
 from dataclasses import dataclass
 
@@ -25,14 +25,15 @@ def subtract(one: Float[Array, "rows columns"], other: Float[Array, "rows column
     return Gap(one - other)
 
 
-def gap_matrix(
-    one: Float[Tensor, "rows columns"], other: Float[Tensor, "rows columns"], says: Message, beside: Matrix, **look
-) -> Matrix:
-    """The difference of two matrices that were computed in two ways, with the axes of one `beside` it.
+def compare(
+    one: Float[Tensor, "rows columns"], other: Float[Tensor, "rows columns"], /, **sentences: Message
+) -> Computation:
+    """The difference of two results, from the numbers that came out: how they did could not tell what rounding left."""
+    return Computation(subtract, {"one": one.double(), "other": other.double()}, Names(sentences, {}))
 
-    How each was computed is another matter: that could not tell what rounding has left.
-    """
-    computation = Computation(subtract, {"one": one.double(), "other": other.double()}, Names({"gap": says}, {}))
-    usual = {"rows": beside.rows, "columns": beside.columns, "scale": "difference"}
-    remark = message("at most {most}", most=Magnitude(float((one - other).abs().max())))
-    return traced_matrix(computation, "gap", message("difference"), (), remark=remark, **(usual | look))
+
+def gap_matrix(comparison: Computation, beside: Matrix, most: float, **look: object) -> Matrix:
+    """The difference, with the axes of the matrix `beside` it; no number of it is beyond `most`."""
+    remark = message("at most {most}", most=Magnitude(most))
+    usual = {"rows": beside.rows, "columns": beside.columns, "scale": "difference", "remark": remark}
+    return traced_matrix(comparison, "gap", message("difference"), (), **(usual | look))

@@ -8,7 +8,7 @@ from typing import Literal
 from attention_core.permutation import BothOrders, Permutation, Residual, attend_with_positions, measure_residuals
 from attention_core.positions import PositionKind
 from lessons.example.example import Example, ExampleTrace, run_example
-from lessons.kit.differences import gap_matrix
+from lessons.kit.differences import compare, gap_matrix
 from lessons.kit.matrices import BELOW_CONTROLS, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.positions.own_head import (
@@ -118,7 +118,7 @@ def shuffled_outputs(example: ExampleTrace, computation: Computation, order: Per
     first = output("shuffled.head.output", message("shuffle, then attend"), key="first")
     yield first
     says = message("shuffle, then attend − attend, then shuffle")
-    yield gap_matrix(both.shuffled.head.output, both.output, says, first, sources=same)
+    yield gap_matrix(compare(both.shuffled.head.output, both.output, gap=says), first, both.residual, sources=same)
 
 
 def shuffled_weights(example: ExampleTrace, computation: Computation, order: Permutation) -> Iterator[Matrix]:

@@ -204,7 +204,6 @@ ACTS_LATER = {
     "heads": {"v", "W_v", "W_o", "module.W_o"},
     "softmax": {"v"},
     "positions": {"W_v", "seed"},
-    "pytorch": {"tokens", "dropout"},
     "variants": {"v"},
 }
 
