@@ -13,10 +13,10 @@ from lessons.scores import lesson as scores
 from lessons.screen.format import equation, labelled, render
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Matrix, Question, Screen, matrices_figures
+from lessons.take_home.numbers import is_rounded, with_rounded_weights
+from lessons.take_home.sheet import DECIMALS
 from lessons.trace.computation import Computation
 from lessons.trace.head import head_names
-from lessons.worksheet.numbers import is_rounded, with_rounded_weights
-from lessons.worksheet.sheet import DECIMALS
 
 Shows = Callable[[ExampleTrace], Screen]
 

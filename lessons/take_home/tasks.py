@@ -26,10 +26,8 @@ from lessons.screen.format import equation, labelled, translate
 from lessons.screen.message import Fixed, Message, message, plural
 from lessons.screen.screen import Code, Matrix, Question, Screen
 from lessons.softmax import lesson as softmax
-from lessons.tokens import lesson as tokens
-from lessons.trace.head import VECTORS
-from lessons.worksheet.derived import found_in, lines_of_right, mixed_by_hand
-from lessons.worksheet.numbers import (
+from lessons.take_home.derived import found_in, lines_of_right, mixed_by_hand
+from lessons.take_home.numbers import (
     WIDTHS,
     as_on_paper,
     is_rounded,
@@ -38,7 +36,9 @@ from lessons.worksheet.numbers import (
     rounded_number,
     with_rounded_weights,
 )
-from lessons.worksheet.sheet import SheetChoices
+from lessons.take_home.sheet import SheetChoices
+from lessons.tokens import lesson as tokens
+from lessons.trace.head import VECTORS
 
 QUESTIONS_DRAWN, TRIES_AT_TASKS = 1000, 8
 PAPER_HEADINGS = {

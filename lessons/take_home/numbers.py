@@ -18,7 +18,7 @@ from lessons.example.edits import Edit
 from lessons.example.example import Example, ExampleTrace, run_afresh
 from lessons.screen.format import localised, with_point
 from lessons.screen.message import Argument, Fixed, ListOf, Message
-from lessons.worksheet.sheet import SheetChoices
+from lessons.take_home.sheet import SheetChoices
 
 WIDTHS = {"d_model": 2, "d_k": 4, "d_v": 2}
 LARGEST_OF_X, LARGEST_OF_W = 2, 1
