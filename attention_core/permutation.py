@@ -16,7 +16,7 @@ from attention_core.attention import AttentionTrace, Mask, Number, attend
 from attention_core.embeddings import rotate
 from attention_core.errors import InputError
 from attention_core.masks import causal_mask
-from attention_core.positions import PositionKind, add_positions, kinds_for
+from attention_core.positions import PositionedRows, PositionKind, add_positions, kinds_for
 from attention_core.randomness import generator
 
 Permutation = tuple[int, ...]  # the old positions of the tokens, counted from 0, in their new order
@@ -65,11 +65,9 @@ def read_permutation(text: str, n_tokens: int) -> Permutation:
 
 
 @dataclass(slots=True, eq=False)
-class PositionedHead:
+class PositionedHead(PositionedRows):
     """One head whose tokens have positions: what is added to X, what goes in, and what the head makes of it."""
 
-    positions: Float[Array, "tokens d_model"] | None
-    going_in: Float[Array, "tokens d_model"]
     head: AttentionTrace
 
 

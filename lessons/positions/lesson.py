@@ -85,63 +85,50 @@ def residuals_of(example: Example, head: int, permutation: Permutation) -> tuple
 
 def orders_view(example: ExampleTrace, computation: Computation, measured: Residual, choices: Choices) -> View:
     """The output or the weights in both orders."""
-    matrices = shuffled_outputs if choices.view == "output" else shuffled_weights
+    tensor, order = choices.view, choices.permutation
     figure = Matrices(
         key="positions_figure",
         name=message("Shuffled tokens, and positions"),
-        bands=(tuple(matrices(example, computation, choices.permutation)),),
+        bands=(tuple(matrices_in_both_orders(computation, tensor, example.tokens, order)),),
         first="own",
-        notice=tuple(notice_order(example, computation.result, choices.permutation, measured, choices.view)),
+        notice=tuple(notice_order(example, computation.result, order, measured, tensor)),
         weights=whose_head(example, choices.kind),
         height=BELOW_CONTROLS,
     )
-    return figure, computation, (f"own.head.{choices.view}", choices.view, f"shuffled.head.{choices.view}")
+    return figure, computation, (f"own.head.{tensor}", tensor, f"shuffled.head.{tensor}")
 
 
-def shuffled_outputs(example: ExampleTrace, computation: Computation, order: Permutation) -> Iterator[Matrix]:
-    """Attended in the sentence's order; that, shuffled; shuffled first; and the difference. Queries move: rows do."""
-    both, tokens = computation.result, example.tokens
-    moved = tuple(tokens[old] for old in order)
-    shuffled = ("then", "first", "gap")
+def matrices_in_both_orders(
+    computation: Computation, tensor: Literal["weights", "output"], tokens: tuple[str, ...], order: Permutation
+) -> Iterator[Matrix]:
+    """Attended in the sentence's order; that, shuffled; shuffled first; and for the output, the difference.
+
+    Queries move, so rows do; of the weights, keys and columns as well. What is the same lights up together.
+    """
+    both, there, of_weights = computation.result, list(order), tensor == "weights"
+    seen, moved = both.own.head.visible, tuple(tokens[old] for old in order)
+    visible = {"own": seen, "then": seen[there][:, there], "first": both.shuffled.head.visible} if of_weights else {}
+    shuffled = ("then", "first") if of_weights else ("then", "first", "gap")
 
     def others(i: int, j: int) -> tuple[Cells, ...]:
-        return tuple(Cells(key, order.index(i), j) for key in shuffled)
+        new = order.index(i), order.index(j) if of_weights else j
+        return tuple(Cells(key, *new) for key in shuffled)
 
     def same(i: int, j: int) -> tuple[Cells, ...]:
-        return Cells("own", order[i], j), *(Cells(key, i, j) for key in shuffled)
+        return Cells("own", order[i], order[j] if of_weights else j), *(Cells(key, i, j) for key in shuffled)
 
-    def output(path: str, title: Message, **look: object) -> Matrix:
-        return traced_matrix(computation, path, title, moved, sources=same, **look)
+    def matrix(key: str, path: str, title: Message, tokens: tuple[str, ...] = moved, **look: object) -> Matrix:
+        look = {"key": key, "visible": visible.get(key), "sources": same} | look
+        return traced_matrix(computation, path, title, tokens, **look)
 
-    yield traced_matrix(computation, "own.head.output", message("attend"), tokens, key="own", sources=others)
-    yield output("output", message("attend, then shuffle"), key="then", computed=True, came_from=order)
-    first = output("shuffled.head.output", message("shuffle, then attend"), key="first")
+    yield matrix("own", f"own.head.{tensor}", message("attend"), tokens, sources=others)
+    came_from = None if of_weights else order
+    yield matrix("then", tensor, message("attend, then shuffle"), computed=True, came_from=came_from)
+    first = matrix("first", f"shuffled.head.{tensor}", message("shuffle, then attend"))
     yield first
-    says = message("shuffle, then attend − attend, then shuffle")
-    yield gap_matrix(compare(both.shuffled.head.output, both.output, gap=says), first, both.residual, sources=same)
-
-
-def shuffled_weights(example: ExampleTrace, computation: Computation, order: Permutation) -> Iterator[Matrix]:
-    """The same of the weights. Queries and keys move: rows and columns do."""
-    both, tokens = computation.result, example.tokens
-    moved, visible, there = tuple(tokens[old] for old in order), both.own.head.visible, list(order)
-
-    def others(i: int, j: int) -> tuple[Cells, ...]:
-        return tuple(Cells(key, order.index(i), order.index(j)) for key in ("then", "first"))
-
-    def same(i: int, j: int) -> tuple[Cells, ...]:
-        return Cells("own", order[i], order[j]), *(Cells(key, i, j) for key in ("then", "first"))
-
-    def weights(path: str, title: Message, **look: object) -> Matrix:
-        return traced_matrix(computation, path, title, moved, sources=same, **look)
-
-    own = {"key": "own", "sources": others, "visible": visible}
-    yield traced_matrix(computation, "own.head.weights", message("attend"), tokens, **own)
-    then = {"key": "then", "computed": True, "visible": visible[there][:, there]}
-    yield weights("weights", message("attend, then shuffle"), **then)
-    yield weights(
-        "shuffled.head.weights", message("shuffle, then attend"), key="first", visible=both.shuffled.head.visible
-    )
+    if not of_weights:
+        says = message("shuffle, then attend − attend, then shuffle")
+        yield gap_matrix(compare(first.values, both.output, gap=says), first, both.residual, sources=same)
 
 
 # What there is to notice.
