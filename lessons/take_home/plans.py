@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from attention_core.masks import causal_mask
+from attention_core.permutation import random_permutation
 from lessons.dot_product import lesson as dot_product
 from lessons.example.example import Example, ExampleTrace, learnt_example, run_example
 from lessons.exercises.every import EXERCISES
@@ -17,7 +18,6 @@ from lessons.mask import lesson as mask
 from lessons.output import lesson as output
 from lessons.overview import sentence_view as look
 from lessons.positions import lesson as positions
-from lessons.positions.permutation import random_permutation
 from lessons.projections import lesson as projections
 from lessons.scores import lesson as scores
 from lessons.screen.format import render

@@ -211,6 +211,12 @@ def without_terms(cells: Cells) -> np.ndarray:
     return (vanishing(made.parts[0]) | vanishing(made.parts[1])).all(axis=-1)
 
 
+def kinds_of(cells: Cells) -> np.ndarray:
+    """What is added to the name of an array, for the sentence about each of its cells: see `Names`."""
+    nothing = np.where(without_terms(cells), " nothing", "")
+    return np.where(hidden_number(cells), " hidden", np.where(np.isnan(cells.values), " undefined", nothing))
+
+
 # What they are called.
 
 
@@ -220,10 +226,11 @@ class Names:
 
     `sentences` has one for each name of an array, with what counts its axes as arguments, also within a sentence that
     is an argument itself: {query}, {key}, {token}, {head}, {feature}, {word}; "masked hidden" is said of cells of
-    `masked` that a mask hides, "d_q nothing" of cells of `d_q` that are sums without a term that counts, and "max of
-    masked" of a maximum of it that has no name of its own. `things` are what the entries of an axis are called, by the
-    name of the axis; those of others are counted from 1. `known` are arrays, by their names, whose cells a story takes
-    as they are, unless it is about one of them.
+    `masked` that a mask hides, "weights undefined" of those of `weights` that are no number, "d_q nothing" of cells of
+    `d_q` that are sums without a term that counts, and "max of masked" of a maximum of it that has no name of its own.
+    `things` are what the entries of an axis are called, by the name of the axis; "shuffled.keys" are those of the keys
+    in the part `shuffled` of a result. Those of others are counted from 1. `known` are arrays, by their names, whose
+    cells a story takes as they are, unless it is about one of them.
     """
 
     sentences: Mapping[str, Message]
@@ -233,8 +240,8 @@ class Names:
     def call(self, cells: Cells) -> list[Message]:
         """The sentence for each of these cells."""
         array, said = cells.array, []
-        kinds = np.where(hidden_number(cells), " hidden", np.where(without_terms(cells), " nothing", ""))
         entries = self.entries(array, cells.at.ravel())
+        kinds = kinds_of(cells)
         sentences = {kind: self.sentence(array, kind) for kind in np.unique(kinds).tolist()}
         for i, kind in enumerate(kinds.ravel().tolist()):
             said.append(filled(sentences[kind], {name: those[i] for name, those in entries.items()}))
@@ -255,8 +262,9 @@ class Names:
     def entries(self, array: Traced, at: np.ndarray) -> dict[str, list[Argument]]:
         """What cells are called along each axis, by the argument of sentences that it is."""
         found, index = {}, np.unravel_index(at, array.shape) if array.ndim else ()
+        part = (array.name or name_behind(array)).partition(".")[0]
         for axis, places in zip(reversed(axes_of(array)), reversed(index), strict=False):
-            things = self.things.get(axis)
+            things = self.things.get(f"{part}.{axis}", self.things.get(axis))
             one = ONE.get(axis, "feature" if axis.startswith("d_") else axis)
             if one in found:
                 continue
@@ -278,6 +286,7 @@ ONE = {
     "tokens": "token",
     "heads": "head",
     "features": "feature",
+    "pairs": "pair",
     "visible": "key",
     "vocabulary": "word",
 }

@@ -203,8 +203,7 @@ ACTS_LATER = {
     "cost": {"block"},
     "heads": {"v", "W_v", "W_o", "module.W_o"},
     "softmax": {"v"},
-    "positions": {"head.W_v", "seed"},
-    "pytorch": {"tokens", "dropout"},
+    "positions": {"W_v", "seed"},
     "variants": {"v"},
 }
 

@@ -13,7 +13,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attention_core.heads import MultiHeadAttention, MultiHeadTrace
+from attention_core.attention import attend
+from attention_core.heads import MultiHeadAttention, MultiHeadTrace, linear, merge_heads
 from attention_core.masks import causal_mask, full_mask
 from attention_core.randomness import generator
 
@@ -43,11 +44,10 @@ def fits_pytorch(ours: MultiHeadAttention) -> bool:
 class Parity:
     """The same tokens, weights and mask in our module and in PyTorch's two functions.
 
-    `theirs` and what it gives are None where PyTorch's module cannot hold these heads. `added` are positions that
+    `theirs` and what it gives are None where PyTorch's module cannot hold these heads. `positions` are those that
     only queries and keys are made of.
     """
 
-    tokens: tuple[str, ...]
     x: Float[Tensor, "tokens d_model"]
     may_attend: Bool[Tensor, "tokens tokens"]
     ours: MultiHeadAttention
@@ -57,12 +57,7 @@ class Parity:
     module: Float[Tensor, "tokens d_model"] | None = None  # the output of nn.MultiheadAttention
     per_head: Float[Tensor, "heads tokens tokens"] | None = None  # its weights
     averaged: Float[Tensor, "tokens tokens"] | None = None  # the weights it returns unless asked otherwise
-    added: Float[Tensor, "tokens d_model"] | None = None
-
-    @property
-    def asking(self) -> Float[Tensor, "tokens d_model"]:
-        """What queries and keys are made of."""
-        return self.x if self.added is None else self.x + self.added
+    positions: Float[Tensor, "tokens d_model"] | None = None
 
     @property
     def module_difference(self) -> float:
@@ -97,25 +92,48 @@ def heads_by_function(
 
 @torch.no_grad()
 def compare_with_pytorch(
-    tokens: tuple[str, ...],
     x: Float[Tensor, "tokens d_model"],
     may_attend: Bool[Tensor, "tokens tokens"],
     ours: MultiHeadAttention,
-    added: Float[Tensor, "tokens d_model"] | None = None,
+    positions: Float[Tensor, "tokens d_model"] | None = None,
 ) -> Parity:
     """Run all three. The mask, True where a query may look, is turned round for nn.MultiheadAttention.
 
     All divide by √d_head, as nn.MultiheadAttention cannot do otherwise.
     """
-    _, trace = ours(x, may_attend, positions=added)
+    _, trace = ours(x, may_attend, positions=positions)
     fused = heads_by_function(trace.heads.q, trace.heads.k, trace.heads.v, may_attend)
-    parity = Parity(tokens, x, may_attend, ours, trace, fused, added=added)
+    parity = Parity(x, may_attend, ours, trace, fused, positions=positions)
     if not fits_pytorch(ours):
         return parity
-    theirs, asking = copy_to_pytorch(ours), parity.asking
+    theirs, asking = copy_to_pytorch(ours), x if positions is None else x + positions
     module, averaged = theirs(asking, asking, x, attn_mask=~may_attend)
     _, per_head = theirs(asking, asking, x, attn_mask=~may_attend, average_attn_weights=False)
     return replace(parity, theirs=theirs, module=module, per_head=per_head, averaged=averaged)
+
+
+@dataclass(frozen=True, eq=False)
+class BesideFunction:
+    """What heads find, by our steps and by PyTorch's function; what W_o makes of that, and their average weights."""
+
+    ours: Float[Tensor, "tokens all_d_v"]
+    theirs: Float[Tensor, "tokens all_d_v"]
+    output: Float[Tensor, "tokens features"]
+    averaged: Float[Tensor, "tokens tokens"]
+
+
+def heads_beside_function(
+    q: Float[Tensor, "heads tokens d_k"],
+    k: Float[Tensor, "heads tokens d_k"],
+    v: Float[Tensor, "heads tokens d_v"],
+    may_attend: Bool[Tensor, "tokens tokens"],
+    W_o: Float[Tensor, "all_d_v features"],
+    b_o: Float[Tensor, " features"] | None = None,
+) -> BesideFunction:
+    """All heads from their queries, keys and values on."""
+    heads = attend(q, k, v, may_attend)
+    ours, theirs = merge_heads(heads.output), merge_heads(heads_by_function(q, k, v, may_attend))
+    return BesideFunction(ours, theirs, linear(theirs, W_o, b_o), heads.weights.mean(dim=0))
 
 
 @torch.no_grad()
@@ -137,13 +155,18 @@ class TwoMeanings:
 
 
 @torch.no_grad()
-def one_mask_for_both(parity: Parity) -> TwoMeanings:
+def one_mask_for_both(
+    x: Float[Tensor, "tokens d_model"],
+    mask: Bool[Tensor, "tokens tokens"],
+    ours: MultiHeadAttention,
+    positions: Float[Tensor, "tokens d_model"] | None = None,
+) -> TwoMeanings:
     """Give the mask to both functions as it is. Values that are the identity matrix hand the weights back."""
-    x, asking, mask, heads = parity.x, parity.asking, parity.may_attend, parity.trace.heads
-    _, blocked = parity.theirs(asking, asking, x, attn_mask=mask, average_attn_weights=False)
-    without_weights, _ = parity.theirs(asking, asking, x, attn_mask=mask, need_weights=False)
-    identity = torch.eye(len(x)).expand(len(heads.q), -1, -1)
-    kept = F.scaled_dot_product_attention(heads.q, heads.k, identity, attn_mask=mask)
+    theirs, asking = copy_to_pytorch(ours), x if positions is None else x + positions
+    _, blocked = theirs(asking, asking, x, attn_mask=mask, average_attn_weights=False)
+    without_weights, _ = theirs(asking, asking, x, attn_mask=mask, need_weights=False)
+    q, k, _ = ours.project(asking, asking, x)
+    kept = heads_by_function(q, k, torch.eye(len(x)).expand(len(q), -1, -1), mask)
     return TwoMeanings(mask, blocked, kept, without_weights)
 
 
@@ -175,7 +198,7 @@ def random_case(random: torch.Generator) -> RandomCase:
     mask = masks.get(kind, scattered | torch.eye(tokens, dtype=torch.bool))
     x = torch.randn(tokens, heads * d_head, generator=random)
     ours = MultiHeadAttention.draw(heads * d_head, heads, bias=bias, generator=random)
-    parity = compare_with_pytorch(("",) * tokens, x, mask, ours)
+    parity = compare_with_pytorch(x, mask, ours)
     return RandomCase(tokens, heads, d_head, kind, bias, max(parity.module_difference, parity.fused_difference))
 
 
