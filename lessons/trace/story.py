@@ -231,8 +231,9 @@ class Names:
     def entries(self, array: Traced, at: np.ndarray) -> dict[str, list[Argument]]:
         """What cells are called along each axis, by the argument of sentences that it is."""
         found, index = {}, np.unravel_index(at, array.shape) if array.ndim else ()
+        part = (array.name or name_behind(array)).partition(".")[0]
         for axis, places in zip(reversed(axes_of(array)), reversed(index), strict=False):
-            things = self.things.get(axis)
+            things = self.things.get(f"{part}.{axis}", self.things.get(axis))
             one = ONE.get(axis, "feature" if axis.startswith("d_") else axis)
             if one in found:
                 continue
@@ -254,6 +255,7 @@ ONE = {
     "tokens": "token",
     "heads": "head",
     "features": "feature",
+    "pairs": "pair",
     "visible": "key",
     "vocabulary": "word",
 }

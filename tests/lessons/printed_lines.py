@@ -43,8 +43,10 @@ def inverse(a: Interval) -> Interval:
 
 
 def power(a: Interval, b: Interval) -> Interval:
+    if a.low == a.exact == a.high > 1:  # such as 10000^(−0.5)
+        return Interval(*(a.exact**exponent for exponent in b))
     if b.exact != 2 or b.low != b.high:
-        raise SyntaxError("only squares are expected")
+        raise SyntaxError("only squares, and powers of a whole number, are expected")
     square = product(a, a)
     return Interval(max(0.0, square.low), square.exact, square.high)
 
