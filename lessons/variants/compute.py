@@ -1,50 +1,200 @@
-"""One head as it is, and the same head with one thing changed that today's models change: every tensor of both."""
+"""One head as it is, and the same head with one thing changed that today's models change: a function for each."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
 
-from attention_core.attention import AttentionTrace, attend, mask_scores
-from attention_core.distances import alibi_biases, alibi_slopes, distances, with_global_tokens, within_window
-from attention_core.heads import share_heads
-from lessons.example.example import ExampleTrace, heads_of, run_example
+from attention_core.arrays import Array, namespace, row_sum
+from attention_core.attention import (
+    AttentionTrace,
+    Number,
+    attend,
+    cap_scores,
+    mask_scores,
+    see_both,
+    softmax_with_sink,
+)
+from attention_core.distances import alibi_slopes, distances, with_global_tokens, within_window
+from attention_core.embeddings import rotate
+from attention_core.heads import mean_of_groups, share_heads, split_heads
+from lessons.example.example import ExampleTrace, projection_of, run_example
 from lessons.example.second_sentence import followed_by, takes_second
-from lessons.kit.head_derivation import HeadDerivation, derive_head
-from lessons.screen.message import Message, message
-from lessons.variants.derivation import Adjusted, AdjustedDerivation, biased, capped, mean_feature
+from lessons.screen.message import ListOf, Message, Numeral, message
+from lessons.trace.computation import Computation
+from lessons.trace.head import HEAD_SENTENCES, head_inputs, head_names, one_head, project
+from lessons.trace.lines import digits
+from lessons.trace.story import Names
 
 Variant = Literal["window", "sink", "cap", "alibi", "rotary", "grouped", "cross"]
 HEADS_OF_SLOPES = 8  # ALiBi's slopes for so many heads: with one or two they would be too flat to see
 
 
 @dataclass(frozen=True, eq=False)
-class VariedHead:
-    """A head without the change and with it. `amount` is the reach, the sink's score or the cap, where there is one.
+class Changed:
+    """A head as it is, and with one thing changed."""
 
-    `bare` has the queries and keys that the change starts from. `kv_heads` have keys and values of their own, and
-    `group` are the heads that share them with this one; the running example has `asked_heads`. `cut`
-    tokens are the other sentence; 0 where there is none. `impossible` says why nothing could be changed.
+    plain: AttentionTrace
+    changed: AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class WithSink(Changed):
+    """With a sink, and what this collects of each row."""
+
+    collected: Float[Array, "queries 1"]
+
+
+@dataclass(frozen=True, eq=False)
+class Turned(Changed):
+    """With rotary positions, and the queries and keys that they turn."""
+
+    q: Float[Array, "queries d_k"]
+    k: Float[Array, "keys d_k"]
+
+
+def add_window(x, W_q, W_k, W_v, may_attend, scale, reach: int, positions=None, rotary=False) -> Changed:
+    """A query sees only so many positions on either side, and the first token; this sees all that its mask shows."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    near = within_window(distances(len(q), len(k)), reach, reach)
+    near = namespace(q).asarray(with_global_tokens(near, torch.arange(len(q)) == 0))
+    plain = attend(q, k, v, may_attend, scale=scale)
+    return Changed(plain, attend(q, k, v, see_both(may_attend, near), scale=scale))
+
+
+def add_sink(x, W_q, W_k, W_v, may_attend, scale, sink: Number, positions=None, rotary=False) -> WithSink:
+    """One more score in each softmax, whose value is nothing: what it collects is missing in the row."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    changed = attend(q, k, v, may_attend, scale=scale, sink=sink)
+    return WithSink(plain, changed, 1 - row_sum(changed.weights))
+
+
+def add_cap(x, W_q, W_k, W_v, may_attend, scale, cap: Number, positions=None, rotary=False) -> Changed:
+    """No score goes beyond the cap."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    return Changed(plain, attend(q, k, v, may_attend, scale=scale, soft_cap=cap))
+
+
+def add_biases(x, W_q, W_k, W_v, may_attend, scale, slope: Number, positions=None, rotary=False) -> Changed:
+    """ALiBi: each step between query and key takes the slope off the score."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    steps = namespace(q).asarray(distances(len(q), len(k)).abs(), dtype=q.dtype)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    return Changed(plain, attend(q, k, v, mask_scores(-slope * steps, may_attend), scale=scale))
+
+
+def turn_by_position(x, W_q, W_k, W_v, may_attend, scale, positions=None) -> Turned:
+    """Queries and keys turned by their positions, in place of positions that the head was given otherwise."""
+    plain = one_head(x, W_q, W_k, W_v, may_attend, scale, positions)
+    q, k, v = project(x, W_q, W_k, W_v)
+    return Turned(plain, attend(rotate(q), rotate(k), v, may_attend, scale=scale), q, k)
+
+
+def share_in_group(x, W_q, W_k, W_v, may_attend, scale, n_heads: int, positions=None, rotary=False) -> Changed:
+    """Neighbouring heads share keys and values: the means of their own, as a model that was trained without begins."""
+    q, k, v = (split_heads(part, n_heads) for part in project(x, W_q, W_k, W_v, positions))
+    if rotary:
+        q, k = rotate(q), rotate(k)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    k, v = (share_heads(mean_of_groups(part, n_heads), n_heads) for part in (k, v))
+    return Changed(plain, attend(q, k, v, may_attend, scale=scale))
+
+
+def ask_another(x, W_q, W_k, W_v, may_attend, scale, cut: int, positions=None, rotary=False) -> Changed:
+    """All tokens as one text; then cross-attention: those from the cut on ask, and look only at those before it."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    return Changed(attend(q, k, v, may_attend, scale=scale), attend(q[cut:], k[:cut], v[:cut], scale=scale))
+
+
+def change_nothing(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Changed:
+    """The head as it is, twice: where a change cannot be made."""
+    trace = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    return Changed(trace, trace)
+
+
+COMPUTE: dict[Variant, Callable[..., Changed]] = {
+    "window": add_window,
+    "sink": add_sink,
+    "cap": add_cap,
+    "alibi": add_biases,
+    "rotary": turn_by_position,
+    "grouped": share_in_group,
+    "cross": ask_another,
+}
+OF_THE_CORE: dict[Variant, tuple[Callable, ...]] = {
+    "window": (within_window, with_global_tokens),
+    "sink": (softmax_with_sink,),
+    "cap": (cap_scores,),
+    "alibi": (alibi_slopes, distances),
+    "rotary": (rotate,),
+    "grouped": (mean_of_groups, share_heads),
+    "cross": (attend,),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class VariedHead:
+    """A head without a change and with it. `amount` is the reach, the sink's score or the cap, where there is one.
+
+    The running example has `asked_heads`. In cross-attention the first `cut` tokens are looked at and the others ask;
+    else it is 0.
     """
 
     kind: Variant
     amount: float
     example: ExampleTrace
     head: int
-    plain: AttentionTrace
-    changed: AttentionTrace
-    bare: AttentionTrace
-    to_plain: HeadDerivation
-    to_changed: HeadDerivation
-    kv_heads: int
-    group: tuple[int, ...]
     asked_heads: int
-    cut: int = 0
-    impossible: Message | None = None
+    cut: int
+
+    @cached_property
+    def computation(self) -> Computation:
+        """The head as it is and changed; twice as it is where nothing can be changed."""
+        function = change_nothing if self.impossible else COMPUTE[self.kind]
+        inputs = head_inputs(self.example, self.head, **inputs_of_kind(self))
+        taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
+        return Computation(function, taken, names_of_kind(self))
+
+    @cached_property
+    def plain(self) -> AttentionTrace:
+        """The head without the change."""
+        return self.own(self.computation.result.plain)
+
+    @cached_property
+    def changed(self) -> AttentionTrace:
+        """The head with the change."""
+        return self.own(self.computation.result.changed)
+
+    def own(self, computed: Array | AttentionTrace) -> Any:
+        """Of what was computed for a group of heads, this one's."""
+        if self.kind != "grouped" or self.impossible:
+            return computed
+        place = self.head - self.group[0]
+        return computed.select(place) if isinstance(computed, AttentionTrace) else computed[place]
+
+    def with_amount(self, amount: float) -> Changed:
+        """The same head with another sink or cap."""
+        return replace(self.computation, inputs={**self.computation.inputs, self.kind: amount}).result
+
+    @property
+    def group(self) -> tuple[int, ...]:
+        """The heads that share keys and values with this one: as few as can share evenly; else itself."""
+        n_heads = self.example.example.n_heads
+        if self.kind != "grouped":
+            return (self.head,)
+        size = next((size for size in range(2, n_heads + 1) if n_heads % size == 0), 1)
+        return tuple(range(self.head // size * size, (self.head // size + 1) * size))
+
+    @property
+    def kv_heads(self) -> int:
+        """How many heads have keys and values of their own."""
+        return self.example.example.n_heads // len(self.group)
 
     @property
     def slope(self) -> float:
@@ -52,9 +202,22 @@ class VariedHead:
         return float(alibi_slopes(HEADS_OF_SLOPES)[self.head % HEADS_OF_SLOPES])
 
     @property
-    def collected(self) -> Float[Tensor, " queries"]:
-        """The share of each query's weight that the sink collects. What is missing in the row is rounded too much."""
-        return (self.amount - self.changed.masked.logsumexp(dim=-1)).sigmoid()
+    def impossible(self) -> Message | None:
+        """Why nothing can be changed; None where it can."""
+        d_k = self.example.heads.q.shape[-1]
+        if self.kind == "rotary" and d_k % 2:
+            return message(
+                "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
+                "in the sidebar.",
+                d_k=d_k,
+            )
+        if self.kind == "grouped" and len(self.group) == 1:
+            return message(
+                "One head has nobody to share with, and this notebook has no other: take other weights in the sidebar."
+            )
+        if self.kind == "cross" and not self.cut:
+            return message("One token cannot be cut into two sentences: take a longer one.")
+        return None
 
 
 def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second: str = "") -> VariedHead:
@@ -65,145 +228,73 @@ def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second:
     asked_heads, cut = example.example.n_heads, 0
     if kind == "cross" and second.strip() and takes_second(example.example):
         example, cut = followed_by(example, second), len(example.tokens)
-    if kind == "rotary":
-        example = without_turns(example)
-    if kind == "grouped" and example.example.n_heads == 1:
+    elif kind == "cross":
+        cut = len(example.tokens) // 2
+    if kind == "grouped" and asked_heads == 1:
         example = run_example(replace(example.example, n_heads=2))  # still one, where a notebook fixes it
-    plain = example.heads.select(head)
-    same = VariedHead(
-        kind=kind,
-        amount=amount,
-        example=example,
-        head=head,
-        plain=plain,
-        changed=plain,
-        bare=plain,
-        to_plain=derive_head(example, head),
-        to_changed=derive_head(example, head),
-        kv_heads=example.example.n_heads,
-        group=(head,),
-        asked_heads=asked_heads,
-        cut=cut,
-    )
-    return VARIED[kind](same)
+    return VariedHead(kind, amount, example, head, asked_heads, cut)
 
 
-def attended(same: VariedHead, may_attend: Tensor | None = None, **options: object) -> AttentionTrace:
-    """The head's queries, keys and values with other options; its own mask unless there is another."""
-    q, k, v, visible = same.plain.q, same.plain.k, same.plain.v, same.plain.visible
-    return attend(q, k, v, visible if may_attend is None else may_attend, scale=same.example.scale, **options)
+def inputs_of_kind(varied: VariedHead) -> dict[str, object]:
+    """What a variant takes besides one head of the example, or in the place of some of that."""
+    match varied.kind:
+        case "window":
+            return {"reach": int(varied.amount)}
+        case "sink" | "cap":
+            return {varied.kind: varied.amount}
+        case "alibi":
+            return {"slope": varied.slope}
+        case "cross":
+            return {"cut": varied.cut}
+        case "grouped":
+            maps = {role: [projection_of(varied.example, role, head) for head in varied.group] for role in "qkv"}
+            return {f"W_{role}": torch.cat(W, dim=-1) for role, W in maps.items()} | {"n_heads": len(varied.group)}
+    return {}
 
 
-def with_window(same: VariedHead) -> VariedHead:
-    """Only so many positions on either side are seen, and the first token, which all see."""
-    n, reach = len(same.plain.q), int(same.amount)
-    near = with_global_tokens(within_window(distances(n, n), reach, reach), torch.arange(n) == 0)
-    changed = attended(same, near & same.plain.visible)
-    return replace(same, changed=changed, to_changed=derive_head(same.example, same.head, changed))
+# What its numbers are called.
 
-
-def with_sink(same: VariedHead) -> VariedHead:
-    """One more score in each softmax, whose value is nothing."""
-    changed = attended(same, sink=same.amount)
-    return replace(same, changed=changed, to_changed=adjusted_derivation(same, changed, sink=same.amount))
-
-
-def with_cap(same: VariedHead) -> VariedHead:
-    """No score beyond the cap."""
-    changed = attended(same, soft_cap=same.amount)
-    return replace(same, changed=changed, to_changed=adjusted_derivation(same, changed, partial(capped, same.amount)))
-
-
-def with_alibi(same: VariedHead) -> VariedHead:
-    """Each step between query and key takes something off the score."""
-    n = len(same.plain.q)
-    biases = alibi_biases(distances(n, n), HEADS_OF_SLOPES)[same.head % HEADS_OF_SLOPES]
-    changed = attended(same, mask_scores(biases, same.plain.visible))
-    return replace(same, changed=changed, to_changed=adjusted_derivation(same, changed, partial(biased, same.slope)))
-
-
-def with_rotary(same: VariedHead) -> VariedHead:
-    """Queries and keys turned by their positions, in place of positions that the head was given otherwise."""
-    d_k = same.plain.q.shape[-1]
-    if d_k % 2:
-        why = message(
-            "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
-            "in the sidebar.",
-            d_k=d_k,
+SENTENCES: dict[str, dict[str, Message]] = {
+    "sink": {
+        "max of sink": message("the larger of the sink’s score and the largest of the row"),
+        "− of sink": message("score of the sink less the largest score"),
+        "sum of weights": message("sum of the row of {query}"),
+        "collected": message("what the sink collects of {query}: what its weights leave of 1"),
+    },
+    "alibi": {
+        "changed.masked": message(
+            "score of {key} for {query}, with its bias: the slope times the distance is taken off"
         )
-        return replace(same, impossible=why)
-    bare = replace(same.example, added=None)
-    turned = replace(bare, rotary=True)
-    heads = heads_of(turned.example, turned)
-    changed, turned = heads.select(same.head), replace(turned, heads=heads)
-    return replace(
-        same,
-        changed=changed,
-        to_changed=derive_head(turned, same.head, changed),
-        bare=heads_of(bare.example, bare).select(same.head),
-    )
-
-
-def with_groups(same: VariedHead) -> VariedHead:
-    """Neighbouring heads share keys and values: the means of their own, as a model that was trained without begins."""
-    heads, n_heads = same.example.heads, same.kv_heads
-    if n_heads == 1:
-        return replace(
-            same,
-            impossible=message(
-                "One head has nobody to share with, and this notebook has no other: take other weights in the sidebar."
-            ),
-        )
-    size = next(size for size in range(2, n_heads + 1) if n_heads % size == 0)
-    k, v = (share_heads(mean_of_groups(x, size), n_heads) for x in (heads.k, heads.v))
-    changed = attend(heads.q, k, v, heads.visible, scale=same.example.scale).select(same.head)
-    group = tuple(range(same.head // size * size, (same.head // size + 1) * size))
-    own = {"k": heads.k[list(group)].tolist(), "v": heads.v[list(group)].tolist()}
-    base = derive_head(same.example, same.head, changed)
-    made = partial(mean_feature, same.to_plain, own, group)
-    return replace(same, changed=changed, kv_heads=n_heads // size, group=group, to_changed=replace(base, made=made))
-
-
-def with_cross(same: VariedHead) -> VariedHead:
-    """The second sentence asks, the first is all that there is to look at; halves of one where there is no second."""
-    n = len(same.plain.q)
-    if n == 1:
-        return replace(same, impossible=message("One token cannot be cut into two sentences: take a longer one."))
-    cut = same.cut or n // 2
-    changed = attended(same, (torch.arange(n) < cut).expand(n, n))
-    return replace(same, changed=changed, to_changed=derive_head(same.example, same.head, changed), cut=cut)
-
-
-VARIED: dict[Variant, Callable[[VariedHead], VariedHead]] = {
-    "window": with_window,
-    "sink": with_sink,
-    "cap": with_cap,
-    "alibi": with_alibi,
-    "rotary": with_rotary,
-    "grouped": with_groups,
-    "cross": with_cross,
+    },
+    "rotary": {
+        "changed.q": message("query of {query}, feature {feature}, turned by its position"),
+        "changed.k": message("key of {key}, feature {feature}, turned by its position"),
+    },
 }
 
 
-def without_turns(example: ExampleTrace) -> ExampleTrace:
-    """The same example without rotary positions, where it has them."""
-    if not example.rotary:
-        return example
-    bare = replace(example, rotary=False)
-    return replace(bare, heads=heads_of(bare.example, bare))
-
-
-def mean_of_groups(x: Float[Tensor, "heads tokens d"], size: int) -> Float[Tensor, "groups tokens d"]:
-    """The mean of the keys or values of neighbouring heads, so many at a time: Ainslie et al. 2023, section 2.1."""
-    return x.unflatten(0, (-1, size)).mean(dim=1)
-
-
-def adjusted_derivation(
-    same: VariedHead,
-    changed: AttentionTrace,
-    adjust: Callable[[float, int, int], Adjusted] | None = None,
-    sink: float | None = None,
-) -> AdjustedDerivation:
-    """The derivation of a head whose scores are adjusted after scaling, or whose softmax has a sink."""
-    base = derive_head(same.example, same.head, changed)
-    return AdjustedDerivation(**vars(base), adjust=adjust, sink=sink)
+def names_of_kind(varied: VariedHead) -> Names:
+    """What a reader calls the numbers of a variant."""
+    tokens, cut, numbers = varied.example.names, varied.cut, ListOf(tuple(head + 1 for head in varied.group))
+    if varied.kind == "grouped":
+        each = {
+            name: message("head {head}: {says}", says=HEAD_SENTENCES[name])
+            for name in HEAD_SENTENCES
+            if name not in ("x", "W_q", "W_k", "W_v")
+        }
+        shared = {
+            "changed.k": message("key of {key}, feature {feature}: the mean of those of heads {heads}", heads=numbers),
+            "changed.v": message(
+                "value of {key}, feature {feature}: the mean of those of heads {heads}", heads=numbers
+            ),
+        }
+        names = head_names(varied.example, **each, **shared)
+        return replace(names, things={**names.things, "*batch": numbers.items})
+    names = head_names(varied.example, **SENTENCES.get(varied.kind, {}))
+    if varied.kind == "cap":
+        how = message("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(varied.amount, 4)))
+        capped = message("{how}, for {query} and {key}", how=how)
+        return replace(names, sentences={**names.sentences, "changed.masked": capped})
+    if varied.kind == "cross":
+        return replace(names, things={**names.things, "changed.queries": tokens[cut:], "changed.keys": tokens[:cut]})
+    return names

@@ -3,32 +3,32 @@
 import math
 
 import torch
+from jaxtyping import Float
 
+from attention_core.arrays import Array, namespace
 from attention_core.distances import alibi_slopes
-from lessons.screen.arithmetic import power
+from attention_core.head_measures import tokens_that_reach
+from attention_core.measures import mean_entropy
 from lessons.screen.format import render
 from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
-from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix, Part, Parts, Step
-from lessons.variants.changed_head import HEADS_OF_SLOPES, VariedHead
+from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Part, Parts
+from lessons.trace.computation import Computation, followed_matrix
+from lessons.trace.story import Names
+from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 from lessons.variants.measures import (
-    CAPS_MEASURED,
-    LAYERS_MEASURED,
     LENGTHS_MEASURED,
-    SINKS_MEASURED,
     STEPS_TRAINED,
-    TOKENS_MEASURED,
     WINDOW_TRAINED,
     RightOverLength,
     WeightCollected,
-    entropies_of_caps,
     even_share_of_sink,
-    mean_entropy,
     right_over_length,
-    shares_of_sinks,
-    tokens_that_reach,
     with_and_without_sinks,
 )
 
+LAYERS_MEASURED, TOKENS_MEASURED = (1, 2, 3, 4, 5, 6), 41
+SINKS_MEASURED = tuple(half / 2 for half in range(-8, 9))
+CAPS_MEASURED = tuple(2.0**exponent for exponent in range(-2, 6))
 PARTS_OF_WEIGHT = {"sink": message("the sinks"), "first": message("the first token"), "others": message("all others")}
 STEPS_DRAWN, STEPS_SAID = (0, 1, 2, 4, 8, 16, 32, 64), 4
 
@@ -56,7 +56,7 @@ def consequences(varied: VariedHead) -> tuple[Figure, ...]:
 def reach_figure(reach: int, causal: bool) -> Curves:
     """How many tokens reach one of them through so many layers."""
     alone, helped = (
-        [tokens_that_reach(reach, n_layers, causal, with_global) for n_layers in LAYERS_MEASURED]
+        [tokens_that_reach(reach, n_layers, causal, with_global, TOKENS_MEASURED) for n_layers in LAYERS_MEASURED]
         for with_global in (False, True)
     )
     said = message(
@@ -96,7 +96,7 @@ def reach_figure(reach: int, causal: bool) -> Curves:
 
 def sink_figure(varied: VariedHead) -> Curves:
     """What sinks of other scores would collect."""
-    shares = shares_of_sinks(varied.plain, varied.example.scale, SINKS_MEASURED)
+    shares = [float(varied.with_amount(sink).collected.mean()) for sink in SINKS_MEASURED]
     return Curves(
         key="variant_sink",
         name=message("What a sink collects, by its score"),
@@ -172,41 +172,35 @@ def notice_collected(without: WeightCollected, given: WeightCollected, trained: 
     )
 
 
+def what_biases_leave(n_heads: int, steps: Float[Array, " steps"]) -> Float[Array, "heads steps"]:
+    """What the slope of each head leaves of e to the score of a key, so many steps away."""
+    xp = namespace(steps)
+    return xp.exp(-xp.asarray(alibi_slopes(n_heads))[:, None] * steps)
+
+
 def slopes_figure(varied: VariedHead) -> Matrices:
-    """What the slope of each head leaves of e to the score of a key, by its distance."""
+    """The same as a matrix."""
+    says = message("what the bias of head {head} leaves of e to a score, {steps} steps apart")
+    inputs = {"n_heads": HEADS_OF_SLOPES, "steps": torch.tensor(STEPS_DRAWN, dtype=torch.float32)}
+    computation = Computation(what_biases_leave, inputs, Names({"left": says}, {"steps": STEPS_DRAWN}))
     slopes, own = alibi_slopes(HEADS_OF_SLOPES), varied.head % HEADS_OF_SLOPES
-    left = (-slopes[:, None] * torch.tensor(STEPS_DRAWN)).exp()
-
-    def step(i: int, j: int) -> Step:
-        says = message(
-            "what the bias of head {head} leaves of e to a score, {steps} steps apart", head=i + 1, steps=STEPS_DRAWN[j]
-        )
-        return Step(says, power(-float(slopes[i]) * STEPS_DRAWN[j]), float(left[i, j]))
-
+    heads = tuple(message("head {number}", number=head + 1) for head in range(HEADS_OF_SLOPES))
+    left = followed_matrix(
+        computation.follow("", name="left", axes=("heads", "steps")),
+        key="left",
+        title=message("what the bias leaves"),
+        scale="weight",
+        colour="weight",
+        given=True,
+        rows=Axis(message("heads"), heads, named=True),
+        columns=Axis(message("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True),
+    )
     return Matrices(
         key="variant_slopes",
         name=message("What the bias of each head leaves of a key, by its distance"),
         first="left",
         height=330,
-        bands=(
-            (
-                Matrix(
-                    key="left",
-                    title=message("what the bias leaves"),
-                    values=left,
-                    scale="weight",
-                    colour="weight",
-                    step=step,
-                    given=True,
-                    rows=Axis(
-                        message("heads"),
-                        tuple(message("head {number}", number=head + 1) for head in range(len(slopes))),
-                        named=True,
-                    ),
-                    columns=Axis(message("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True),
-                ),
-            ),
-        ),
+        bands=((left,),),
         notice=(
             message(
                 "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
@@ -224,7 +218,7 @@ def slopes_figure(varied: VariedHead) -> Matrices:
 
 def cap_figure(varied: VariedHead) -> Curves:
     """How even the rows are with other caps."""
-    entropies = entropies_of_caps(varied.plain, varied.example.scale, CAPS_MEASURED)
+    entropies = [mean_entropy(varied.with_amount(cap).changed.weights) for cap in CAPS_MEASURED]
     without = mean_entropy(varied.plain.weights)
     return Curves(
         key="variant_cap",

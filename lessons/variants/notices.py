@@ -4,10 +4,10 @@ import torch
 
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
+from attention_core.measures import mean_entropy
 from lessons.screen.format import distinguishable, number
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message, plural
-from lessons.variants.changed_head import HEADS_OF_SLOPES, VariedHead
-from lessons.variants.measures import mean_entropy
+from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 
 NEXT_TO_NOTHING = 5e-5  # bits of entropy, or a difference of scores
 SMALL_BESIDE = 0.1  # of the cap: such a score is bent by a third of a percent
@@ -57,7 +57,7 @@ def notice_window(varied: VariedHead) -> tuple[Message, ...]:
 
 def notice_sink(varied: VariedHead) -> tuple[Message, ...]:
     """What the sink collects."""
-    share = Percent(float(varied.collected.mean()))
+    share = Percent(max(0.0, float(varied.computation.result.collected.mean())))  # below 0, all is rounding
     return (
         message(
             "A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no "
@@ -173,6 +173,6 @@ def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
 
 def shuffle_change(varied: VariedHead) -> float:
     """By how much the outputs differ when keys and values of the first sentence stand in the reverse order."""
-    a, cut = varied.changed, varied.cut
-    other = attend(a.q[cut:], a.k[:cut].flip(0), a.v[:cut].flip(0), scale=varied.example.scale)
-    return float((a.output[cut:] - other.output).abs().max())
+    a = varied.changed
+    other = attend(a.q, a.k.flip(0), a.v.flip(0), scale=varied.example.scale)
+    return float((a.output - other.output).abs().max())

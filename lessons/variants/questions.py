@@ -4,7 +4,6 @@ import math
 
 from torch import Generator
 
-from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotation_angles
 from attention_core.head_measures import total_variation
 from lessons.kit.questions import (
@@ -24,8 +23,8 @@ from lessons.kit.questions import (
 )
 from lessons.screen.message import Fixed, ListOf, Magnitude, Percent, message
 from lessons.screen.screen import Card
-from lessons.variants.changed_head import VariedHead
-from lessons.variants.costs import numbers_kept, tokens_kept
+from lessons.variants.compute import VariedHead
+from lessons.variants.counts import numbers_kept, tokens_kept
 
 CLEAR_WEIGHT = 0.05  # what changes by less makes no question
 
@@ -40,9 +39,8 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     """Shared keys and values; queries of one's own, and so weights and outputs."""
     only(varied, "grouped")
     one, other, *_ = varied.group
-    q = varied.example.heads.q
-    query_gap = Magnitude(float((q[one] - q[other]).abs().max()))
-    first, second = (attended_with_shared(varied, head) for head in (one, other))
+    first, second = (varied.computation.result.changed.select(place) for place in (0, 1))
+    query_gap = Magnitude(float((first.q - second.q).abs().max()))
     moved = total_variation(first.weights, second.weights).mean()
     if min(query_gap.value, moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
         return None  # with one token, or one word said again and again, heads that share cannot differ
@@ -75,12 +73,6 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
             message("The values are shared, but each head mixes them with weights of its own."),
         ),
     )
-
-
-def attended_with_shared(varied: VariedHead, head: int) -> AttentionTrace:
-    """A head of the group, with the shared keys and values."""
-    a = varied.example.heads.select(head)
-    return attend(a.q, varied.changed.k, varied.changed.v, a.visible, scale=varied.example.scale)
 
 
 def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
@@ -137,7 +129,7 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
     query = one_of(worth_asking.any(dim=-1), random)
     key = one_of(worth_asking[query], random)
     before, after = float(varied.plain.weights[query, key]), float(varied.changed.weights[query, key])
-    collected, n_keys = float(varied.collected[query]), int(varied.plain.visible[query].sum())
+    collected, n_keys = float(varied.computation.result.collected[query]), int(varied.plain.visible[query].sum())
     names = varied.example.names
     return asks_about(
         "weights",
@@ -406,7 +398,7 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
                 kept=kept,
             ),
             (
-                numbers_kept(varied, n, True),
+                numbers_kept(varied, n),
                 message("A key and a value for each of these tokens, in each set."),
                 message("keys and values, once for each set"),
             ),

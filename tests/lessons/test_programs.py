@@ -205,7 +205,7 @@ ACTS_LATER = {
     "softmax": {"v"},
     "positions": {"head.W_v", "seed"},
     "pytorch": {"tokens", "dropout"},
-    "variants": {"v"},
+    "variants": {"W_v"},
 }
 
 

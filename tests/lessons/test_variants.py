@@ -9,6 +9,7 @@ import torch
 from learnt_oracle import ORACLE as LEARNT
 from screens import AS_GOOD, JUDGE, by_text, chosen, holds
 
+from attention_core.head_measures import tokens_that_reach
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
@@ -17,17 +18,15 @@ from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.second_sentence import followed_by, takes_second
 from lessons.example.task_models import recorded
 from lessons.screen.format import format_value, render, render_all
+from lessons.variants.figures import CAPS_MEASURED, SINKS_MEASURED
 from lessons.variants.lesson import Choices, screen
 from lessons.variants.measures import (
-    CAPS_MEASURED,
     EVERY,
     KINDS_TRAINED,
     LENGTHS_MEASURED,
-    SINKS_MEASURED,
     STEPS_TRAINED,
     right_over_length,
     settings_of_lengths,
-    tokens_that_reach,
     with_context,
 )
 
