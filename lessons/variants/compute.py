@@ -213,7 +213,8 @@ class VariedHead:
             )
         if self.kind == "grouped" and len(self.group) == 1:
             return message(
-                "One head has nobody to share with, and this notebook has no other: take other weights in the sidebar."
+                "One head has nobody to share with, and this notebook has no other: choose other weights in the "
+                "sidebar."
             )
         if self.kind == "cross" and not self.cut:
             return message("One token cannot be cut into two sentences: take a longer one.")
@@ -259,7 +260,7 @@ SENTENCES: dict[str, dict[str, Message]] = {
         "max of sink": message("the larger of the sink’s score and the largest of the row"),
         "− of sink": message("score of the sink less the largest score"),
         "sum of weights": message("sum of the row of {query}"),
-        "collected": message("what the sink collects of {query}: what its weights leave of 1"),
+        "collected": message("what the sink collects of {query}: 1 minus the sum of the row"),
     },
     "alibi": {
         "changed.masked": message(

@@ -76,15 +76,15 @@ def derive_number(varied: VariedHead, number: str, *place: int) -> Iterable[Step
     """All lines that lead to a number that a question is about: of the changed head, or one of those counted here."""
     match number:
         case "reached":
-            return reached(varied, *place).follow("tokens").derive()
+            return compute_reach(varied, *place).follow("tokens").derive()
         case "turned apart":
-            return turned_apart(varied, *place).follow("apart").derive()
+            return compute_turns(varied, *place).follow("apart").derive()
         case "cached":
-            return cached(varied, *place).follow("numbers").derive()
+            return compute_cache(varied, *place).follow("numbers").derive()
     return varied.computation.follow(f"changed.{number}").derive(*place)
 
 
-def cached(varied: VariedHead, n_tokens: int, changed: bool = True) -> Computation:
+def compute_cache(varied: VariedHead, n_tokens: int, changed: bool = True) -> Computation:
     """What the cache keeps after so many tokens."""
     sets = varied.kv_heads if changed else varied.example.example.n_heads
     kept, d_k, d_v = tokens_kept(varied, n_tokens, changed), varied.plain.q.shape[-1], varied.plain.v.shape[-1]
@@ -97,7 +97,7 @@ def cached(varied: VariedHead, n_tokens: int, changed: bool = True) -> Computati
     return Computation(count_cached, {name: float(size) for name, size in inputs.items()}, Names(sentences, {}))
 
 
-def reached(varied: VariedHead, n_layers: int) -> Computation:
+def compute_reach(varied: VariedHead, n_layers: int) -> Computation:
     """How many tokens can have reached one in the middle through so many windows."""
     causal = varied.example.example.causal
     both = message("as many to the right, and the token itself")
@@ -109,7 +109,7 @@ def reached(varied: VariedHead, n_layers: int) -> Computation:
     return Computation(count_reached, inputs, Names(sentences, {}))
 
 
-def turned_apart(varied: VariedHead, query: int, key: int, pair: int) -> Computation:
+def compute_turns(varied: VariedHead, query: int, key: int, pair: int) -> Computation:
     """By how much the turns of two tokens differ, in one pair of features."""
     omega = float(rotation_angles(2, varied.plain.q.shape[-1])[1, pair])
     sentences = {"apart": message("apart: the difference of both")} | {
@@ -141,7 +141,7 @@ def tokens_kept(varied: VariedHead, n_tokens: int, changed: bool) -> int:
 
 def numbers_kept(varied: VariedHead, n_tokens: int, changed: bool = True) -> int:
     """How many numbers the cache keeps after so many tokens."""
-    return int(cached(varied, n_tokens, changed).result.numbers)
+    return int(compute_cache(varied, n_tokens, changed).result.numbers)
 
 
 def costs_table(varied: VariedHead) -> Table:
@@ -154,7 +154,7 @@ def costs_table(varied: VariedHead) -> Table:
             Integer(numbers_kept(varied, n, changed)),
             Integer(numbers_kept(varied, LONG_TEXT, changed)),
         )
-        for name, changed in ((message("as it is"), False), (VARIANT_NAMES[varied.kind], True))
+        for name, changed in ((message("unchanged"), False), (VARIANT_NAMES[varied.kind], True))
     )
     return Table(
         key="variant_costs",
@@ -163,8 +163,8 @@ def costs_table(varied: VariedHead) -> Table:
         cells=rows,
         notice=(
             message(
-                "Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values "
-                "of all heads of this layer for the tokens to come."
+                "Parameters are the entries of W_q, W_k and W_v, and the sinks. The cache keeps the keys and "
+                "values of all heads of this layer for later tokens."
             ),
         ),
         columns=(

@@ -60,8 +60,8 @@ def reach_figure(reach: int, causal: bool) -> Curves:
         for with_global in (False, True)
     )
     said = message(
-        "Through {layers} layers a window alone lets {alone} of {n} tokens reach one query, with the global "
-        "token {helped}: so many have a gradient that is not 0, in untrained layers (seed 0).",
+        "Through {layers} layers, {alone} of {n} tokens reach one query by windows only, and {helped} with the "
+        "global token: those whose gradient is not 0, in untrained layers (seed 0).",
         layers=LAYERS_MEASURED[-1],
         alone=alone[-1],
         n=TOKENS_MEASURED,
@@ -74,14 +74,14 @@ def reach_figure(reach: int, causal: bool) -> Curves:
     )
     return Curves(
         key="variant_reach",
-        name=message("How far a window reaches through layers"),
+        name=message("How far windows reach through layers"),
         notice=(said, why),
         width=560,
         x=message("layers"),
         y=message("tokens that reach a query"),
         y_domain=(0.0, TOKENS_MEASURED + 1.0),
         lines=(
-            Line(key="alone", name=message("window alone"), x=LAYERS_MEASURED, y=alone, points=True),
+            Line(key="alone", name=message("windows only"), x=LAYERS_MEASURED, y=alone, points=True),
             Line(
                 key="helped",
                 name=message("with a global token"),
@@ -109,8 +109,8 @@ def sink_figure(varied: VariedHead) -> Curves:
         chosen=varied.amount,
         notice=(
             message(
-                "A sink competes with all keys that a query may see: with a score of {low} it collects {little} of the "
-                "weight, with one of {high} it collects {much}.",
+                "A sink competes with all keys that a query may see: with score {low} it collects {little} of the "
+                "weight, with score {high} it collects {much}.",
                 low=Fixed(SINKS_MEASURED[0], 0),
                 little=Fixed(shares[0], 3),
                 high=Fixed(SINKS_MEASURED[-1], 0),
@@ -124,7 +124,7 @@ def sink_figure(varied: VariedHead) -> Curves:
 def collected_figure() -> Parts:
     """Where the weight of a model goes that was trained without sinks, and of one that was trained with them."""
     without, given, trained = with_and_without_sinks()
-    models = (message("trained without"), without), (message("trained with sinks"), trained)
+    models = (message("trained without sinks"), without), (message("trained with sinks"), trained)
     return Parts(
         key="variant_collected",
         name=message("Where the weight goes, trained without sinks and with them"),
@@ -154,16 +154,18 @@ def notice_collected(without: WeightCollected, given: WeightCollected, trained: 
     """What sinks collect, and how well the models do."""
     return (
         message(
-            "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of "
-            "them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average "
-            "over all heads and all queries but the first. Spread evenly it would be {even}.",
+            "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), "
+            "one of them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, "
+            "on average over all heads and all queries but the first. With weight spread evenly, they would "
+            "collect {even}.",
             steps=STEPS_TRAINED,
             sinks=Percent(trained.sink),
             even=Percent(even_share_of_sink(WINDOW_TRAINED)),
         ),
         message(
-            "Of the text's next characters, {right}% are right with sinks, {alone}% without. Put into the model that "
-            "was trained without them, sinks of score 0 collect {late}, and {late_right}% are right.",
+            "With sinks, the model predicts {right}% of the next characters correctly, without them {alone}%. If "
+            "sinks with score 0 are added to the model that was trained without them, they collect {late}, and "
+            "{late_right}% are correct.",
             right=Fixed(100 * trained.right, 1),
             alone=Fixed(100 * without.right, 1),
             late=Percent(given.sink),
@@ -180,7 +182,7 @@ def what_biases_leave(n_heads: int, steps: Float[Array, " steps"]) -> Float[Arra
 
 def slopes_figure(varied: VariedHead) -> Matrices:
     """The same as a matrix."""
-    says = message("what the bias of head {head} leaves of e to a score, {steps} steps apart")
+    says = message("the part of e to a score that is left by the bias of head {head}, {steps} steps apart")
     inputs = {"n_heads": HEADS_OF_SLOPES, "steps": torch.tensor(STEPS_DRAWN, dtype=torch.float32)}
     computation = Computation(what_biases_leave, inputs, Names({"left": says}, {"steps": STEPS_DRAWN}))
     slopes, own = alibi_slopes(HEADS_OF_SLOPES), varied.head % HEADS_OF_SLOPES
@@ -188,7 +190,7 @@ def slopes_figure(varied: VariedHead) -> Matrices:
     left = followed_matrix(
         computation.follow("", name="left", axes=("heads", "steps")),
         key="left",
-        title=message("what the bias leaves"),
+        title=message("left by the bias"),
         scale="weight",
         colour="weight",
         given=True,
@@ -204,8 +206,8 @@ def slopes_figure(varied: VariedHead) -> Matrices:
         notice=(
             message(
                 "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
-                "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back "
-                "twice as far. Head {head} is the one above.",
+                "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back twice as "
+                "far. Shown above is head {head}.",
                 steps=STEPS_SAID,
                 steep=Magnitude(math.exp(-STEPS_SAID * slopes[0])),
                 heads=HEADS_OF_SLOPES,
@@ -278,9 +280,10 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
     at_end = {one.kind: Fixed(100 * one.right[-1], 1) for one in found}
     return (
         message(
-            "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a "
-            "time (seed 0). Then the same text in pieces of {length}: {alibi}% of the next characters are right with "
-            "ALiBi, {rotary}% with rotary positions, {waves}% with sines and cosines.",
+            "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters "
+            "at a time (seed 0). When they then read the same text {length} characters at a time, {alibi}% of the "
+            "next characters are predicted correctly with ALiBi, {rotary}% with rotary positions, {waves}% with "
+            "sines and cosines.",
             steps=STEPS_TRAINED,
             trained=WINDOW_TRAINED,
             length=LENGTHS_MEASURED[-1],
@@ -289,7 +292,7 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
             waves=at_end["sinusoidal"],
         ),
         message(
-            "Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.",
+            "There is no learned vector beyond position {trained}, so that model cannot read longer pieces at all.",
             trained=WINDOW_TRAINED,
         ),
     )

@@ -73,7 +73,7 @@ def code_of(varied: VariedHead) -> Code:
 
 def variant_figure(varied: VariedHead) -> Matrices:
     """The weights without the variant, beside those with it."""
-    title = message("both as one text") if varied.cut else message("weights as they are")
+    title = message("both as one text") if varied.cut else message("unchanged weights")
     band = [
         weights_matrix(varied, "plain", title, given=True, visible=varied.plain.visible),
         weights_matrix(varied, "changed", title_of(varied), **axes_of(varied)),
@@ -123,7 +123,7 @@ def collected_matrix(varied: VariedHead) -> Matrix:
     return traced_matrix(
         varied.computation,
         "collected",
-        message("the sink collects"),
+        message("collected by the sink"),
         varied.example.tokens,
         scale="weight",
         colour="weight",
