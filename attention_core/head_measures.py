@@ -1,6 +1,7 @@
-"""Measured, not told: how much heads differ, which features each can see, and what each adds to the output."""
+"""Measured, not told: how much heads differ, which features and tokens they can see, what each adds to the output."""
 
-from dataclasses import dataclass
+import functools
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import torch
@@ -9,7 +10,10 @@ from torch import Tensor
 
 from attention_core.arrays import Array, namespace
 from attention_core.attention import AttentionTrace
-from attention_core.heads import Heads
+from attention_core.distances import with_global_tokens
+from attention_core.heads import Heads, MultiHeadAttention
+from attention_core.masks import causal_mask, full_mask
+from attention_core.randomness import generator
 
 # How different heads are.
 
@@ -83,6 +87,33 @@ def outside_slice(reach: Float[Array, "heads features"], features: list[int], d_
     xp = namespace(reach)
     own = [[feature // d_head == head for feature in features] for head in range(len(reach))]
     return xp.amax(xp.where(xp.asarray(own), 0.0, reach), axis=-1)
+
+
+# Which tokens reach a query through windows: measured, by gradients.
+
+
+@functools.lru_cache(maxsize=64)
+def tokens_that_reach(
+    reach: int, n_layers: int, causal: bool, with_global: bool, n_tokens: int = 41, d_model: int = 8
+) -> int:
+    """How many of the tokens move the output of one when they move: those whose gradient is not 0.
+
+    A stack of attention alone, untrained, with shortcuts around it. The one is the last token, or without a causal mask
+    the one in the middle.
+    """
+    random = generator(0, "reach")
+    with torch.inference_mode(False), torch.enable_grad():
+        x = first = torch.randn(n_tokens, d_model, generator=random).requires_grad_()
+        # wide enough for all but what it hides: where the first token is global, a mask says what the window would
+        window = None if with_global else (reach, reach)
+        near = full_mask(n_tokens).triu(-reach).tril(reach)
+        may_attend = with_global_tokens(near, torch.arange(n_tokens) == 0) if with_global else full_mask(n_tokens)
+        may_attend = may_attend & causal_mask(n_tokens) if causal else may_attend
+        for _ in range(n_layers):
+            heads = MultiHeadAttention.draw(d_model, 2, generator=random)
+            x = x + replace(heads, window=window)(x, may_attend)[0]
+        (gradient,) = torch.autograd.grad(x[-1 if causal else n_tokens // 2].sum(), [first])
+    return int((gradient != 0).any(dim=-1).sum())
 
 
 # What each head adds.

@@ -321,6 +321,14 @@ def share_heads(
     return namespace(x).broadcast_to(x[..., :, None, :, :], shape).reshape(*batch, n_heads, n_tokens, d_head)
 
 
+def mean_of_groups(x: Float[Array, "heads tokens d_head"], size: int) -> Float[Array, "kv_heads tokens d_head"]:
+    """The means of the keys or values of neighbouring heads, so many at a time: what heads begin to share with.
+
+    Ainslie et al. 2023, section 2.1.
+    """
+    return (x / size).reshape(-1, size, *x.shape[1:]).sum(axis=1)
+
+
 def unit_rms(x: Float[Array, "*batch d_k"], epsilon: float = 1e-6) -> Float[Array, "*batch d_k"]:
     """x / √(mean of its squares): queries and keys of one length, so no score outgrows √d_k times their gains.
 

@@ -68,6 +68,11 @@ def measure_rows(scores: Float[Tensor, "*scores"], weights: Float[Tensor, "rows 
     )
 
 
+def mean_entropy(weights: Float[Tensor, "queries keys"]) -> float:
+    """How evenly rows of weights are spread, in bits, on average: 0 for one key alone, n for 2ⁿ keys alike."""
+    return float(torch.special.entr(weights.double()).sum(dim=-1).mean()) / math.log(2)
+
+
 def softmax_jacobian_norm(weights: Float[Tensor, "*batch keys"]) -> Float[Tensor, "*batch"]:
     """‖diag(w) − w wᵀ‖, the Frobenius norm: how much any weight can still move when a score does.
 

@@ -31,6 +31,8 @@ HEAD_SENTENCES: Mapping[str, Message] = {
     "masked hidden": message("score of {key} for {query}: masked, as {query} may not look at {key}"),
     "max of masked": message("the largest score that {query} may look at"),
     "sum of masked": message("sum over all keys that {query} may look at"),
+    "max of scaled": message("the largest score that {query} may look at"),  # without a mask
+    "sum of scaled": message("sum over all keys that {query} may look at"),
     "weights": message("weight that {query} puts on {key}: its part of the sum"),
     "weights hidden": message("weight of {key} for {query}: masked, so it is exactly 0"),
     "output": message("output of {query}, feature {feature}: weights · values"),

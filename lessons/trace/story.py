@@ -192,7 +192,7 @@ def hidden(cells: Cells) -> np.ndarray:
         plain = np.array([isinstance(part.array.rule, Given) and part.array.ndim == 0 for part in made.parts])
         found |= ((values == -math.inf) | (values == 0)) & plain[made.which]
     if made.sign in ("copy", "·", "÷", "−", "exp", "+") and ((values == 0) | (values == -math.inf)).any():
-        for i, part in enumerate(made.parts[: None if made.sign == "copy" else 1]):
+        for i, part in enumerate(made.parts if made.sign in ("copy", "+") else made.parts[:1]):
             mine = True if made.which is None else made.which == i
             found |= mine & ((values == 0) | (values == -math.inf)) & hidden_number(part)
     return found

@@ -3,32 +3,32 @@
 import math
 
 import torch
+from jaxtyping import Float
 
+from attention_core.arrays import Array, namespace
 from attention_core.distances import alibi_slopes
-from lessons.screen.arithmetic import power
+from attention_core.head_measures import tokens_that_reach
+from attention_core.measures import mean_entropy
 from lessons.screen.format import render
 from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
-from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix, Part, Parts, Step
-from lessons.variants.changed_head import HEADS_OF_SLOPES, VariedHead
+from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Part, Parts
+from lessons.trace.computation import Computation, followed_matrix
+from lessons.trace.story import Names
+from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 from lessons.variants.measures import (
-    CAPS_MEASURED,
-    LAYERS_MEASURED,
     LENGTHS_MEASURED,
-    SINKS_MEASURED,
     STEPS_TRAINED,
-    TOKENS_MEASURED,
     WINDOW_TRAINED,
     RightOverLength,
     WeightCollected,
-    entropies_of_caps,
     even_share_of_sink,
-    mean_entropy,
     right_over_length,
-    shares_of_sinks,
-    tokens_that_reach,
     with_and_without_sinks,
 )
 
+LAYERS_MEASURED, TOKENS_MEASURED = (1, 2, 3, 4, 5, 6), 41
+SINKS_MEASURED = tuple(half / 2 for half in range(-8, 9))
+CAPS_MEASURED = tuple(2.0**exponent for exponent in range(-2, 6))
 PARTS_OF_WEIGHT = {"sink": message("the sinks"), "first": message("the first token"), "others": message("all others")}
 STEPS_DRAWN, STEPS_SAID = (0, 1, 2, 4, 8, 16, 32, 64), 4
 
@@ -56,12 +56,12 @@ def consequences(varied: VariedHead) -> tuple[Figure, ...]:
 def reach_figure(reach: int, causal: bool) -> Curves:
     """How many tokens reach one of them through so many layers."""
     alone, helped = (
-        [tokens_that_reach(reach, n_layers, causal, with_global) for n_layers in LAYERS_MEASURED]
+        [tokens_that_reach(reach, n_layers, causal, with_global, TOKENS_MEASURED) for n_layers in LAYERS_MEASURED]
         for with_global in (False, True)
     )
     said = message(
-        "Through {layers} layers a window alone lets {alone} of {n} tokens reach one query, with the global "
-        "token {helped}: so many have a gradient that is not 0, in untrained layers (seed 0).",
+        "Through {layers} layers, {alone} of {n} tokens reach one query by windows only, and {helped} with the "
+        "global token: those whose gradient is not 0, in untrained layers (seed 0).",
         layers=LAYERS_MEASURED[-1],
         alone=alone[-1],
         n=TOKENS_MEASURED,
@@ -74,14 +74,14 @@ def reach_figure(reach: int, causal: bool) -> Curves:
     )
     return Curves(
         key="variant_reach",
-        name=message("How far a window reaches through layers"),
+        name=message("How far windows reach through layers"),
         notice=(said, why),
         width=560,
         x=message("layers"),
         y=message("tokens that reach a query"),
         y_domain=(0.0, TOKENS_MEASURED + 1.0),
         lines=(
-            Line(key="alone", name=message("window alone"), x=LAYERS_MEASURED, y=alone, points=True),
+            Line(key="alone", name=message("windows only"), x=LAYERS_MEASURED, y=alone, points=True),
             Line(
                 key="helped",
                 name=message("with a global token"),
@@ -96,7 +96,7 @@ def reach_figure(reach: int, causal: bool) -> Curves:
 
 def sink_figure(varied: VariedHead) -> Curves:
     """What sinks of other scores would collect."""
-    shares = shares_of_sinks(varied.plain, varied.example.scale, SINKS_MEASURED)
+    shares = [float(varied.with_amount(sink).collected.mean()) for sink in SINKS_MEASURED]
     return Curves(
         key="variant_sink",
         name=message("What a sink collects, by its score"),
@@ -109,8 +109,8 @@ def sink_figure(varied: VariedHead) -> Curves:
         chosen=varied.amount,
         notice=(
             message(
-                "A sink competes with all keys that a query may see: with a score of {low} it collects {little} of the "
-                "weight, with one of {high} it collects {much}.",
+                "A sink competes with all keys that a query may see: with score {low} it collects {little} of the "
+                "weight, with score {high} it collects {much}.",
                 low=Fixed(SINKS_MEASURED[0], 0),
                 little=Fixed(shares[0], 3),
                 high=Fixed(SINKS_MEASURED[-1], 0),
@@ -124,7 +124,7 @@ def sink_figure(varied: VariedHead) -> Curves:
 def collected_figure() -> Parts:
     """Where the weight of a model goes that was trained without sinks, and of one that was trained with them."""
     without, given, trained = with_and_without_sinks()
-    models = (message("trained without"), without), (message("trained with sinks"), trained)
+    models = (message("trained without sinks"), without), (message("trained with sinks"), trained)
     return Parts(
         key="variant_collected",
         name=message("Where the weight goes, trained without sinks and with them"),
@@ -154,16 +154,18 @@ def notice_collected(without: WeightCollected, given: WeightCollected, trained: 
     """What sinks collect, and how well the models do."""
     return (
         message(
-            "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of "
-            "them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average "
-            "over all heads and all queries but the first. Spread evenly it would be {even}.",
+            "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), "
+            "one of them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, "
+            "on average over all heads and all queries but the first. With weight spread evenly, they would "
+            "collect {even}.",
             steps=STEPS_TRAINED,
             sinks=Percent(trained.sink),
             even=Percent(even_share_of_sink(WINDOW_TRAINED)),
         ),
         message(
-            "Of the text's next characters, {right}% are right with sinks, {alone}% without. Put into the model that "
-            "was trained without them, sinks of score 0 collect {late}, and {late_right}% are right.",
+            "With sinks, the model predicts {right}% of the next characters correctly, without them {alone}%. If "
+            "sinks with score 0 are added to the model that was trained without them, they collect {late}, and "
+            "{late_right}% are correct.",
             right=Fixed(100 * trained.right, 1),
             alone=Fixed(100 * without.right, 1),
             late=Percent(given.sink),
@@ -172,46 +174,40 @@ def notice_collected(without: WeightCollected, given: WeightCollected, trained: 
     )
 
 
+def what_biases_leave(n_heads: int, steps: Float[Array, " steps"]) -> Float[Array, "heads steps"]:
+    """What the slope of each head leaves of e to the score of a key, so many steps away."""
+    xp = namespace(steps)
+    return xp.exp(-xp.asarray(alibi_slopes(n_heads))[:, None] * steps)
+
+
 def slopes_figure(varied: VariedHead) -> Matrices:
-    """What the slope of each head leaves of e to the score of a key, by its distance."""
+    """The same as a matrix."""
+    says = message("the part of e to a score that is left by the bias of head {head}, {steps} steps apart")
+    inputs = {"n_heads": HEADS_OF_SLOPES, "steps": torch.tensor(STEPS_DRAWN, dtype=torch.float32)}
+    computation = Computation(what_biases_leave, inputs, Names({"left": says}, {"steps": STEPS_DRAWN}))
     slopes, own = alibi_slopes(HEADS_OF_SLOPES), varied.head % HEADS_OF_SLOPES
-    left = (-slopes[:, None] * torch.tensor(STEPS_DRAWN)).exp()
-
-    def step(i: int, j: int) -> Step:
-        says = message(
-            "what the bias of head {head} leaves of e to a score, {steps} steps apart", head=i + 1, steps=STEPS_DRAWN[j]
-        )
-        return Step(says, power(-float(slopes[i]) * STEPS_DRAWN[j]), float(left[i, j]))
-
+    heads = tuple(message("head {number}", number=head + 1) for head in range(HEADS_OF_SLOPES))
+    left = followed_matrix(
+        computation.follow("", name="left", axes=("heads", "steps")),
+        key="left",
+        title=message("left by the bias"),
+        scale="weight",
+        colour="weight",
+        given=True,
+        rows=Axis(message("heads"), heads, named=True),
+        columns=Axis(message("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True),
+    )
     return Matrices(
         key="variant_slopes",
         name=message("What the bias of each head leaves of a key, by its distance"),
         first="left",
         height=330,
-        bands=(
-            (
-                Matrix(
-                    key="left",
-                    title=message("what the bias leaves"),
-                    values=left,
-                    scale="weight",
-                    colour="weight",
-                    step=step,
-                    given=True,
-                    rows=Axis(
-                        message("heads"),
-                        tuple(message("head {number}", number=head + 1) for head in range(len(slopes))),
-                        named=True,
-                    ),
-                    columns=Axis(message("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True),
-                ),
-            ),
-        ),
+        bands=((left,),),
         notice=(
             message(
                 "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
-                "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back "
-                "twice as far. Head {head} is the one above.",
+                "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back twice as "
+                "far. Shown above is head {head}.",
                 steps=STEPS_SAID,
                 steep=Magnitude(math.exp(-STEPS_SAID * slopes[0])),
                 heads=HEADS_OF_SLOPES,
@@ -224,7 +220,7 @@ def slopes_figure(varied: VariedHead) -> Matrices:
 
 def cap_figure(varied: VariedHead) -> Curves:
     """How even the rows are with other caps."""
-    entropies = entropies_of_caps(varied.plain, varied.example.scale, CAPS_MEASURED)
+    entropies = [mean_entropy(varied.with_amount(cap).changed.weights) for cap in CAPS_MEASURED]
     without = mean_entropy(varied.plain.weights)
     return Curves(
         key="variant_cap",
@@ -284,9 +280,10 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
     at_end = {one.kind: Fixed(100 * one.right[-1], 1) for one in found}
     return (
         message(
-            "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a "
-            "time (seed 0). Then the same text in pieces of {length}: {alibi}% of the next characters are right with "
-            "ALiBi, {rotary}% with rotary positions, {waves}% with sines and cosines.",
+            "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters "
+            "at a time (seed 0). When they then read the same text {length} characters at a time, {alibi}% of the "
+            "next characters are predicted correctly with ALiBi, {rotary}% with rotary positions, {waves}% with "
+            "sines and cosines.",
             steps=STEPS_TRAINED,
             trained=WINDOW_TRAINED,
             length=LENGTHS_MEASURED[-1],
@@ -295,7 +292,7 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
             waves=at_end["sinusoidal"],
         ),
         message(
-            "Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.",
+            "There is no learned vector beyond position {trained}, so that model cannot read longer pieces at all.",
             trained=WINDOW_TRAINED,
         ),
     )

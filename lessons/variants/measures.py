@@ -1,73 +1,22 @@
-"""What the variants lead to, measured: how far a window reaches, what sinks collect, what caps flatten, what lasts."""
+"""What the variants lead to in small models that are trained here: what sinks collect, what lasts in longer texts."""
 
 import functools
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace, attend
-from attention_core.distances import with_global_tokens
-from attention_core.heads import MultiHeadAttention
-from attention_core.masks import causal_mask, full_mask
 from attention_core.model import TinyTransformer
-from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings, recommended
 from attention_core.weights import blank, named_weights, with_weights
 from lessons.example.task_models import recorded
 
-LAYERS_MEASURED = (1, 2, 3, 4, 5, 6)
-TOKENS_MEASURED, FEATURES_MEASURED = 41, 8
-SINKS_MEASURED = tuple(half / 2 for half in range(-8, 9))
-CAPS_MEASURED = tuple(2.0**exponent for exponent in range(-2, 6))
 LENGTHS_MEASURED = (8, 16, 32, 64, 128)
 WINDOW_TRAINED, STEPS_TRAINED = 16, 200
 EVERY = 4  # of the pieces that a text has
 KINDS_TRAINED = ("learned", "sinusoidal", "rotary", "alibi")
-
-
-@functools.lru_cache(maxsize=64)
-def tokens_that_reach(reach: int, n_layers: int, causal: bool, with_global: bool) -> int:
-    """How many of the tokens move the output of one when they move: those whose gradient is not 0.
-
-    A stack of attention alone, untrained, with shortcuts around it. The one is the last token, or without a causal mask
-    the one in the middle.
-    """
-    n, random = TOKENS_MEASURED, generator(0, "reach")
-    with torch.inference_mode(False), torch.enable_grad():
-        x = first = torch.randn(n, FEATURES_MEASURED, generator=random).requires_grad_()
-        # wide enough for all but what it hides: where the first token is global, a mask says what the window would
-        window = None if with_global else (reach, reach)
-        near = full_mask(n).triu(-reach).tril(reach)
-        may_attend = with_global_tokens(near, torch.arange(n) == 0) if with_global else full_mask(n)
-        may_attend = may_attend & causal_mask(n) if causal else may_attend
-        for _ in range(n_layers):
-            heads = MultiHeadAttention.draw(FEATURES_MEASURED, 2, generator=random)
-            x = x + replace(heads, window=window)(x, may_attend)[0]
-        (gradient,) = torch.autograd.grad(x[-1 if causal else n // 2].sum(), [first])
-    return int((gradient != 0).any(dim=-1).sum())
-
-
-def mean_entropy(weights: Float[Tensor, "queries keys"]) -> float:
-    """How evenly rows of weights are spread, in bits, on average: 0 for one key alone, n for 2ⁿ keys alike."""
-    return float(torch.special.entr(weights.double()).sum(dim=-1).mean()) / math.log(2)
-
-
-def entropies_of_caps(attention: AttentionTrace, scale: float, caps: Sequence[float]) -> list[float]:
-    """The mean entropy of a head's rows with each of these caps."""
-    q, k, v, visible = attention.q, attention.k, attention.v, attention.visible
-    return [mean_entropy(attend(q, k, v, visible, scale=scale, soft_cap=cap).weights) for cap in caps]
-
-
-def shares_of_sinks(attention: AttentionTrace, scale: float, sinks: Sequence[float]) -> list[float]:
-    """What a sink of each of these scores collects of a row, on average."""
-    q, k, v, visible = attention.q, attention.k, attention.v, attention.visible
-    traces = (attend(q, k, v, visible, scale=scale, sink=sink) for sink in sinks)
-    return [float(1 - trace.weights.sum(dim=-1).mean()) for trace in traces]
 
 
 @dataclass(frozen=True)

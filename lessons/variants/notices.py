@@ -4,10 +4,10 @@ import torch
 
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
+from attention_core.measures import mean_entropy
 from lessons.screen.format import distinguishable, number
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message, plural
-from lessons.variants.changed_head import HEADS_OF_SLOPES, VariedHead
-from lessons.variants.measures import mean_entropy
+from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 
 NEXT_TO_NOTHING = 5e-5  # bits of entropy, or a difference of scores
 SMALL_BESIDE = 0.1  # of the cap: such a score is bent by a third of a percent
@@ -30,8 +30,8 @@ def moved(varied: VariedHead) -> Message:
     """How much of its weight a query puts elsewhere, on average."""
     share = float(total_variation(varied.plain.weights, varied.changed.weights).mean())
     if number(share, 4) == number(0, 4):
-        return message("No weight moves, or too little to be seen.")
-    return message("A query puts {share} of its weight on other keys than before, on average.", share=Percent(share))
+        return message("No weight moves, or too little to see.")
+    return message("On average, a query moves {share} of its weight to other keys.", share=Percent(share))
 
 
 def notice_window(varied: VariedHead) -> tuple[Message, ...]:
@@ -57,11 +57,11 @@ def notice_window(varied: VariedHead) -> tuple[Message, ...]:
 
 def notice_sink(varied: VariedHead) -> tuple[Message, ...]:
     """What the sink collects."""
-    share = Percent(float(varied.collected.mean()))
+    share = Percent(max(0.0, float(varied.computation.result.collected.mean())))  # below 0, all is rounding
     return (
         message(
-            "A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no "
-            "value, so a head may do nothing.",
+            "A sink with score {score} collects {share} of a query's weight on average. That share adds no value "
+            "to the output, so a head can choose to do nothing.",
             score=Fixed(varied.amount, 0),
             share=share,
         ),
@@ -114,7 +114,7 @@ def notice_alibi(varied: VariedHead) -> tuple[Message, ...]:
     """The slope of this head."""
     return (
         message(
-            "Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.",
+            "Each step between query and key lowers the score by {slope}: the slope of head {head} of {heads}.",
             slope=Fixed(varied.slope, 4),
             head=varied.head % HEADS_OF_SLOPES + 1,
             heads=HEADS_OF_SLOPES,
@@ -127,8 +127,8 @@ def notice_rotary(varied: VariedHead) -> tuple[Message, ...]:
     """What a score depends on then."""
     return (
         message(
-            "Queries and keys are turned by their positions, so a score depends on the two vectors and on how far "
-            "apart they stand, not on where."
+            "Queries and keys are turned by their positions, so a score depends on the two vectors and the "
+            "distance between them, not on where they are."
         ),
         moved(varied),
     )
@@ -165,7 +165,7 @@ def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
             answering=cut,
         ),
         message(
-            "Keys and values of the first sentence in the reverse order change no output by more than {change}.",
+            "Reversing the keys and values of the first sentence changes no output by more than {change}.",
             change=Magnitude(shuffle_change(varied)),
         ),
     )
@@ -173,6 +173,6 @@ def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
 
 def shuffle_change(varied: VariedHead) -> float:
     """By how much the outputs differ when keys and values of the first sentence stand in the reverse order."""
-    a, cut = varied.changed, varied.cut
-    other = attend(a.q[cut:], a.k[:cut].flip(0), a.v[:cut].flip(0), scale=varied.example.scale)
-    return float((a.output[cut:] - other.output).abs().max())
+    a = varied.changed
+    other = attend(a.q, a.k.flip(0), a.v.flip(0), scale=varied.example.scale)
+    return float((a.output - other.output).abs().max())

@@ -4,7 +4,6 @@ import math
 
 from torch import Generator
 
-from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotation_angles
 from attention_core.head_measures import total_variation
 from lessons.kit.questions import (
@@ -12,6 +11,7 @@ from lessons.kit.questions import (
     DRAWS,
     Asked,
     NothingFits,
+    Value,
     asks_about,
     below,
     beyond_figure,
@@ -22,10 +22,10 @@ from lessons.kit.questions import (
     one_of,
     shaped,
 )
-from lessons.screen.message import Fixed, ListOf, Magnitude, Percent, message
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message
 from lessons.screen.screen import Card
-from lessons.variants.changed_head import VariedHead
-from lessons.variants.costs import numbers_kept, tokens_kept
+from lessons.variants.compute import VariedHead
+from lessons.variants.counts import numbers_kept, tokens_kept
 
 CLEAR_WEIGHT = 0.05  # what changes by less makes no question
 
@@ -36,58 +36,46 @@ def only(varied: VariedHead, kind: str) -> None:
         raise NothingFits
 
 
+def told(reply: Message, *thoughts: tuple[float, Message]) -> tuple[Value, ...]:
+    """Numbers to choose from, each with the thought that leads to it, and one reply to all, the right one first."""
+    return tuple((value, reply, thought) for value, thought in thoughts)
+
+
 def still_differ(varied: VariedHead, random: Generator) -> Asked:
     """Shared keys and values; queries of one's own, and so weights and outputs."""
     only(varied, "grouped")
     one, other, *_ = varied.group
-    q = varied.example.heads.q
-    query_gap = Magnitude(float((q[one] - q[other]).abs().max()))
-    first, second = (attended_with_shared(varied, head) for head in (one, other))
-    moved = total_variation(first.weights, second.weights).mean()
+    first, second = (varied.computation.result.changed.select(place) for place in (0, 1))
+    query_gap = Magnitude(float((first.q - second.q).abs().max()))
+    moved = float(total_variation(first.weights, second.weights).mean())
     if min(query_gap.value, moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
         return None  # with one token, or one word said again and again, heads that share cannot differ
-    apart = Percent(float(moved))
     both = ListOf((one + 1, other + 1))
-    n_keys, n_values = varied.changed.k.numel(), varied.changed.v.numel()
+    same = message(
+        "They are the same {count} numbers, and the values the same {others}: the cache keeps them once.",
+        count=first.k.numel(),
+        others=first.v.numel(),
+    )
+    own = message(
+        "Each head has its own W_q: here the queries differ by up to {gap}. So {share} of the weight lies "
+        "elsewhere, on average, and the outputs differ, too.",
+        gap=query_gap,
+        share=Percent(moved),
+    )
     return multiple_choice(
         message("Heads {both} share keys and values. Which of these can no longer differ between them?", both=both),
-        Card(
-            message("Their keys."),
-            message(
-                "They are the same {count} numbers, and the values the same {others}: the cache keeps them once.",
-                count=n_keys,
-                others=n_values,
-            ),
-        ),
-        Card(
-            message("Their queries."),
-            message("Each head has a W_q of its own: here the queries differ by up to {gap}.", gap=query_gap),
-        ),
-        Card(
-            message("Their weights."),
-            message(
-                "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.",
-                share=apart,
-            ),
-        ),
-        Card(
-            message("Their outputs."),
-            message("The values are shared, but each head mixes them with weights of its own."),
-        ),
+        Card(message("Their keys."), same),
+        Card(message("Their queries."), own),
+        Card(message("Their weights."), own),
+        Card(message("Their outputs."), own),
     )
-
-
-def attended_with_shared(varied: VariedHead, head: int) -> AttentionTrace:
-    """A head of the group, with the shared keys and values."""
-    a = varied.example.heads.select(head)
-    return attend(a.q, varied.changed.k, varied.changed.v, a.visible, scale=varied.example.scale)
 
 
 def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
     """A window's reach grows by itself with each layer."""
     only(varied, "window")
     reach, n_layers, n = int(varied.amount), 2 + below(3, random), 100
-    both_sides = 1 if varied.example.example.causal else 2
+    sides = 1 if varied.example.example.causal else 2
     return asks_about(
         "reached",
         (n_layers,),
@@ -98,33 +86,19 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
                 reach=reach,
                 layers=n_layers,
                 n=n,
-                sides=message("the left") if both_sides == 1 else message("either side"),
+                sides=message("the left") if sides == 1 else message("either side"),
             ),
-            (
-                1 + both_sides * n_layers * reach,
-                message("Each layer passes on what the one before has gathered: a reach each, and itself."),
-                message("a reach for each layer, and itself"),
-            ),
-            (
-                1 + both_sides * reach,
-                message("That is one layer. The next one sees tokens that have already looked further."),
-                message("a single reach, and itself"),
-            ),
-            (both_sides * n_layers * reach, message("Add itself."), message("a reach for each layer")),
-            (
-                n_layers * (1 + both_sides * reach),
-                message("Itself counts once, not once a layer."),
-                message("a reach and itself, for each layer"),
-            ),
-            (
-                n,
-                message("Each layer adds one reach and no more: {layers} layers are too few for all.", layers=n_layers),
-                message("layers let all tokens through"),
-            ),
-            (
-                1 + both_sides * reach**n_layers,
-                message("Reaches of layers are added, not multiplied."),
-                message("the reaches of the layers multiplied, and itself"),
+            *told(
+                message(
+                    "Each layer passes on what the one before has gathered, so it adds one reach. The token itself "
+                    "counts once."
+                ),
+                (1 + sides * n_layers * reach, message("a reach for each layer, and itself")),
+                (1 + sides * reach, message("a single reach, and itself")),
+                (sides * n_layers * reach, message("a reach for each layer")),
+                (n_layers * (1 + sides * reach), message("a reach and itself, for each layer")),
+                (n, message("layers let all tokens through")),
+                (1 + sides * reach**n_layers, message("the reaches of the layers multiplied, and itself")),
             ),
         ),
     )
@@ -137,7 +111,7 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
     query = one_of(worth_asking.any(dim=-1), random)
     key = one_of(worth_asking[query], random)
     before, after = float(varied.plain.weights[query, key]), float(varied.changed.weights[query, key])
-    collected, n_keys = float(varied.collected[query]), int(varied.plain.visible[query].sum())
+    collected, n_keys = float(varied.computation.result.collected[query]), int(varied.plain.visible[query].sum())
     names = varied.example.names
     return asks_about(
         "weights",
@@ -151,35 +125,14 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
                 before=shown(before),
                 share=shown(collected),
             ),
-            (
-                after,
-                message("Every weight of the row shrinks by the same factor: 1 less what the sink collects."),
-                message("the weight, less its part of what the sink takes"),
-            ),
-            (
-                before,
-                message("The score stays, but the sink has joined the sum below."),
-                message("its score stays, and so does its weight"),
-            ),
-            (
-                before - collected / n_keys,
-                message("It is not taken in equal parts: every weight shrinks by the same factor."),
-                message("the weight, less an equal part of what the sink takes"),
-            ),
-            (
-                before - collected,
-                message("That takes from one key all that the sink collects from the whole row."),
-                message("the weight, less all that the sink takes"),
-            ),
-            (
-                before / (1 + collected),
-                message("The factor is 1 less the share that the sink collects."),
-                message("the weight, divided by 1 plus the share"),
-            ),
-            (
-                before * collected,
-                message("That is what the sink takes of it."),
-                message("the weight, times the share of the sink"),
+            *told(
+                message("Every weight of the row shrinks by the same factor: 1 minus the share of the sink."),
+                (after, message("the weight, less its share of what the sink takes")),
+                (before, message("its score stays, and so does its weight")),
+                (before - collected / n_keys, message("the weight, less an equal part of what the sink takes")),
+                (before - collected, message("the weight, less all that the sink takes")),
+                (before / (1 + collected), message("the weight, divided by 1 plus the share")),
+                (before * collected, message("the weight, times the share of the sink")),
             ),
         ),
     )
@@ -197,35 +150,25 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
         "masked",
         (query, key),
         multiple_choice_of_numbers(
-            lambda shown: message(
+            message(
                 "The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?",
                 key=names[key],
                 query=names[query],
                 score=Fixed(scaled, 4),
                 cap=Fixed(cap, 1),
             ),
-            (
-                float(varied.changed.masked[query, key]),
-                message("The cap times tanh of the score over the cap."),
-                message("bent: the cap times tanh(score / cap)"),
+            *told(
+                message(
+                    "The cap times tanh of the score over the cap: every score is bent, small ones only a little, and "
+                    "none reaches the cap."
+                ),
+                (float(varied.changed.masked[query, key]), message("bent: the cap times tanh(score / cap)")),
+                (max(-cap, min(cap, scaled)), message("cut off where it goes beyond the cap")),
+                (math.tanh(scaled), message("bent: tanh of the score")),
+                (scaled / cap, message("made smaller: the score over the cap")),
+                (math.copysign(cap, scaled), message("pushed out to the cap, with the sign of the score")),
+                (cap * scaled, message("the score, times the cap")),
             ),
-            (
-                max(-cap, min(cap, scaled)),
-                message("That is a hard cut. The soft cap bends every score, small ones a little."),
-                message("cut off where it goes beyond the cap"),
-            ),
-            (
-                math.tanh(scaled),
-                message("That is a cap of 1. Divide by the cap before, multiply by it after."),
-                message("bent: tanh of the score"),
-            ),
-            (scaled / cap, message("Dividing alone caps nothing."), message("made smaller: the score over the cap")),
-            (
-                math.copysign(cap, scaled),
-                message("Only endless scores come to the cap itself."),
-                message("pushed out to the cap, with the sign of the score"),
-            ),
-            (cap * scaled, message("That multiplies by the cap."), message("the score, times the cap")),
         ),
     )
 
@@ -244,41 +187,27 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
         "masked",
         (query, key),
         multiple_choice_of_numbers(
-            lambda shown: message(
-                "The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope "
-                "of ALiBi is {slope}. What is the score with its bias?",
+            message(
+                "The scaled score of {key} for {query} is {score}, and they are {steps} apart. The slope of ALiBi is "
+                "{slope}. What is the score with its bias?",
                 key=names[key],
                 query=names[query],
                 score=Fixed(scaled, 4),
                 steps=steps,
                 slope=Fixed(slope, 4),
             ),
-            (
-                float(varied.changed.masked[query, key]),
-                message("The slope times the distance is taken off."),
-                message("the slope off for each step apart"),
+            *told(
+                message(
+                    "The slope is subtracted once for each step between the two: keys further away lose more, and "
+                    "neighbours are one step apart."
+                ),
+                (float(varied.changed.masked[query, key]), message("the slope subtracted for each step apart")),
+                (scaled + slope * steps, message("the slope added for each step apart")),
+                (scaled - slope * (steps + 1), message("the slope subtracted for each step, and once more")),
+                (scaled - slope * (n + 1), message("the slope subtracted for each token, and once more")),
+                (scaled * (1 - slope), message("the slope subtracted as a share of the score")),
+                (scaled, message("the score, just as it is")),
             ),
-            (
-                scaled + slope * steps,
-                message("What is far away loses, it does not gain."),
-                message("the slope on top for each step apart"),
-            ),
-            (
-                scaled - slope * (steps + 1),
-                message("Neighbours stand 1 apart, and a token 0 from itself."),
-                message("the slope off for each step, and once more"),
-            ),
-            (
-                scaled - slope * (n + 1),
-                message("The distance between the two counts, not the length of the text."),
-                message("the slope off for all the text, and once more"),
-            ),
-            (
-                scaled * (1 - slope),
-                message("It is taken off, not multiplied."),
-                message("the slope off as a part of the score"),
-            ),
-            (scaled, message("Only a token's score with itself stays as it is."), message("the score, just as it is")),
         ),
     )
 
@@ -299,7 +228,7 @@ def turned_apart(varied: VariedHead, random: Generator) -> Asked:
         "turned apart",
         (query, key, pair),
         multiple_choice_of_numbers(
-            lambda shown: message(
+            message(
                 "The features {first} and {second} turn by {omega} radians from each position to the next. "
                 "{query} is token {place} and {key} is token {other}. By how many radians are their turns "
                 "apart?",
@@ -311,27 +240,17 @@ def turned_apart(varied: VariedHead, random: Generator) -> Asked:
                 place=query + 1,
                 other=key + 1,
             ),
-            (
-                omega * (query - key),
-                message("The distance times the angle of one step: where the two stand does not matter."),
-                message("the turn of a step, for each step apart"),
-            ),
-            (omega * query, message("That is the turn of the query alone."), message("the turn of the query alone")),
-            (
-                omega * (query + key),
-                message("The score turns the key back, so the angles are subtracted."),
-                message("the turns of both, added"),
-            ),
-            (
-                omega * (query - key + 1),
-                message("Neighbours are one step apart."),
-                message("the turn of a step, for each step and once more"),
-            ),
-            (omega * key, message("That is the turn of the key alone."), message("the turn of the key alone")),
-            (
-                omega / (query - key),
-                message("The further apart, the more they turn."),
-                message("the turn of a step, over the steps apart"),
+            *told(
+                message(
+                    "The score turns the key back, so the two angles are subtracted. Only the distance counts: the "
+                    "angle of one step, once for each step between the two."
+                ),
+                (omega * (query - key), message("the turn of a step, for each step apart")),
+                (omega * query, message("only the turn of the query")),
+                (omega * (query + key), message("the turns of both, added")),
+                (omega * (query - key + 1), message("the turn of a step, for each step and once more")),
+                (omega * key, message("only the turn of the key")),
+                (omega / (query - key), message("the turn of a step, over the steps apart")),
             ),
         ),
     )
@@ -341,6 +260,7 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
     """Rows ask, columns answer, also where they are different sentences."""
     only(varied, "cross")
     n, cut = len(varied.plain.q), varied.cut
+    reply = message("Each token that asks has a row, each token of the other sentence a column.")
     return multiple_choice(
         message(
             "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?",
@@ -348,33 +268,13 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
             answering=cut,
         ),
         *(
-            Card(shaped(*shape), *said)
-            for shape, *said in (
-                (
-                    (n - cut, cut),
-                    message("A row for each query, a column for each key."),
-                    message("rows for those that ask, columns for those that answer"),
-                ),
-                (
-                    (cut, n - cut),
-                    message("That is the other way round: rows are queries."),
-                    message("rows for those that answer, columns for those that ask"),
-                ),
-                (
-                    (n, n),
-                    message("The two sentences do not look at themselves here."),
-                    message("rows and columns for all tokens"),
-                ),
-                (
-                    (n - cut, n),
-                    message("The keys come from the first sentence alone."),
-                    message("rows for those that ask, columns for all tokens"),
-                ),
-                (
-                    (cut, cut),
-                    message("Queries come from the second sentence."),
-                    message("rows and columns for those that answer"),
-                ),
+            Card(shaped(*shape), reply, thought)
+            for shape, thought in (
+                ((n - cut, cut), message("rows for those that ask, columns for those that answer")),
+                ((cut, n - cut), message("rows for those that answer, columns for those that ask")),
+                ((n, n), message("rows and columns for all tokens")),
+                ((n - cut, n), message("rows for those that ask, columns for all tokens")),
+                ((cut, cut), message("rows and columns for those that answer")),
             )
         ),
     )
@@ -397,7 +297,7 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
         (n,),
         multiple_choice_of_counts(
             message(
-                "How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
+                "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
                 "sets of keys and values for {heads} heads?",
                 heads=n_heads,
                 sets=kv_heads,
@@ -405,28 +305,17 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
                 d_v=d_v,
                 kept=kept,
             ),
-            (
-                numbers_kept(varied, n, True),
-                message("A key and a value for each of these tokens, in each set."),
-                message("keys and values, once for each set"),
+            *told(
+                message(
+                    "A key and a value for each of these tokens, once for each set. Queries and weights are not kept."
+                ),
+                (numbers_kept(varied, n), message("keys and values, once for each set")),
+                (kept * kv_heads * d_k, message("keys only, once for each set")),
+                (kept * kv_heads * (2 * d_k + d_v), message("queries, keys and values, once for each set")),
+                (kept * (kept + d_k + d_v) * kv_heads, message("keys, values and weights, once for each set")),
+                (kept * n_heads * kv_heads * (d_k + d_v), message("keys and values of every head, for each set")),
+                (kv_heads * (d_k + d_v), message("keys and values of a single token")),
             ),
-            (kept * kv_heads * d_k, message("Values are needed too."), message("keys alone, once for each set")),
-            (
-                kept * kv_heads * (2 * d_k + d_v),
-                message("Queries are used once and need not be kept."),
-                message("queries, keys and values, once for each set"),
-            ),
-            (
-                kept * (kept + d_k + d_v) * kv_heads,
-                message("Weights are computed anew for each query, and not kept."),
-                message("keys, values and weights, once for each set"),
-            ),
-            (
-                kept * n_heads * kv_heads * (d_k + d_v),
-                message("Heads that share keys and values keep them once."),
-                message("keys and values of every head, for each set"),
-            ),
-            (kv_heads * (d_k + d_v), message("That is for one token."), message("keys and values of a single token")),
         ),
     )
 

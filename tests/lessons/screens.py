@@ -73,10 +73,10 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "Nothing is added: queries and keys are turned.",
     "Nothing is added: a row of X says which token it is, and nothing says where it stands.",
     "The same weights, under PyTorch's names",
-    "Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values of all heads of "
-    "this layer for the tokens to come.",
-    "Queries and keys are turned by their positions, so a score depends on the two vectors and on how far apart they "
-    "stand, not on where.",
+    "Parameters are the entries of W_q, W_k and W_v, and the sinks. The cache keeps the keys and values of all "
+    "heads of this layer for later tokens.",
+    "Queries and keys are turned by their positions, so a score depends on the two vectors and the distance "
+    "between them, not on where they are.",
     "A weight says where a head looks, not why the model answers as it does.",
     "The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
     "such heads form by themselves, or that other models have the same.",  # see training/curriculum.py
@@ -406,6 +406,23 @@ def by_largest(values: Sequence[float]) -> Callable[[Card], bool]:
 def by_text(right: Mapping[str, bool]) -> Callable[[Card], bool]:
     """Judges cards by the template of what they say."""
     return lambda card: bool(right[card.text.template])
+
+
+def by_thought(numbers: Mapping[str, object]) -> Callable[[Card], bool]:
+    """Judges cards by the thoughts on them, the right one first: each says the number, or the shape, it leads to."""
+    right = next(iter(numbers))
+
+    def judge(card: Card) -> bool:
+        thought, said = card.reason.template, numbers[card.reason.template]
+        for name, argument in card.text.arguments.items():
+            one = said[name] if isinstance(said, dict) else said
+            if isinstance(argument, Fixed):  # written with few decimals
+                assert format_value(argument) in readings(one, with_decimals(argument.decimals)), thought
+            else:
+                check_argument(argument, one, thought)
+        return thought == right
+
+    return judge
 
 
 def check_figure(figure: Figure) -> None:

@@ -136,3 +136,12 @@ def test_a_sentence_within_a_sentence_names_its_cell_too_and_an_axis_in_front_co
     says = message("head {head}: {says}", says=message("score of {key} for {query}"))
     names = Names({"scores": says}, {"queries": "ab", "keys": "cd"})
     assert [render(line.meaning) for line in lines_of(trace.scores[1], names)][1] == "head 2: score of d for a"
+
+
+def test_what_an_added_mask_hides_is_said_to_be_hidden():
+    q = given(np.arange(4.0).reshape(2, 2), "q")
+    trace = attend(q, q, q, given(np.where(np.tri(2, dtype=bool), 0.5, -np.inf), "biases"), scale=1.0)
+    name_arrays(trace)
+    names = Names({"masked": message("visible"), "masked hidden": message("hidden")}, {})
+    said = [render(line.meaning) for line in lines_of(trace.masked, names)]
+    assert said == ["visible", "hidden", "visible", "visible"]

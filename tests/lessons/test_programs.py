@@ -204,7 +204,7 @@ ACTS_LATER = {
     "heads": {"v", "W_v", "W_o", "module.W_o"},
     "softmax": {"v"},
     "positions": {"W_v", "seed"},
-    "variants": {"v"},
+    "variants": {"W_v"},
 }
 
 

@@ -45,7 +45,7 @@ from lessons.softmax import lesson as softmax
 from lessons.tokens import lesson as tokens
 from lessons.train.lesson import questions_about
 from lessons.variants import lesson as variants
-from lessons.variants.changed_head import VARIED, vary
+from lessons.variants.compute import COMPUTE, vary
 from tests.printed import readings, with_decimals
 
 SEEDS, NUMBERS = 300, 3  # the first questions of each
@@ -101,7 +101,7 @@ def varied_head(seed):
     words = ["the", "cat", "saw", "an", "old", "dog", "and", "ran", "off"][: 4 + seed // 7 % 6]
     sizes = {"n_heads": 2 + 2 * (seed % 2), "d_k": 2 + 2 * (seed % 3), "causal": seed % 5 > 0}
     example = run_example(Example(source="sentence", text=" ".join(words), seed=seed, **sizes))
-    kind, reach = list(VARIED)[seed % len(VARIED)], 1 + seed // 7 % 4
+    kind, reach = list(COMPUTE)[seed % len(COMPUTE)], 1 + seed // 7 % 4
     return vary(example, seed % 2, kind, {"window": float(reach), "sink": 1.0, "cap": 0.5}.get(kind, 0.0))
 
 
@@ -329,7 +329,7 @@ def shown_and_asked(lesson):
     for seed in range(FEW):
         choices = FIRST_SCREENS[lesson]
         if lesson == "variants":
-            choices = replace(choices, variant=list(VARIED)[seed % len(VARIED)])
+            choices = replace(choices, variant=list(COMPUTE)[seed % len(COMPUTE)])
         shown = importlib.import_module(f"lessons.{lesson}.lesson").screen(example_of(seed), 0, choices)
         yield from ((shown, shown.ask(number)) for number in range(10))
 

@@ -7,8 +7,9 @@ from functools import cache
 import pytest
 import torch
 from learnt_oracle import ORACLE as LEARNT
-from screens import AS_GOOD, JUDGE, by_text, chosen, holds
+from screens import AS_GOOD, JUDGE, by_text, by_thought, chosen, holds
 
+from attention_core.head_measures import tokens_that_reach
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
@@ -17,17 +18,15 @@ from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.second_sentence import followed_by, takes_second
 from lessons.example.task_models import recorded
 from lessons.screen.format import format_value, render, render_all
+from lessons.variants.figures import CAPS_MEASURED, SINKS_MEASURED
 from lessons.variants.lesson import Choices, screen
 from lessons.variants.measures import (
-    CAPS_MEASURED,
     EVERY,
     KINDS_TRAINED,
     LENGTHS_MEASURED,
-    SINKS_MEASURED,
     STEPS_TRAINED,
     right_over_length,
     settings_of_lengths,
-    tokens_that_reach,
     with_context,
 )
 
@@ -330,7 +329,7 @@ def right_with_sinks(case, sentence):
 
 def part_of_weight(case, sentence):
     model, part = (render(sentence.arguments[name]) for name in ("model", "part"))
-    trained = {"trained without": False, "trained with sinks": True}[model]
+    trained = {"trained without sinks": False, "trained with sinks": True}[model]
     sink, first, _ = read_with_sinks(trained)
     shares = {"the sinks": sink if trained else 0.0, "the first token": first, "all others": 1 - sink - first}
     return {"model": model, "share": shares[part], "part": part}
@@ -358,19 +357,22 @@ def group_share(case, sentence):
 
 
 SAME_NUMBERS = "They are the same {count} numbers, and the values the same {others}: the cache keeps them once."
+OTHER_QUERIES = (
+    "Each head has its own W_q: here the queries differ by up to {gap}. So {share} of the weight lies elsewhere, on "
+    "average, and the outputs differ, too."
+)
 STILL = "Heads {both} share keys and values. Which of these can no longer differ between them?"
 REACHED = (
     "In each layer, a token looks no further than {reach} to {sides}, and no token is global. After {layers} layers, "
     "how many of {n} tokens can have reached one in the middle, itself included?"
 )
-TOO_FEW = "Each layer adds one reach and no more: {layers} layers are too few for all."
 WITH_SINK = (
     "Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's weight. What is left on "
     "{key}?"
 )
 CAPPED = "The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?"
 BIASED = (
-    "The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope of ALiBi is {slope}. "
+    "The scaled score of {key} for {query} is {score}, and they are {steps} apart. The slope of ALiBi is {slope}. "
     "What is the score with its bias?"
 )
 TURNED = (
@@ -379,8 +381,8 @@ TURNED = (
 )
 SHAPE = "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?"
 KEPT = (
-    "How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} sets of keys "
-    "and values for {heads} heads?"
+    "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} sets of "
+    "keys and values for {heads} heads?"
 )
 
 
@@ -429,50 +431,56 @@ ORACLE = {
     **{template: of_the_head_shown(oracle) for template, oracle in LEARNT.items()},
     "Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it sees what the "
     "mask lets it see.": hidden_by_window,
-    "A query puts {share} of its weight on other keys than before, on average.": lambda case, sentence: {
+    "On average, a query moves {share} of its weight to other keys.": lambda case, sentence: {
         "share": moved_between(weights_of(case, False), weights_of(case, True))
     },
-    "A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no value, so a "
-    "head may do nothing.": lambda case, sentence: {"score": case.choices.sink, "share": collected(case)},
+    "A sink with score {score} collects {share} of a query's weight on average. That share adds no value to the "
+    "output, so a head can choose to do nothing.": lambda case, sentence: {
+        "score": case.choices.sink,
+        "share": collected(case),
+    },
     "With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come closer "
     "together, and the weights are shared out more evenly.": entropies,
     **dict.fromkeys(CAPS_THAT_CHANGE_NOTHING, cap_of_no_use),
-    "Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.": (
+    "Each step between query and key lowers the score by {slope}: the slope of head {head} of {heads}.": (
         lambda case, sentence: {"slope": 0.5 ** (case.head % 8 + 1), "head": case.head % 8 + 1, "heads": 8}
     ),
     "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.": groups_said,
     "The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them may be "
     "looked at.": cut_said,
-    "Keys and values of the first sentence in the reverse order change no output by more than {change}.": only_rounding,
+    "Reversing the keys and values of the first sentence changes no output by more than {change}.": only_rounding,
     "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k in the "
     "sidebar.": lambda case, sentence: {"d_k": len(projected(case, "q")[0])},
-    "Through {layers} layers a window alone lets {alone} of {n} tokens reach one query, with the global token "
-    "{helped}: so many have a gradient that is not 0, in untrained layers (seed 0).": reach_said,
-    "A sink competes with all keys that a query may see: with a score of {low} it collects {little} of the weight, "
-    "with one of {high} it collects {much}.": sinks_said,
+    "Through {layers} layers, {alone} of {n} tokens reach one query by windows only, and {helped} with the global "
+    "token: those whose gradient is not 0, in untrained layers (seed 0).": reach_said,
+    "A sink competes with all keys that a query may see: with score {low} it collects {little} of the weight, with "
+    "score {high} it collects {much}.": sinks_said,
     "With a cap of {low} a row has {even} bits of entropy on average, with {high} it has {nearly}; without a cap "
     "{without}.": caps_said,
-    "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a time "
-    "(seed 0). Then the same text in pieces of {length}: {alibi}% of the next characters are right with ALiBi, "
-    "{rotary}% with rotary positions, {waves}% with sines and cosines.": lengths_said,
-    "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of them "
-    "with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average over all "
-    "heads and all queries but the first. Spread evenly it would be {even}.": sinks_trained,
-    "Of the text's next characters, {right}% are right with sinks, {alone}% without. Put into the model that was "
-    "trained without them, sinks of score 0 collect {late}, and {late_right}% are right.": right_with_sinks,
+    "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a "
+    "time (seed 0). When they then read the same text {length} characters at a time, {alibi}% of the next "
+    "characters are predicted correctly with ALiBi, {rotary}% with rotary positions, {waves}% with sines and "
+    "cosines.": lengths_said,
+    "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of "
+    "them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average "
+    "over all heads and all queries but the first. With weight spread evenly, they would collect {even}.": (
+        sinks_trained
+    ),
+    "With sinks, the model predicts {right}% of the next characters correctly, without them {alone}%. If sinks "
+    "with score 0 are added to the model that was trained without them, they collect {late}, and {late_right}% are "
+    "correct.": right_with_sinks,
     "{model}: {share} of the weight goes to {part}": part_of_weight,
     "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and {flat} in head "
-    "{heads}. Each head has half the slope of the one before, so it looks back twice as far. Head {head} is the one "
-    "above.": slopes_said,
-    "what the bias of head {head} leaves of e to a score, {steps} steps apart": chosen,
-    "Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.": (
+    "{heads}. Each head has half the slope of the one before, so it looks back twice as far. Shown above is head "
+    "{head}.": slopes_said,
+    "the part of e to a score that is left by the bias of head {head}, {steps} steps apart": chosen,
+    "There is no learned vector beyond position {trained}, so that model cannot read longer pieces at all.": (
         lambda case, sentence: {"trained": 16}
     ),
     "characters read at a time ({trained} in training)": lambda case, sentence: {"trained": 16},
     "cached after {count} token": lambda case, sentence: {"count": len(example_of(case).tokens)},
     "after {count}": lambda case, sentence: {"count": 4096},
-    "Each head has a W_q of its own: here the queries differ by up to {gap}.": group_gap,
-    "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.": group_share,
+    OTHER_QUERIES: lambda case, sentence: group_gap(case, sentence) | group_share(case, sentence),
     SAME_NUMBERS: lambda case, sentence: {
         name: len(case.example.tokens) * len(projected(case, of)[0]) for name, of in (("count", "k"), ("others", "v"))
     },
@@ -484,18 +492,16 @@ ORACLE = {
     TURNED: said_turned,
     SHAPE: cut_said,
     KEPT: chosen,
-    TOO_FEW: chosen,
 }
+
+
+def one_reply(reply, numbers):
+    """The same reply to all cards, whose thoughts lead to these numbers, the right one first."""
+    return {reply: ..., JUDGE: by_thought(numbers)}
 
 
 def answer_still(case, prompt):
     assert [head - 1 for head in prompt.arguments["both"].items] == list(group_of(case))[:2]
-    replies = (
-        SAME_NUMBERS,
-        "Each head has a W_q of its own: here the queries differ by up to {gap}.",
-        "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.",
-        "The values are shared, but each head mixes them with weights of its own.",
-    )
     one, other = ((shared_rows(case, head), shared_output(case, head)) for head in list(group_of(case))[:2])
     gaps = [moved_between(one[0], other[0]), max(abs(a - b) for a, b in zip(one[1], other[1], strict=True))]
     judge = by_text(
@@ -506,7 +512,7 @@ def answer_still(case, prompt):
             "Their outputs.": gaps[1] < AS_GOOD,
         }
     )
-    return dict.fromkeys(replies, ...) | {JUDGE: judge}
+    return {SAME_NUMBERS: ..., OTHER_QUERIES: ..., JUDGE: judge}
 
 
 def shared_output(case, head):
@@ -525,80 +531,101 @@ def answer_reached(case, prompt):
     right = heard(reach, layers, one_side, False, 4 * layers * reach + 1)
     others = right - 1
     assert right < 100, "too few for all"
-    return {
-        "Each layer passes on what the one before has gathered: a reach each, and itself.": right,
-        "That is one layer. The next one sees tokens that have already looked further.": 1 + others // layers,
-        "Add itself.": others,
-        "Itself counts once, not once a layer.": layers + others,
-        TOO_FEW: 100,
-        "Reaches of layers are added, not multiplied.": 1 + (1 if one_side else 2) * reach**layers,
-    }
+    return one_reply(
+        "Each layer passes on what the one before has gathered, so it adds one reach. The token itself counts once.",
+        {
+            "a reach for each layer, and itself": right,
+            "a single reach, and itself": 1 + others // layers,
+            "a reach for each layer": others,
+            "a reach and itself, for each layer": layers + others,
+            "layers let all tokens through": 100,
+            "the reaches of the layers multiplied, and itself": 1 + (1 if one_side else 2) * reach**layers,
+        },
+    )
 
 
 def answer_with_sink(case, prompt):
     query, key = pair(prompt)
     before, after = weights_of(case, False)[query], weights_of(case, True)[query]
     share, n_keys = 1 - sum(after), sum(score > -math.inf for score in masked_scores(case, False)[query])
-    return {
-        "Every weight of the row shrinks by the same factor: 1 less what the sink collects.": after[key],
-        "The score stays, but the sink has joined the sum below.": before[key],
-        "It is not taken in equal parts: every weight shrinks by the same factor.": before[key] - share / n_keys,
-        "That takes from one key all that the sink collects from the whole row.": before[key] - share,
-        "The factor is 1 less the share that the sink collects.": before[key] / (1 + share),
-        "That is what the sink takes of it.": before[key] * share,
-    }
+    return one_reply(
+        "Every weight of the row shrinks by the same factor: 1 minus the share of the sink.",
+        {
+            "the weight, less its share of what the sink takes": after[key],
+            "its score stays, and so does its weight": before[key],
+            "the weight, less an equal part of what the sink takes": before[key] - share / n_keys,
+            "the weight, less all that the sink takes": before[key] - share,
+            "the weight, divided by 1 plus the share": before[key] / (1 + share),
+            "the weight, times the share of the sink": before[key] * share,
+        },
+    )
 
 
 def answer_capped(case, prompt):
     query, key = pair(prompt)
     score, cap = masked_scores(case, False)[query][key], case.choices.cap
-    return {
-        "The cap times tanh of the score over the cap.": cap * math.tanh(score / cap),
-        "That is a hard cut. The soft cap bends every score, small ones a little.": min(max(score, -cap), cap),
-        "That is a cap of 1. Divide by the cap before, multiply by it after.": math.tanh(score),
-        "Dividing alone caps nothing.": score / cap,
-        "Only endless scores come to the cap itself.": cap if score >= 0 else -cap,
-        "That multiplies by the cap.": cap * score,
-    }
+    return one_reply(
+        "The cap times tanh of the score over the cap: every score is bent, small ones only a little, and none reaches "
+        "the cap.",
+        {
+            "bent: the cap times tanh(score / cap)": cap * math.tanh(score / cap),
+            "cut off where it goes beyond the cap": min(max(score, -cap), cap),
+            "bent: tanh of the score": math.tanh(score),
+            "made smaller: the score over the cap": score / cap,
+            "pushed out to the cap, with the sign of the score": cap if score >= 0 else -cap,
+            "the score, times the cap": cap * score,
+        },
+    )
 
 
 def answer_biased(case, prompt):
     query, key = pair(prompt)
     score, slope, apart = masked_scores(case, False)[query][key], 0.5 ** (case.head % 8 + 1), abs(query - key)
-    return {
-        "The slope times the distance is taken off.": score - slope * apart,
-        "What is far away loses, it does not gain.": score + slope * apart,
-        "Neighbours stand 1 apart, and a token 0 from itself.": score - slope * (apart + 1),
-        "The distance between the two counts, not the length of the text.": score
-        - slope * (len(example_of(case).tokens) + 1),
-        "It is taken off, not multiplied.": score * (1 - slope),
-        "Only a token's score with itself stays as it is.": score,
-    }
+    n_tokens = len(example_of(case).tokens)
+    return one_reply(
+        "The slope is subtracted once for each step between the two: keys further away lose more, and neighbours are "
+        "one step apart.",
+        {
+            "the slope subtracted for each step apart": score - slope * apart,
+            "the slope added for each step apart": score + slope * apart,
+            "the slope subtracted for each step, and once more": score - slope * (apart + 1),
+            "the slope subtracted for each token, and once more": score - slope * (n_tokens + 1),
+            "the slope subtracted as a share of the score": score * (1 - slope),
+            "the score, just as it is": score,
+        },
+    )
 
 
 def answer_turned(case, prompt):
     query, key = pair(prompt)
     omega = said_turned(case, prompt)["omega"]
-    return {
-        "The distance times the angle of one step: where the two stand does not matter.": (query - key) * omega,
-        "That is the turn of the query alone.": query * omega,
-        "The score turns the key back, so the angles are subtracted.": (query + key) * omega,
-        "Neighbours are one step apart.": (query - key + 1) * omega,
-        "That is the turn of the key alone.": key * omega,
-        "The further apart, the more they turn.": omega / (query - key),
-    }
+    return one_reply(
+        "The score turns the key back, so the two angles are subtracted. Only the distance counts: the angle of one "
+        "step, once for each step between the two.",
+        {
+            "the turn of a step, for each step apart": (query - key) * omega,
+            "only the turn of the query": query * omega,
+            "the turns of both, added": (query + key) * omega,
+            "the turn of a step, for each step and once more": (query - key + 1) * omega,
+            "only the turn of the key": key * omega,
+            "the turn of a step, over the steps apart": omega / (query - key),
+        },
+    )
 
 
 def answer_shape(case, prompt):
     n, first = len(example_of(case).tokens), cut_of(case)
     shapes = {
-        "A row for each query, a column for each key.": (n - first, first),
-        "That is the other way round: rows are queries.": (first, n - first),
-        "The two sentences do not look at themselves here.": (n, n),
-        "The keys come from the first sentence alone.": (n - first, n),
-        "Queries come from the second sentence.": (first, first),
+        "rows for those that ask, columns for those that answer": (n - first, first),
+        "rows for those that answer, columns for those that ask": (first, n - first),
+        "rows and columns for all tokens": (n, n),
+        "rows for those that ask, columns for all tokens": (n - first, n),
+        "rows and columns for those that answer": (first, first),
     }
-    return {reply: dict(zip(("rows", "columns"), shape, strict=True)) for reply, shape in shapes.items()}
+    return one_reply(
+        "Each token that asks has a row, each token of the other sentence a column.",
+        {thought: dict(zip(("rows", "columns"), shape, strict=True)) for thought, shape in shapes.items()},
+    )
 
 
 def answer_kept(case, prompt):
@@ -611,14 +638,17 @@ def answer_kept(case, prompt):
         assert kept == case.choices.reach + 2
     if kind == "cross" and possible(case):
         assert kept == cut_of(case)
-    return {
-        "A key and a value for each of these tokens, in each set.": kept * sets * (d_k + d_v),
-        "Values are needed too.": kept * sets * d_k,
-        "Queries are used once and need not be kept.": kept * sets * (d_k + d_k + d_v),
-        "Weights are computed anew for each query, and not kept.": kept * sets * (kept + d_k + d_v),
-        "Heads that share keys and values keep them once.": kept * sets * n_heads * (d_k + d_v),
-        "That is for one token.": sets * (d_k + d_v),
-    }
+    return one_reply(
+        "A key and a value for each of these tokens, once for each set. Queries and weights are not kept.",
+        {
+            "keys and values, once for each set": kept * sets * (d_k + d_v),
+            "keys only, once for each set": kept * sets * d_k,
+            "queries, keys and values, once for each set": kept * sets * (d_k + d_k + d_v),
+            "keys, values and weights, once for each set": kept * sets * (kept + d_k + d_v),
+            "keys and values of every head, for each set": kept * sets * n_heads * (d_k + d_v),
+            "keys and values of a single token": sets * (d_k + d_v),
+        },
+    )
 
 
 ORACLE |= {
@@ -637,7 +667,7 @@ ORACLE |= {
     "The first token has heard everybody after one layer, and tells everybody in the next.": holds(
         lambda case: not example_of(case).example.causal and heard(case.choices.reach, 2, False, True) == 41
     ),
-    "No weight moves, or too little to be seen.": holds(
+    "No weight moves, or too little to see.": holds(
         lambda case: moved_between(weights_of(case, False), weights_of(case, True)) < 1e-4
     ),
     "One token cannot be cut into two sentences: take a longer one.": holds(

@@ -1,0 +1,301 @@
+"""One head as it is, and the same head with one thing changed that today's models change: a function for each."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+
+from attention_core.arrays import Array, namespace, row_sum
+from attention_core.attention import (
+    AttentionTrace,
+    Number,
+    attend,
+    cap_scores,
+    mask_scores,
+    see_both,
+    softmax_with_sink,
+)
+from attention_core.distances import alibi_slopes, distances, with_global_tokens, within_window
+from attention_core.embeddings import rotate
+from attention_core.heads import mean_of_groups, share_heads, split_heads
+from lessons.example.example import ExampleTrace, projection_of, run_example
+from lessons.example.second_sentence import followed_by, takes_second
+from lessons.screen.message import ListOf, Message, Numeral, message
+from lessons.trace.computation import Computation
+from lessons.trace.head import HEAD_SENTENCES, head_inputs, head_names, one_head, project
+from lessons.trace.lines import digits
+from lessons.trace.story import Names
+
+Variant = Literal["window", "sink", "cap", "alibi", "rotary", "grouped", "cross"]
+HEADS_OF_SLOPES = 8  # ALiBi's slopes for so many heads: with one or two they would be too flat to see
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """A head as it is, and with one thing changed."""
+
+    plain: AttentionTrace
+    changed: AttentionTrace
+
+
+@dataclass(frozen=True, eq=False)
+class WithSink(Changed):
+    """With a sink, and what this collects of each row."""
+
+    collected: Float[Array, "queries 1"]
+
+
+@dataclass(frozen=True, eq=False)
+class Turned(Changed):
+    """With rotary positions, and the queries and keys that they turn."""
+
+    q: Float[Array, "queries d_k"]
+    k: Float[Array, "keys d_k"]
+
+
+def add_window(x, W_q, W_k, W_v, may_attend, scale, reach: int, positions=None, rotary=False) -> Changed:
+    """A query sees only so many positions on either side, and the first token; this sees all that its mask shows."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    near = within_window(distances(len(q), len(k)), reach, reach)
+    near = namespace(q).asarray(with_global_tokens(near, torch.arange(len(q)) == 0))
+    plain = attend(q, k, v, may_attend, scale=scale)
+    return Changed(plain, attend(q, k, v, see_both(may_attend, near), scale=scale))
+
+
+def add_sink(x, W_q, W_k, W_v, may_attend, scale, sink: Number, positions=None, rotary=False) -> WithSink:
+    """One more score in each softmax, whose value is nothing: what it collects is missing in the row."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    changed = attend(q, k, v, may_attend, scale=scale, sink=sink)
+    return WithSink(plain, changed, 1 - row_sum(changed.weights))
+
+
+def add_cap(x, W_q, W_k, W_v, may_attend, scale, cap: Number, positions=None, rotary=False) -> Changed:
+    """No score goes beyond the cap."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    return Changed(plain, attend(q, k, v, may_attend, scale=scale, soft_cap=cap))
+
+
+def add_biases(x, W_q, W_k, W_v, may_attend, scale, slope: Number, positions=None, rotary=False) -> Changed:
+    """ALiBi: each step between query and key takes the slope off the score."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    steps = namespace(q).asarray(distances(len(q), len(k)).abs(), dtype=q.dtype)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    return Changed(plain, attend(q, k, v, mask_scores(-slope * steps, may_attend), scale=scale))
+
+
+def turn_by_position(x, W_q, W_k, W_v, may_attend, scale, positions=None) -> Turned:
+    """Queries and keys turned by their positions, in place of positions that the head was given otherwise."""
+    plain = one_head(x, W_q, W_k, W_v, may_attend, scale, positions)
+    q, k, v = project(x, W_q, W_k, W_v)
+    return Turned(plain, attend(rotate(q), rotate(k), v, may_attend, scale=scale), q, k)
+
+
+def share_in_group(x, W_q, W_k, W_v, may_attend, scale, n_heads: int, positions=None, rotary=False) -> Changed:
+    """Neighbouring heads share keys and values: the means of their own, as a model that was trained without begins."""
+    q, k, v = (split_heads(part, n_heads) for part in project(x, W_q, W_k, W_v, positions))
+    if rotary:
+        q, k = rotate(q), rotate(k)
+    plain = attend(q, k, v, may_attend, scale=scale)
+    k, v = (share_heads(mean_of_groups(part, n_heads), n_heads) for part in (k, v))
+    return Changed(plain, attend(q, k, v, may_attend, scale=scale))
+
+
+def ask_another(x, W_q, W_k, W_v, may_attend, scale, cut: int, positions=None, rotary=False) -> Changed:
+    """All tokens as one text; then cross-attention: those from the cut on ask, and look only at those before it."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    return Changed(attend(q, k, v, may_attend, scale=scale), attend(q[cut:], k[:cut], v[:cut], scale=scale))
+
+
+def change_nothing(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Changed:
+    """The head as it is, twice: where a change cannot be made."""
+    trace = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    return Changed(trace, trace)
+
+
+COMPUTE: dict[Variant, Callable[..., Changed]] = {
+    "window": add_window,
+    "sink": add_sink,
+    "cap": add_cap,
+    "alibi": add_biases,
+    "rotary": turn_by_position,
+    "grouped": share_in_group,
+    "cross": ask_another,
+}
+OF_THE_CORE: dict[Variant, tuple[Callable, ...]] = {
+    "window": (within_window, with_global_tokens),
+    "sink": (softmax_with_sink,),
+    "cap": (cap_scores,),
+    "alibi": (alibi_slopes, distances),
+    "rotary": (rotate,),
+    "grouped": (mean_of_groups, share_heads),
+    "cross": (attend,),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class VariedHead:
+    """A head without a change and with it. `amount` is the reach, the sink's score or the cap, where there is one.
+
+    The running example has `asked_heads`. In cross-attention the first `cut` tokens are looked at and the others ask;
+    else it is 0.
+    """
+
+    kind: Variant
+    amount: float
+    example: ExampleTrace
+    head: int
+    asked_heads: int
+    cut: int
+
+    @cached_property
+    def computation(self) -> Computation:
+        """The head as it is and changed; twice as it is where nothing can be changed."""
+        function = change_nothing if self.impossible else COMPUTE[self.kind]
+        inputs = head_inputs(self.example, self.head, **inputs_of_kind(self))
+        taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
+        return Computation(function, taken, names_of_kind(self))
+
+    @cached_property
+    def plain(self) -> AttentionTrace:
+        """The head without the change."""
+        return self.own(self.computation.result.plain)
+
+    @cached_property
+    def changed(self) -> AttentionTrace:
+        """The head with the change."""
+        return self.own(self.computation.result.changed)
+
+    def own(self, computed: Array | AttentionTrace) -> Any:
+        """Of what was computed for a group of heads, this one's."""
+        if self.kind != "grouped" or self.impossible:
+            return computed
+        place = self.head - self.group[0]
+        return computed.select(place) if isinstance(computed, AttentionTrace) else computed[place]
+
+    def with_amount(self, amount: float) -> Changed:
+        """The same head with another sink or cap."""
+        return replace(self.computation, inputs={**self.computation.inputs, self.kind: amount}).result
+
+    @property
+    def group(self) -> tuple[int, ...]:
+        """The heads that share keys and values with this one: as few as can share evenly; else itself."""
+        n_heads = self.example.example.n_heads
+        if self.kind != "grouped":
+            return (self.head,)
+        size = next((size for size in range(2, n_heads + 1) if n_heads % size == 0), 1)
+        return tuple(range(self.head // size * size, (self.head // size + 1) * size))
+
+    @property
+    def kv_heads(self) -> int:
+        """How many heads have keys and values of their own."""
+        return self.example.example.n_heads // len(self.group)
+
+    @property
+    def slope(self) -> float:
+        """What ALiBi takes off the score of this head for each step."""
+        return float(alibi_slopes(HEADS_OF_SLOPES)[self.head % HEADS_OF_SLOPES])
+
+    @property
+    def impossible(self) -> Message | None:
+        """Why nothing can be changed; None where it can."""
+        d_k = self.example.heads.q.shape[-1]
+        if self.kind == "rotary" and d_k % 2:
+            return message(
+                "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
+                "in the sidebar.",
+                d_k=d_k,
+            )
+        if self.kind == "grouped" and len(self.group) == 1:
+            return message(
+                "One head has nobody to share with, and this notebook has no other: choose other weights in the "
+                "sidebar."
+            )
+        if self.kind == "cross" and not self.cut:
+            return message("One token cannot be cut into two sentences: take a longer one.")
+        return None
+
+
+def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second: str = "") -> VariedHead:
+    """The head of an example with one thing changed; as it is where that cannot be, which is said.
+
+    In cross-attention the `second` sentence asks the example's own; without one, its second half asks the first.
+    """
+    asked_heads, cut = example.example.n_heads, 0
+    if kind == "cross" and second.strip() and takes_second(example.example):
+        example, cut = followed_by(example, second), len(example.tokens)
+    elif kind == "cross":
+        cut = len(example.tokens) // 2
+    if kind == "grouped" and asked_heads == 1:
+        example = run_example(replace(example.example, n_heads=2))  # still one, where a notebook fixes it
+    return VariedHead(kind, amount, example, head, asked_heads, cut)
+
+
+def inputs_of_kind(varied: VariedHead) -> dict[str, object]:
+    """What a variant takes besides one head of the example, or in the place of some of that."""
+    match varied.kind:
+        case "window":
+            return {"reach": int(varied.amount)}
+        case "sink" | "cap":
+            return {varied.kind: varied.amount}
+        case "alibi":
+            return {"slope": varied.slope}
+        case "cross":
+            return {"cut": varied.cut}
+        case "grouped":
+            maps = {role: [projection_of(varied.example, role, head) for head in varied.group] for role in "qkv"}
+            return {f"W_{role}": torch.cat(W, dim=-1) for role, W in maps.items()} | {"n_heads": len(varied.group)}
+    return {}
+
+
+# What its numbers are called.
+
+SENTENCES: dict[str, dict[str, Message]] = {
+    "sink": {
+        "max of sink": message("the larger of the sink’s score and the largest of the row"),
+        "− of sink": message("score of the sink less the largest score"),
+        "sum of weights": message("sum of the row of {query}"),
+        "collected": message("what the sink collects of {query}: 1 minus the sum of the row"),
+    },
+    "alibi": {
+        "changed.masked": message(
+            "score of {key} for {query}, with its bias: the slope times the distance is taken off"
+        )
+    },
+    "rotary": {
+        "changed.q": message("query of {query}, feature {feature}, turned by its position"),
+        "changed.k": message("key of {key}, feature {feature}, turned by its position"),
+    },
+}
+
+
+def names_of_kind(varied: VariedHead) -> Names:
+    """What a reader calls the numbers of a variant."""
+    tokens, cut, numbers = varied.example.names, varied.cut, ListOf(tuple(head + 1 for head in varied.group))
+    if varied.kind == "grouped":
+        each = {
+            name: message("head {head}: {says}", says=HEAD_SENTENCES[name])
+            for name in HEAD_SENTENCES
+            if name not in ("x", "W_q", "W_k", "W_v")
+        }
+        shared = {
+            "changed.k": message("key of {key}, feature {feature}: the mean of those of heads {heads}", heads=numbers),
+            "changed.v": message(
+                "value of {key}, feature {feature}: the mean of those of heads {heads}", heads=numbers
+            ),
+        }
+        names = head_names(varied.example, **each, **shared)
+        return replace(names, things={**names.things, "*batch": numbers.items})
+    names = head_names(varied.example, **SENTENCES.get(varied.kind, {}))
+    if varied.kind == "cap":
+        how = message("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(varied.amount, 4)))
+        capped = message("{how}, for {query} and {key}", how=how)
+        return replace(names, sentences={**names.sentences, "changed.masked": capped})
+    if varied.kind == "cross":
+        return replace(names, things={**names.things, "changed.queries": tokens[cut:], "changed.keys": tokens[:cut]})
+    return names

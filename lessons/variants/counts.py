@@ -1,0 +1,176 @@
+"""What is counted of a variant: parameters, what a cache keeps, how far windows reach, how far turns are apart."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jaxtyping import Float
+
+from attention_core.arrays import Array
+from attention_core.attention import Number
+from attention_core.embeddings import rotation_angles
+from lessons.screen.message import Integer, Message, message, plural
+from lessons.screen.screen import Step, Table
+from lessons.trace.computation import Computation
+from lessons.trace.story import Names
+from lessons.variants.compute import VariedHead
+
+LONG_TEXT = 4096  # tokens
+One = Float[Array, ""]
+
+VARIANT_NAMES: dict[str, Message] = {
+    "window": message("window and a global token"),
+    "sink": message("sink"),
+    "cap": message("soft cap"),
+    "alibi": message("ALiBi"),
+    "rotary": message("rotary"),
+    "grouped": message("grouped queries"),
+    "cross": message("cross-attention"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Cache:
+    """How many numbers a cache keeps: of one token in one set of keys and values, then in all, and of all tokens."""
+
+    in_one_set: One
+    in_all_sets: One
+    numbers: One
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """How many tokens can have reached one in the middle through windows: of one side, and in all with itself."""
+
+    one_side: One
+    tokens: One
+
+
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """By how many radians one pair of features of a query and of a key is turned, and the difference."""
+
+    query: One
+    key: One
+    apart: One
+
+
+def count_cached(n_tokens: Number, kv_heads: Number, d_k: Number, d_v: Number) -> Cache:
+    """A key and a value of each token, in each set that heads have of their own."""
+    in_one_set = d_k + d_v
+    in_all_sets = kv_heads * in_one_set
+    return Cache(in_one_set, in_all_sets, n_tokens * in_all_sets)
+
+
+def count_reached(n_layers: Number, reach: Number, causal: bool) -> Reach:
+    """Each layer of windows adds one reach on each side that is seen."""
+    one_side = n_layers * reach
+    return Reach(one_side, (one_side if causal else 2 * one_side) + 1)
+
+
+def turn_both(query: Number, key: Number, omega: Number) -> Turns:
+    """Each position turns by omega more than the one before."""
+    return Turns(query * omega, key * omega, query * omega - key * omega)
+
+
+def derive_number(varied: VariedHead, number: str, *place: int) -> Iterable[Step]:
+    """All lines that lead to a number that a question is about: of the changed head, or one of those counted here."""
+    match number:
+        case "reached":
+            return compute_reach(varied, *place).follow("tokens").derive()
+        case "turned apart":
+            return compute_turns(varied, *place).follow("apart").derive()
+        case "cached":
+            return compute_cache(varied, *place).follow("numbers").derive()
+    return varied.computation.follow(f"changed.{number}").derive(*place)
+
+
+def compute_cache(varied: VariedHead, n_tokens: int, changed: bool = True) -> Computation:
+    """What the cache keeps after so many tokens."""
+    sets = varied.kv_heads if changed else varied.example.example.n_heads
+    kept, d_k, d_v = tokens_kept(varied, n_tokens, changed), varied.plain.q.shape[-1], varied.plain.v.shape[-1]
+    sentences = {
+        "in_one_set": message("numbers for one token in one set: a key and a value"),
+        "in_all_sets": message("times the sets of keys and values: {sets}", sets=sets),
+        "numbers": message("times the tokens that are kept: {kept}", kept=kept),
+    }
+    inputs = {"n_tokens": kept, "kv_heads": sets, "d_k": d_k, "d_v": d_v}
+    return Computation(count_cached, {name: float(size) for name, size in inputs.items()}, Names(sentences, {}))
+
+
+def compute_reach(varied: VariedHead, n_layers: int) -> Computation:
+    """How many tokens can have reached one in the middle through so many windows."""
+    causal = varied.example.example.causal
+    both = message("as many to the right, and the token itself")
+    sentences = {
+        "one_side": message("tokens to the left: a reach for each layer"),
+        "tokens": message("with the token itself") if causal else both,
+    }
+    inputs = {"n_layers": float(n_layers), "reach": varied.amount, "causal": causal}
+    return Computation(count_reached, inputs, Names(sentences, {}))
+
+
+def compute_turns(varied: VariedHead, query: int, key: int, pair: int) -> Computation:
+    """By how much the turns of two tokens differ, in one pair of features."""
+    omega = float(rotation_angles(2, varied.plain.q.shape[-1])[1, pair])
+    sentences = {"apart": message("apart: the difference of both")} | {
+        name: message(
+            "turn of {token}, at position {place} counted from 0", token=varied.example.names[place], place=place
+        )
+        for name, place in (("query", query), ("key", key))
+    }
+    return Computation(turn_both, {"query": float(query), "key": float(key), "omega": omega}, Names(sentences, {}))
+
+
+def weights_in(varied: VariedHead, changed: bool) -> int:
+    """How many numbers W_q, W_k and W_v of all heads have, and the sinks."""
+    d_model, d_k, d_v = varied.example.x.shape[-1], varied.plain.q.shape[-1], varied.plain.v.shape[-1]
+    n_heads = varied.example.example.n_heads
+    kv_heads = varied.kv_heads if changed else n_heads
+    sinks = n_heads if changed and varied.kind == "sink" else 0
+    return d_model * (n_heads * d_k + kv_heads * (d_k + d_v)) + sinks
+
+
+def tokens_kept(varied: VariedHead, n_tokens: int, changed: bool) -> int:
+    """Of how many tokens keys and values must be kept for the newest of so many, itself among them."""
+    if changed and varied.kind == "window":
+        return min(n_tokens, int(varied.amount) + 2)  # itself and the first token besides
+    if changed and varied.cut:
+        return varied.cut
+    return n_tokens
+
+
+def numbers_kept(varied: VariedHead, n_tokens: int, changed: bool = True) -> int:
+    """How many numbers the cache keeps after so many tokens."""
+    return int(compute_cache(varied, n_tokens, changed).result.numbers)
+
+
+def costs_table(varied: VariedHead) -> Table:
+    """A row for the head as it is and one for the variant."""
+    n = len(varied.plain.q)
+    rows = tuple(
+        (
+            name,
+            Integer(weights_in(varied, changed)),
+            Integer(numbers_kept(varied, n, changed)),
+            Integer(numbers_kept(varied, LONG_TEXT, changed)),
+        )
+        for name, changed in ((message("unchanged"), False), (VARIANT_NAMES[varied.kind], True))
+    )
+    return Table(
+        key="variant_costs",
+        name=message("Parameters and cache"),
+        width=560,
+        cells=rows,
+        notice=(
+            message(
+                "Parameters are the entries of W_q, W_k and W_v, and the sinks. The cache keeps the keys and "
+                "values of all heads of this layer for later tokens."
+            ),
+        ),
+        columns=(
+            message("all heads of the layer"),
+            message("parameters"),
+            plural("cached after {count} token", "cached after {count} tokens", n),
+            message("after {count}", count=Integer(LONG_TEXT)),
+        ),
+    )
