@@ -237,9 +237,9 @@ class Names:
     is an argument itself: {query}, {key}, {token}, {head}, {feature}, {word}; "masked hidden" is said of cells of
     `masked` that a mask hides, "weights undefined" of those of `weights` that are no number, "d_q nothing" of cells of
     `d_q` that are sums without a term that counts, and "max of masked" of a maximum of it that has no name of its own.
-        name = array.name or name_behind(array)
-        for axis, places in zip(reversed(axes_of(array)), reversed(index), strict=False):
-            things = self.things_of(name, axis)
+    `things` are what the entries of an axis are called, by the name of the axis; those of others are counted from 1.
+    "shuffled.keys" are those of the keys in the part `shuffled` of a result, "shuffled.masked.keys" those of one array.
+    `known` are arrays, by their names, whose cells a story takes as they are, unless it is about one of them.
     """
 
     sentences: Mapping[str, Message]
@@ -271,15 +271,9 @@ class Names:
     def entries(self, array: Traced, at: np.ndarray) -> dict[str, list[Argument]]:
         """What cells are called along each axis, by the argument of sentences that it is."""
         found, index = {}, np.unravel_index(at, array.shape) if array.ndim else ()
-<<<<<<< HEAD
-        part = (array.name or name_behind(array)).partition(".")[0]
-        for axis, places in zip(reversed(axes_of(array)), reversed(index), strict=False):
-            things = self.things.get(f"{part}.{axis}", self.things.get(axis))
-=======
         name = array.name or name_behind(array)
         for axis, places in zip(reversed(axes_of(array)), reversed(index), strict=False):
-            things = self.things.get(f"{name} {axis}", self.things.get(axis))
->>>>>>> h_cost
+            things = self.things_of(name, axis)
             one = ONE.get(axis, "feature" if axis.startswith("d_") else axis)
             if one in found:
                 continue
