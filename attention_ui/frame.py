@@ -4,17 +4,17 @@ from pathlib import Path
 
 import streamlit as st
 
+from attention_ui.controls.bound import switch
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
 from attention_ui.server.process import lower_priority, page_turn
-from attention_ui.session.chart import is_projected
+from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
 from attention_ui.session.links import left_out, remember_link, settle_link
 from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import run_badge
-from lessons.screen.format import translate
 from words import ask_reader
 
 
@@ -45,7 +45,7 @@ with page_turn():  # from here on: two frames at once would hold each other up
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")
     with st.sidebar:
-        st.toggle(translate("Large figures, for a projector"), key="large", bind="query-params")
+        switch(LARGE)
         st.html(language_menu())
     set_state("film", "")
     page.run()

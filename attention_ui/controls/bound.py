@@ -1,4 +1,4 @@
-"""Controls bound to the address: the link says what was chosen with them, and sets them."""
+"""Controls made of what a choice declares, bound to the address: the link says what was chosen, and sets them."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -8,52 +8,54 @@ from typing import TypeVar
 import streamlit as st
 
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import Label, Span, linked_option, name_option_in_link, restore_number, write_in_link
+from attention_ui.session.links import linked_option, name_option_in_link, restore_number, write_in_link
+from attention_ui.session.markdown import plain_label
 from attention_ui.session.state import get_state, set_state
-from lessons.example.example import Limit
+from lessons.screen.choice import Choice, Label, Limit, Number, OneOf, OneToken, Switch, Text, said_in_links
 from lessons.screen.format import format_value, translate
 
 One = TypeVar("One")
 
 
-def one_in_row(
-    label: str, key: str, options: Mapping[One, Label], begin: One | None = None, *, labelled: bool = False
-) -> One:
-    """One of a few choices side by side, at first `begin` or else the first; unless `labelled`, its label is unseen."""
-    begin = next(iter(options)) if begin is None else begin
-    with option_in_link(key, options, begin):
+def control_of(choice: Choice) -> object:
+    """Draw the control that a choice has, and return what is chosen."""
+    match choice:
+        case OneOf():
+            looks = {"row": one_in_row, "steps": stepper, "list": one_in_list, "slider": one_on_slider, "scale": scale}
+            return looks[choice.look](choice)
+        case Number():
+            return number_field(choice) if choice.typed else slider(choice)
+        case Text():
+            return text_field(choice)
+        case Switch():
+            return switch(choice)
+    raise TypeError(f"{type(choice).__name__} {choice.name} depends on more than itself: what draws it is elsewhere")
+
+
+def look_of(choice: Choice, look: Mapping[str, object]) -> dict[str, object]:
+    """The name of a control, and how it looks where that is said."""
+    return {"key": choice.name} | ({} if choice.width is None else {"width": choice.width}) | look
+
+
+def one_in_row(choice: OneOf) -> object:
+    """One of a few options side by side."""
+    with option_in_link(choice):
         chosen = st.segmented_control(
-            label,
-            list(options),
-            format_func=partial(label_of, options),
+            plain_label(choice.label),
+            list(choice.options),
+            format_func=partial(label_of, choice.options),
             required=True,
-            key=key,
+            key=choice.name,
             persist_state="session",
-            label_visibility="visible" if labelled else "collapsed",
+            label_visibility="visible" if choice.labelled else "collapsed",
         )
-    return chosen if chosen in options else begin  # a forged message may name what is none
+    return known(choice, chosen)
 
 
-def label_of(options: Mapping[One, Label], option: One) -> str:
-    """What a choice is called in the reader's language; a forged message may name what is none."""
-    return format_value(options.get(option, ""))
-
-
-@contextmanager
-def option_in_link(key: str, options: Collection[One], begin: One, *, always: bool = False) -> Iterator[None]:
-    """Around a control that chooses among options: the link names its choice in short, the same in every language.
-
-    Streamlit itself would write the label. What one finds at first is named only where a link `always` says it.
-    """
-    linked_option(key, options, begin)
-    yield
-    name_option_in_link(key, options, None if always else begin)
-
-
-def stepper(key: str, steps: Mapping[str, Label], begin: str | None = None) -> str:
+def stepper(choice: OneOf) -> object:
     """Previous, next and the row of all steps; the arrow keys work too. After the last step comes the first again."""
-    names, chosen = list(steps), get_state(key)
-    here = names.index(chosen) if chosen in names else names.index(begin or names[0])
+    names, key = list(choice.options), choice.name
+    here = names.index(known(choice, get_state(key)))
     with st.container(horizontal=True, vertical_alignment="center"):
         for way, label, move, shortcut in (
             ("Back", translate("Back"), -1, "Left"),
@@ -61,38 +63,116 @@ def stepper(key: str, steps: Mapping[str, Label], begin: str | None = None) -> s
         ):
             target = names[(here + move) % len(names)]
             st.button(label, key=f"{key}_{way}", shortcut=shortcut, on_click=set_state, args=(key, target))
-        return one_in_row(translate("Step"), key, steps, begin)
+        return one_in_row(choice)
 
 
-def one_in_list(
-    label: str, key: str, options: Mapping[One, Label], begin: One | None = None, *, always: bool = False, **look
-) -> One:
-    """One of many choices in a list that unfolds, at first `begin` or else the first.
-
-    Where the address `always` says which, a link keeps its meaning whatever the list begins with one day.
-    """
-    begin = next(iter(options)) if begin is None else begin
-    with option_in_link(key, options, begin, always=always):
+def one_in_list(choice: OneOf, **look) -> object:
+    """One of many options in a list that unfolds."""
+    with option_in_link(choice):
         chosen = st.selectbox(
-            label, list(options), format_func=partial(label_of, options), key=key, persist_state="session", **look
+            plain_label(choice.label),
+            list(choice.options),
+            format_func=partial(label_of, choice.options),
+            persist_state="session",
+            **look_of(choice, look),
         )
-    return chosen
+    return known(choice, chosen)
 
 
-def bound_slider(label: str, key: str, limit: Limit, begin: int, **look) -> int:
+def one_on_slider(choice: OneOf, **look) -> object:
+    """One of some options, mostly numbers, on a slider; the browser sends their names."""
+    named = {said_in_links(option): option for option in choice.options}
+    with option_in_link(choice, list(named), said_in_links(choice.begin)):
+        chosen = st.select_slider(
+            plain_label(choice.label),
+            list(named),
+            format_func=lambda name: label_of(choice.options, named.get(name, name)),
+            persist_state="session",
+            **look_of(choice, look),
+        )
+    return named.get(chosen, choice.begin)
+
+
+def scale(choice: OneOf) -> float:
+    """One of some numbers, evenly spaced, with one decimal."""
+    least, second, *_, most = choice.options
+    step = round(second - least, 1)
+    chosen = st.slider(
+        plain_label(choice.label), least, most, choice.begin, step, "%.1f", **look_of(choice, {"bind": "query-params"})
+    )
+    return min(choice.options, key=lambda option: abs(option - chosen))
+
+
+def known(choice: OneOf, chosen: object) -> object:
+    """What was chosen, or what one finds at first: a forged message may name what is none."""
+    return chosen if chosen in list(choice.options) else choice.begin
+
+
+def label_of(options: Mapping[One, Label], option: One) -> str:
+    """What an option is called in the reader's language; a forged message may name what is none."""
+    return format_value(options.get(option, ""))
+
+
+@contextmanager
+def option_in_link(
+    choice: OneOf, options: Collection[object] | None = None, begin: object | None = None
+) -> Iterator[None]:
+    """Around a control that chooses among options: the link names its choice in short, the same in every language.
+
+    Streamlit itself would write the label. The control may know them, and what it begins with, by other words.
+    """
+    options, begin = (choice.options, choice.begin) if options is None else (options, begin)
+    linked_option(choice.name, options, begin)
+    yield
+    name_option_in_link(choice.name, options, None if choice.always else begin)
+
+
+def slider(choice: Number, **look) -> int:
     """A whole number within its limits, on a slider."""
-    return st.slider(label, limit.least, limit.most, begin, key=key, bind="query-params", **look)
+    limit, look = choice.limit, look_of(choice, look)
+    chosen = st.slider(
+        plain_label(choice.label), limit.least, limit.most, choice.begin, choice.step, bind="query-params", **look
+    )
+    return chosen - choice.counted_from
 
 
-def bound_number(label: str, key: str, limit: Limit | Span, begin: float, **look) -> float:
+def number_field(choice: Number, **look) -> float:
     """A number within its limits, to be typed; a whole one where the limits are, whatever a forged message says."""
-    typed = st.number_input(label, limit.least, limit.most, begin, key=key, bind="query-params", **look)
-    return limit.clamp(int(typed)) if isinstance(limit, Limit) else typed
+    limit, look = choice.limit, look_of(choice, look)
+    whole = isinstance(limit, Limit)
+    typed = st.number_input(
+        plain_label(choice.label),
+        limit.least,
+        limit.most,
+        choice.begin,
+        choice.step,
+        None if whole else "%g",
+        bind="query-params",
+        **look,
+    )
+    return limit.clamp(int(typed)) if whole else typed
 
 
-def next_number(key: str, limit: Limit) -> None:
+def text_field(choice: Text, **look) -> str:
+    """A text, to be typed."""
+    typed = st.text_input(
+        plain_label(choice.label),
+        choice.begin,
+        bind="query-params",
+        max_chars=choice.most,
+        **({"placeholder": format_value(choice.placeholder)} | look_of(choice, look)),
+    )
+    return typed or ""
+
+
+def switch(choice: Switch, **look) -> bool:
+    """Yes or no."""
+    return st.toggle(plain_label(choice.label), choice.begin, bind="query-params", **look_of(choice, look))
+
+
+def next_number(choice: Number) -> None:
     """Let such a control show the next number; after the last comes 0."""
-    set_state(key, (int(get_state(key) or 0) + 1) % (limit.most + 1))
+    set_state(choice.name, (int(get_state(choice.name) or 0) + 1) % (choice.limit.most + 1))
 
 
 @contextmanager
@@ -104,8 +184,29 @@ def clamped_control(key: str, limit: Limit, begin: int) -> Iterator[None]:
     show_notes(note)
 
 
-def changing_slider(label: str, key: str, limit: Limit, begin: int, **look) -> int:
+def changing_slider(choice: Number, **look) -> int:
     """A slider whose limits or beginning change with other choices. Who never moved it goes along."""
-    with clamped_control(key, limit, begin):
-        chosen = st.slider(label, limit.least, limit.most, key=key, persist_state="session", **look)
+    limit = choice.limit
+    with clamped_control(choice.name, limit, choice.begin):
+        chosen = st.slider(
+            plain_label(choice.label),
+            limit.least,
+            limit.most,
+            step=choice.step,
+            persist_state="session",
+            **look_of(choice, look),
+        )
     return limit.clamp(int(chosen))
+
+
+def one_in_changing_list(choice: Number | OneToken, names: Mapping[int, str], begin: int, **look) -> int:
+    """One of so many numbered things, under their names, in a list; one may be gone by the next look."""
+    with clamped_control(choice.name, Limit(1, len(names)), begin):
+        chosen = st.selectbox(
+            plain_label(choice.label),
+            list(names),
+            format_func=lambda number: names.get(number, ""),
+            persist_state="session",
+            **look_of(choice, look),
+        )
+    return chosen if isinstance(chosen, int) else begin  # a forged message may hand over words

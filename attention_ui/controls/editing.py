@@ -6,28 +6,25 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from attention_ui.controls.bound import text_field
 from attention_ui.session.chart import fold, show_notes
 from attention_ui.session.state import get_state, set_state, take_state
 from lessons.example.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example.example import ExampleTrace, projection_of
 from lessons.kit.edit_notices import shared_row
+from lessons.screen.choice import Text
 from lessons.screen.format import render, translate, visible_text
-from lessons.screen.message import plural
+from lessons.screen.message import message, plural
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50
+EDITS = Text("edits", message("Numbers changed by hand"), None, placeholder="q1,2=0.5;x3,1=-1")
 
 
 def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
     """The field that holds the changed numbers for the address; what it says, and what it says in vain."""
-    code = st.text_input(
-        translate("Numbers changed by hand"),
-        key="edits",
-        bind="query-params",
-        placeholder="q1,2=0.5;x3,1=-1",
-        help=translate("q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into."),
-    )
-    return parse_edits(code or "")
+    what = translate("q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into.")
+    return parse_edits(text_field(EDITS, help=what))
 
 
 def edits_line(edits: Edits) -> None:

@@ -7,13 +7,15 @@ import streamlit as st
 
 from attention_core.training import TrainingSettings
 from attention_ui.controls.bound import (
-    bound_number,
-    bound_slider,
     clamped_control,
+    number_field,
     one_in_list,
     one_in_row,
+    slider,
+    switch,
+    text_field,
 )
-from attention_ui.controls.editing import edits_in_link, edits_line
+from attention_ui.controls.editing import EDITS, edits_in_link, edits_line
 from attention_ui.controls.learnt import (
     layer_choice,
     learnt_controls,
@@ -23,8 +25,7 @@ from attention_ui.controls.learnt import (
     see_it_trained,
 )
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import SWITCH, Length, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
-from attention_ui.session.markdown import plain_label
+from attention_ui.session.links import link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import (
     DEFAULT_SENTENCE,
@@ -32,13 +33,13 @@ from lessons.example.example import (
     MINE,
     Example,
     ExampleTrace,
-    Limit,
     model_settings,
     run_example,
 )
 from lessons.example.language_model_layer import LANGUAGE
 from lessons.example.presets import PRESETS, Preset
 from lessons.example.task_models import TASK_SOURCES, example_of_run
+from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import Message, message, plural, reason
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
@@ -58,16 +59,24 @@ WEIGHT_KINDS = {
     "small": message("0.1 × normal"),
     "linear": message("PyTorch's Linear default"),
 }
-LINK_RULES: dict[str, LinkRule] = {
-    "example": SOURCES,
-    "own": Length(LONGEST_CODE),
-    "unit": UNITS,
-    "causal": SWITCH,
-    "scaling": SWITCH,
-    "init": WEIGHT_KINDS,
-    "head": LIMITS["n_heads"],
-    **{"heads" if name == "n_heads" else name: limit for name, limit in LIMITS.items()},
-}
+SOURCE = OneOf("example", message("Whose weights?"), SOURCES, FIRST_SOURCE, always=True)
+OWN_RUN = Text("own", message("The model you trained"), LONGEST_CODE)
+SENTENCE = Text("text", message("Your sentence"), None, DEFAULT_SENTENCE)
+UNIT = OneOf("unit", message("Cut it into"), UNITS, labelled=True)
+CAUSAL = Switch("causal", message("Causal mask: no looking ahead"), DEFAULTS.causal)
+SCALING = Switch("scaling", message(r"Scaling: divide by $\sqrt{d_k}$, the root of the key size"), DEFAULTS.scaling)
+WEIGHT_KIND = OneOf("init", message("Weights drawn as"), WEIGHT_KINDS)
+D_MODEL = Number("d_model", message("$d_{model}$ · features of a token"), LIMITS["d_model"], DEFAULTS.d_model)
+D_K = Number("d_k", message("$d_k$ · features of a query or key"), LIMITS["d_k"], DEFAULTS.d_k)
+D_V = Number("d_v", message("$d_v$ · features of a value"), LIMITS["d_v"], DEFAULTS.d_v)
+HEADS = Number("heads", message("Heads"), LIMITS["n_heads"], DEFAULTS.n_heads)
+HEAD = Number("head", message("Head"), LIMITS["n_heads"], 1)
+SEED = Number("seed", message("Seed of all random numbers"), LIMITS["seed"], DEFAULTS.seed, typed=True)
+SENTENCE_OF_BATCH = Number("sentence_of_batch", message("Look at sentence"), LIMITS["sentence_of_batch"], 1)
+BEFORE_MODELS_CAME = (  # which links set that named no source
+    *(SOURCE, OWN_RUN, SENTENCE, UNIT, CAUSAL, SCALING, WEIGHT_KIND, SEED, SENTENCE_OF_BATCH, EDITS),
+    *(D_MODEL, D_K, D_V, HEADS, HEAD),
+)
 
 
 def example_controls(
@@ -144,7 +153,7 @@ def chosen_source() -> str:
     """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
     begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
     sources = {source: title for source, title in SOURCES.items() if source != MINE or own_run() is not None}
-    source = one_in_list(translate("Whose weights?"), "example", sources, begin, always=True, on_change=use_its_mask)
+    source = one_in_list(replace(SOURCE, options=sources, begin=begin), on_change=use_its_mask)
     if source == MINE:
         say_in_link("own", settings_code(own_run()) or "")
     return source
@@ -188,7 +197,7 @@ def source_in_link() -> str:
     named = text_in_link("example") if text_in_link("example") in SOURCES else None
     if named == MINE and not run_in_link():
         return FIRST_SOURCE
-    return named or ("journey" if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE)
+    return named or ("journey" if named_in_link([choice.name for choice in BEFORE_MODELS_CAME]) else FIRST_SOURCE)
 
 
 def use_its_mask() -> None:
@@ -202,56 +211,37 @@ def use_its_mask() -> None:
 
 def attention_switches(own_mask: bool) -> dict[str, bool]:
     """Mask and scaling."""
-    causal = st.toggle(
-        translate("Causal mask: no looking ahead"),
-        DEFAULTS.causal,
-        key="causal",
-        bind="query-params",
-        disabled=own_mask,
-    )
+    causal = switch(CAUSAL, disabled=own_mask)
     if own_mask:
         st.caption(translate("This page has a mask of its own."))
-    title = plain_label(translate(r"Scaling: divide by $\sqrt{d_k}$, the root of the key size"))
-    scaling = st.toggle(title, DEFAULTS.scaling, key="scaling", bind="query-params")
-    return {"causal": causal, "scaling": scaling}
+    return {"causal": causal, "scaling": switch(SCALING)}
 
 
 def sentence_controls() -> dict[str, str]:
     """The learner's sentence, and how to cut it."""
-    text = st.text_input(translate("Your sentence"), DEFAULT_SENTENCE, key="text", bind="query-params")
-    return {"text": text or "", "unit": one_in_row(translate("Cut it into"), "unit", UNITS, labelled=True)}
+    return {"text": text_field(SENTENCE), "unit": one_in_row(UNIT)}
 
 
 def size_controls() -> dict[str, int]:
     """Features and heads."""
-    d_k = bound_slider(plain_label(translate("$d_k$ · features of a query or key")), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
-    d_v = bound_slider(plain_label(translate("$d_v$ · features of a value")), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
-    return {
-        "d_k": d_k,
-        "d_v": d_v,
-        "n_heads": bound_slider(translate("Heads"), "heads", LIMITS["n_heads"], DEFAULTS.n_heads),
-    }
+    return {"d_k": slider(D_K), "d_v": slider(D_V), "n_heads": slider(HEADS)}
 
 
 def seed_control() -> dict[str, int]:
     """The seed."""
-    return {"seed": bound_number(translate("Seed of all random numbers"), "seed", LIMITS["seed"], DEFAULTS.seed)}
+    return {"seed": number_field(SEED)}
 
 
 def more_controls(choose_d_model: bool) -> dict[str, int | str]:
     """What is changed less often."""
-    d_model, title = DEFAULTS.d_model, plain_label(translate("$d_{model}$ · features of a token"))
-    if choose_d_model:
-        d_model = bound_slider(title, "d_model", LIMITS["d_model"], d_model)
-    return {"d_model": d_model, "weight_kind": one_in_list(translate("Weights drawn as"), "init", WEIGHT_KINDS)}
+    d_model = slider(D_MODEL) if choose_d_model else DEFAULTS.d_model
+    return {"d_model": d_model, "weight_kind": one_in_list(WEIGHT_KIND)}
 
 
 def batch_control() -> dict[str, int]:
     """Which sentence of the batch to look at, counted from 1."""
-    sentences = counted(LIMITS["sentence_of_batch"].most)
-    return {
-        "sentence_of_batch": one_in_row(translate("Look at sentence"), "sentence_of_batch", sentences, labelled=True)
-    }
+    name, label, limit = SENTENCE_OF_BATCH.name, SENTENCE_OF_BATCH.label, SENTENCE_OF_BATCH.limit
+    return {name: one_in_row(OneOf(name, label, counted(limit.most), labelled=True))}
 
 
 def counted(most: int) -> dict[int, str]:
@@ -284,9 +274,9 @@ def head_choice(trace: ExampleTrace) -> int:
     heads = counted(n_heads)
     if trace.trained is not None:
         heads = {n: render(message("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
-    with clamped_control("head", Limit(1, n_heads), 1):
+    with clamped_control(HEAD.name, Limit(1, n_heads), 1):
         chosen = st.segmented_control(
-            render(asks), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
+            render(asks), list(heads), format_func=heads.get, required=True, key=HEAD.name, persist_state="session"
         )
     return (chosen if chosen in heads else 1) - 1  # a forged message may name what is none
 

@@ -1,17 +1,17 @@
 """The controls of the lesson on heads, bound to the address, and what they make of the running example."""
 
 import re
+from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.model import MAX_D_MODEL
-from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
+from attention_ui.controls.bound import one_in_list, one_in_row, slider, switch
 from attention_ui.controls.learnt import see_it_trained
 from attention_ui.session.chart import picked_cell, show_notes
-from attention_ui.session.links import SWITCH, LinkRule, number_in_link, too_large_in_link
+from attention_ui.session.links import number_in_link, too_large_in_link
 from attention_ui.session.markdown import plain_label
 from attention_ui.session.state import get_state, set_state
-from lessons.example.example import Example, ExampleTrace, Limit, model_settings
+from lessons.example.example import Example, ExampleTrace, model_settings
 from lessons.heads.example import (
     HEADS_LIMITS,
     HEADS_PRESETS,
@@ -23,45 +23,41 @@ from lessons.heads.example import (
     n_attentions,
     nearest_divisor,
 )
-from lessons.heads.lesson import Choices
+from lessons.heads.lesson import HEAD, ROLE, STEP, Choices
+from lessons.screen.choice import Limit, Number, OneOf, Switch
 from lessons.screen.format import render, translate
 from lessons.screen.message import Message, message, plural
 
 HEADS_DEFAULTS = HeadsExample()
-HEADS_SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}
-HEADS_STEPS = {
-    "project": message("project"),
-    "split": message("split"),
-    "attend": message("attend"),
-    "concatenate": message("concatenate"),
-    "output": "W_o",
-    "slices": message("projection or slice"),
-    "dropout": message("dropout"),
-}
+SOURCE_OF_HEADS = OneOf(
+    "mh", message("Example"), {key: preset.title for key, preset in HEADS_PRESETS.items()}, width=240
+)
+FEATURES = Number(
+    "mh_d_model",
+    message("$d_{model}$ · features"),
+    HEADS_LIMITS["d_model"],
+    HEADS_DEFAULTS.d_model,
+    width=210,  # as in `training_controls`
+)
+HEADS_OF_LAYER = Number("mh_heads", message("Heads"), Limit(1, HEADS_LIMITS["d_model"].most), HEADS_DEFAULTS.n_heads)
+BIAS = Switch("mh_bias", message("Bias"), HEADS_DEFAULTS.bias)
+DROPOUT = Number(
+    "mh_dropout",
+    message("Dropout, percent"),
+    HEADS_LIMITS["dropout_percent"],
+    round(100 * HEADS_DEFAULTS.dropout),
+    width=150,
+)
 SMALL_HEATMAPS = "heads_figure"
 STEPS_OF_ONE_HEAD = STEPS_WITHOUT_MODULE = ("attend", "dropout")  # drawn Q, K and V are not projected or split
-HEADS_ROLES = {"q": "Q", "k": "K", "v": "V"}
-LINK_RULES: dict[str, LinkRule] = {
-    "mh": HEADS_SOURCES,
-    "mh_step": HEADS_STEPS,
-    "mh_role": HEADS_ROLES,
-    "mh_d_model": HEADS_LIMITS["d_model"],
-    "mh_heads": Limit(1, HEADS_LIMITS["d_model"].most),
-    "mh_head": Limit(1, MAX_D_MODEL),
-    "mh_bias": SWITCH,
-    "mh_dropout": HEADS_LIMITS["dropout_percent"],
-}
-
-SOURCE_WIDTH, SIZE_WIDTH, DROPOUT_WIDTH = 240, 210, 150  # pixels; see `training_controls`
 
 
 def heads_controls(running: ExampleTrace) -> HeadsExample:
     """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
-    notes, usual = st.container(), round(100 * HEADS_DEFAULTS.dropout)
+    notes = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(HEADS_SOURCES, notes, running)
-        limit = HEADS_LIMITS["dropout_percent"]
-        percent = bound_slider(translate("Dropout, percent"), "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
+        source, choices = source_and_sizes(SOURCE_OF_HEADS.options, notes, running)
+        percent = slider(DROPOUT)
     return seen_trained(heads_example(running, source, dropout=percent / 100, **choices))
 
 
@@ -77,7 +73,7 @@ def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> t
 
     The models that are trained have no bias.
     """
-    source = one_in_list(translate("Example"), "mh", sources, width=SOURCE_WIDTH)
+    source = one_in_list(replace(SOURCE_OF_HEADS, options=sources, begin=next(iter(sources))))
     if HEADS_PRESETS[source].fixed:
         st.text(render(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
@@ -101,21 +97,17 @@ def what_the_model_fixes(example: Example) -> Message:
 
 def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
-    title, limit = plain_label(translate("$d_{model}$ · features")), HEADS_LIMITS["d_model"]
-    d_model = bound_slider(title, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
-    asked = get_state("mh_heads") or number_in_link("mh_heads") or HEADS_DEFAULTS.n_heads
+    d_model, name = slider(FEATURES), HEADS_OF_LAYER.name
+    asked = get_state(name) or number_in_link(name) or HEADS_OF_LAYER.begin
     n_heads = nearest_divisor(d_model, asked)
     if n_heads != asked:
         with notes:
             show_notes(cannot_share(d_model, asked, n_heads))
     if len(divisors(d_model)) > 1:
-        set_state("mh_heads", n_heads)
-        usual = nearest_divisor(d_model, HEADS_DEFAULTS.n_heads)
-        n_heads = st.select_slider(
-            translate("Heads"), divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
-        )
-    bias = not learnt and st.toggle(translate("Bias"), HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
-    return {"d_model": d_model, "n_heads": n_heads, "bias": bias}
+        set_state(name, n_heads)
+        label, usual = plain_label(HEADS_OF_LAYER.label), nearest_divisor(d_model, HEADS_OF_LAYER.begin)
+        n_heads = st.select_slider(label, divisors(d_model), usual, key=name, bind="query-params", width=FEATURES.width)
+    return {"d_model": d_model, "n_heads": n_heads, "bias": not learnt and switch(BIAS)}
 
 
 def cannot_share(d_model: int, asked: int, n_heads: int) -> Message:
@@ -146,7 +138,7 @@ def chosen_in_heads(running: ExampleTrace) -> Choices:
     with steps:
         step = chosen_step(example)
     with choice:
-        role = one_in_row(translate("Split"), "mh_role", HEADS_ROLES) if step == "split" else "q"
+        role = one_in_row(ROLE) if step == "split" else ROLE.begin
         head = chosen_head(example) if step in STEPS_OF_ONE_HEAD else 0
     return Choices(example, step, role, head)
 
@@ -154,12 +146,12 @@ def chosen_in_heads(running: ExampleTrace) -> Choices:
 def chosen_step(example: HeadsExample) -> str:
     """Which step of the way to look at; at first the heads side by side."""
     projected = HEADS_PRESETS[example.source].draw is not None
-    steps = {step: HEADS_STEPS[step] for step in (HEADS_STEPS if projected else STEPS_WITHOUT_MODULE)}
+    steps = {step: title for step, title in STEP.options.items() if projected or step in STEPS_WITHOUT_MODULE}
     if example.learnt is not None and example.d_model % example.n_heads:
         del steps["slices"]  # which there are none of that are alike
-    if get_state("mh_step") not in (None, *steps):
-        set_state("mh_step", "attend")
-    return one_in_row(translate("Step"), "mh_step", steps, "attend")
+    if get_state(STEP.name) not in (None, *steps):
+        set_state(STEP.name, STEP.begin)
+    return one_in_row(replace(STEP, options=steps))
 
 
 def chosen_head(example: HeadsExample) -> int:
@@ -167,11 +159,12 @@ def chosen_head(example: HeadsExample) -> int:
     count, projected = n_attentions(example), HEADS_PRESETS[example.source].draw is not None
     if count == 1:
         return 0
-    show_notes(too_large_in_link("mh_head", count))
+    name = HEAD.name
+    show_notes(too_large_in_link(name, count))
     follow_head_click()
-    set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, count))
-    label = translate("Enlarge head") if projected else translate("Enlarge sentence")
-    chosen = st.select_slider(label, range(1, count + 1), 1, key="mh_head", bind="query-params")
+    set_state(name, min(get_state(name) or number_in_link(name) or 1, count))
+    label = plain_label(HEAD.label) if projected else translate("Enlarge sentence")
+    chosen = st.select_slider(label, range(1, count + 1), 1, key=name, bind="query-params")
     return chosen - 1
 
 
@@ -182,4 +175,4 @@ def follow_head_click() -> None:
         set_state("mh_clicked", clicked)
         found = re.fullmatch(r"map\.(\d{1,2})", clicked[0] if clicked else "", re.ASCII)
         if found:
-            set_state("mh_head", int(found[1]) + 1)
+            set_state(HEAD.name, int(found[1]) + 1)

@@ -4,32 +4,30 @@ import streamlit as st
 
 from attention_ui.controls.bound import one_in_row, stepper
 from attention_ui.controls.choices import query_choice
-from attention_ui.session.links import LinkRule, named_in_link
+from attention_ui.session.links import named_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace
+from lessons.overview import matrices_view as overview
 from lessons.overview import row_view as carried
-from lessons.overview.row_view import CHAPTERS
 from lessons.overview.sentence_view import Choices, sentence_with_last, words_that_fit
+from lessons.screen.choice import OneOf
 from lessons.screen.format import translate
 from lessons.screen.message import message
 
-PICTURES = {"sentence": message("One sentence"), "row": message("Open it up"), "steps": message("All steps")}
-CHAPTERS_NAMED = dict(
-    zip(
-        CHAPTERS,
-        (message("1 Ask"), message("2 Answer"), message("3 Compare"), message("4 Share"), message("5 Carry")),
-        strict=True,
-    )
+PICTURE = OneOf(
+    "picture",
+    message("Picture"),
+    {"sentence": message("One sentence"), "row": message("Open it up"), "steps": message("All steps")},
 )
-LINK_RULES: dict[str, LinkRule] = {"picture": PICTURES, "chapter": CHAPTERS_NAMED}
 
 
 def chosen_picture() -> str:
     """The sentence at first; a link that names a step of the whole computation means that one."""
-    if get_state("picture") is None and named_in_link(("step",)) and not named_in_link(("picture",)):
-        set_state("picture", "steps")
+    step, name = overview.STEP.name, PICTURE.name
+    if get_state(name) is None and named_in_link((step,)) and not named_in_link((name,)):
+        set_state(name, "steps")
     with st.container(horizontal=True, horizontal_alignment="right", key="pictures"):
-        return one_in_row(translate("Picture"), "picture", PICTURES)
+        return one_in_row(PICTURE)
 
 
 def look_choices(trace: ExampleTrace) -> Choices:
@@ -45,7 +43,7 @@ def carried_choices(trace: ExampleTrace) -> carried.Choices:
     """The chapter, and the token whose row is carried through."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         with st.container(width="content"):
-            chapter = stepper("chapter", CHAPTERS_NAMED)
+            chapter = stepper(carried.CHAPTER)
         with st.container(width=220):
             return carried.Choices(chapter, query_choice(trace))
 

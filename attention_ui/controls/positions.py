@@ -4,51 +4,31 @@ import streamlit as st
 
 from attention_core.permutation import Permutation, random_permutation, read_permutation
 from attention_core.positions import PositionKind, kinds_for
-from attention_ui.controls.bound import bound_number, next_number, one_in_row
+from attention_ui.controls.bound import next_number, number_field, one_in_row, text_field
 from attention_ui.controls.choices import query_choice
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import Length, LinkRule
 from attention_ui.session.state import set_state
-from lessons.example.example import ExampleTrace, Limit
-from lessons.positions.lesson import Choices
+from lessons.example.example import ExampleTrace
+from lessons.kit.shared_choices import UNMASKED_QUERY
+from lessons.positions.lesson import KIND, ORDER, ORDER_MASK, SHUFFLE, VIEW, Choices
 from lessons.screen.format import translate
-from lessons.screen.message import Message, message, reason
-
-ORDER_VIEWS = {
-    "output": message("the output shuffles"),
-    "weights": message("the weights shuffle"),
-    "rows": message("what is added or turned"),
-    "distance": message("likeness over distance"),
-}
-KINDS: dict[PositionKind, Message] = {
-    "none": message("no positions"),
-    "sinusoidal": message("sinusoidal"),
-    "learned": message("learned"),
-    "rotary": message("rotary"),
-}
-MASKS = {"none": message("no mask"), "causal": message("causal mask")}
-SHUFFLES = Limit(0, 9999)
-LONGEST_ORDER = 60  # characters
-LINK_RULES: dict[str, LinkRule] = {
-    **{"order_view": ORDER_VIEWS, "positions": KINDS, "order_mask": MASKS, "shuffle": SHUFFLES},
-    "order": Length(LONGEST_ORDER),
-}
+from lessons.screen.message import message, reason
 
 
 def position_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    view = one_in_row(translate("Step"), "order_view", ORDER_VIEWS)
+    view = one_in_row(VIEW)
     kind, causal = chosen_positions(example.heads.q.shape[-1])
     permutation = chosen_permutation(example)
     compared = view == "distance" and kind in ("none", "rotary")
-    return Choices(permutation, view, kind, causal, query_choice(example, masked=False) if compared else 0)
+    return Choices(permutation, view, kind, causal, query_choice(example, UNMASKED_QUERY) if compared else 0)
 
 
 def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:
     """The kind of positions, and whether the causal mask is on; rotary ones need an even number of features."""
     with st.container(horizontal=True, gap="medium"):
-        kind = one_in_row(translate("Positions"), "positions", KINDS)
-        causal = one_in_row(translate("Mask"), "order_mask", MASKS) == "causal"
+        kind = one_in_row(KIND)
+        causal = one_in_row(ORDER_MASK) == "causal"
     if kind not in kinds_for(d_k):
         show_notes(
             message(
@@ -66,17 +46,10 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
     n = len(example.tokens)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(translate("Another shuffle"), key="shuffle_again", on_click=shuffle_again)
-        seed = bound_number(translate("Shuffle number"), "shuffle", SHUFFLES, 0, width=130)
+        seed = number_field(SHUFFLE)
         shuffled = random_permutation(n, seed)
-        typed = st.text_input(
-            translate("or an order by hand: the old positions, in their new order"),
-            key="order",
-            bind="query-params",
-            max_chars=LONGEST_ORDER,
-            placeholder=" ".join(str(old + 1) for old in shuffled),
-            width=380,
-        )
-    if not (typed or "").strip():
+        typed = text_field(ORDER, placeholder=" ".join(str(old + 1) for old in shuffled))
+    if not typed.strip():
         return shuffled
     try:
         return read_permutation(typed, n)
@@ -90,5 +63,5 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
 
 def shuffle_again() -> None:
     """The next shuffle; an order typed by hand makes way for it."""
-    set_state("order", "")
-    next_number("shuffle", SHUFFLES)
+    set_state(ORDER.name, "")
+    next_number(SHUFFLE)

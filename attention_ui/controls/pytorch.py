@@ -1,32 +1,24 @@
 """Controls of the lesson on PyTorch, bound to the address: which example, what to compare, which random cases."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_core.parity import fits_pytorch
-from attention_ui.controls.bound import bound_number, next_number, one_in_row
+from attention_ui.controls.bound import next_number, number_field, one_in_row
 from attention_ui.controls.choices import chosen_mask
-from attention_ui.controls.heads import HEADS_SOURCES, seen_trained, source_and_sizes
+from attention_ui.controls.heads import SOURCE_OF_HEADS, seen_trained, source_and_sizes
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import LinkRule, text_in_link
+from attention_ui.session.links import text_in_link
 from attention_ui.session.state import get_state, set_state
-from lessons.example.example import ExampleTrace, Limit
+from lessons.example.example import ExampleTrace
 from lessons.heads.example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
-from lessons.pytorch.lesson import Choices
+from lessons.pytorch.lesson import DRAWN_FROM, VIEW, Choices
 from lessons.pytorch.random_cases import CASES
 from lessons.screen.format import translate
 from lessons.screen.message import message
 
-PARITY_VIEWS = {
-    "module": "nn.MultiheadAttention",
-    "fused": "scaled_dot_product_attention",
-    "weights": message("averaged weights"),
-    "meanings": message("one mask, two meanings"),
-    "levels": message("three levels"),
-    "cases": message("{count} random cases", count=CASES),
-}
 VIEWS_WITHOUT_MODULE = ("fused", "cases")
-CASES_DRAWN = Limit(0, 9999)
-LINK_RULES: dict[str, LinkRule] = {"parity": PARITY_VIEWS, "cases": CASES_DRAWN}
 
 
 def comparison_choices(running: ExampleTrace) -> Choices:
@@ -40,21 +32,22 @@ def comparison_choices(running: ExampleTrace) -> Choices:
 
 def chosen_view(fits: bool) -> str:
     """What to compare; of heads that PyTorch's module cannot hold, what its function makes."""
-    views = {view: title for view, title in PARITY_VIEWS.items() if fits or view in VIEWS_WITHOUT_MODULE}
-    asked = get_state("parity")
-    if asked not in (None, *views) or (asked is None and text_in_link("parity") in PARITY_VIEWS):
-        set_state("parity", asked if asked in views else next(iter(views)))
-    return one_in_row(translate("Compare"), "parity", views)
+    views = {view: title for view, title in VIEW.options.items() if fits or view in VIEWS_WITHOUT_MODULE}
+    first, asked = next(iter(views)), get_state(VIEW.name)
+    if asked not in (None, *views) or (asked is None and text_in_link(VIEW.name) in VIEW.options):
+        set_state(VIEW.name, asked if asked in views else first)
+    return one_in_row(replace(VIEW, options=views, begin=first))
 
 
 def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
-    sources = {key: title for key, title in HEADS_SOURCES.items() if HEADS_PRESETS[key].draw is not None}
-    without = {key: title for key, title in HEADS_SOURCES.items() if key not in sources}
-    asked = get_state("mh") or next((key for key in without if text_in_link("mh") == key), None)
+    titles, name = SOURCE_OF_HEADS.options, SOURCE_OF_HEADS.name
+    sources = {key: title for key, title in titles.items() if HEADS_PRESETS[key].draw is not None}
+    without = {key: title for key, title in titles.items() if key not in sources}
+    asked = get_state(name) or next((key for key in without if text_in_link(name) == key), None)
     notes = st.container()
     if asked in without:
-        set_state("mh", "sentence")
+        set_state(name, "sentence")
         with notes:
             title = without[asked]
             show_notes(
@@ -78,6 +71,6 @@ def chosen_cases() -> int:
             translate("Another {count}", count=CASES),
             key="cases_again",
             on_click=next_number,
-            args=("cases", CASES_DRAWN),
+            args=(DRAWN_FROM,),
         )
-        return bound_number(translate("Drawn from number"), "cases", CASES_DRAWN, 0, width=150)
+        return number_field(DRAWN_FROM)

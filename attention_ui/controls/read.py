@@ -5,12 +5,10 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_core.language_model import language_model
-from attention_ui.controls.bound import clamped_control, one_in_list
+from attention_ui.controls.bound import one_in_changing_list, one_in_list, switch, text_field
 from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.session.chart import room_for
-from attention_ui.session.links import SWITCH, Length, LinkRule
 from attention_ui.session.state import set_state
-from lessons.example.example import Limit
 from lessons.example.language_model_layer import LANGUAGE
 from lessons.example.language_model_text import (
     LONGEST_TEXT,
@@ -23,6 +21,7 @@ from lessons.example.language_model_text import (
     read,
 )
 from lessons.read.lesson import cost_of_head
+from lessons.screen.choice import Limit, OneOf, OneToken, Switch, Text
 from lessons.screen.format import format_value, render_all, translate
 from lessons.screen.message import message
 
@@ -34,28 +33,24 @@ HEADS_READ = {
     )
     for layer, head in all_heads()
 }
-LINK_RULES: dict[str, LinkRule] = {
-    "read": OF_OURS,
-    "read_text": Length(LONGEST_TEXT),
-    "read_head": HEADS_READ,
-    "word": Limit(1, language_model().model.config.context),
-    **dict.fromkeys(("twice", "names_swapped", "head_off"), SWITCH),
-}
+BEGINS_WITH = ".".join(str(place + 1) for place in first_head_named("previous token"))
+SENTENCE_TO_READ = OneOf("read", message("Sentence"), OF_OURS)
+TEXT_TO_READ = Text("read_text", message("Your sentence, in English"), LONGEST_TEXT)
+HEAD_READ = OneOf("read_head", message("Head"), HEADS_READ, BEGINS_WITH, width=260)
+TWICE = Switch("twice", message("Repeat the sentence"))
+HEAD_OFF = Switch("head_off", message("Switch this head off"))
+NAMES_SWAPPED = Switch("names_swapped", message("Swap the names"))
+WORD = OneToken("word", message("Word"), Limit(1, language_model().model.config.context), width=260)
 
 
 def read_choices() -> ReadChoices:
     """Draw the controls of this page and return what they say."""
     text = text_to_read()
-    layer, head = first_head_named("previous token")
     beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with beside:
-        chosen = one_in_list(translate("Head"), "read_head", HEADS_READ, f"{layer + 1}.{head + 1}", width=260)
-        twice = st.toggle(translate("Repeat the sentence"), key="twice", bind="query-params")
-        off = st.toggle(translate("Switch this head off"), key="head_off", bind="query-params")
-        swapped = names_in(text) is not None and st.toggle(
-            translate("Swap the names"), key="names_swapped", bind="query-params"
-        )
-    layer, head = (int(part) - 1 for part in (chosen if chosen in HEADS_READ else "1.1").split("."))
+        layer, head = (int(part) - 1 for part in one_in_list(HEAD_READ).split("."))
+        twice, off = switch(TWICE), switch(HEAD_OFF)
+        swapped = names_in(text) is not None and switch(NAMES_SWAPPED)
     asked = ReadChoices(text=text, twice=twice, swapped=swapped, layer=layer, head=head, off=off)
     with beside:
         return replace(asked, word=chosen_word(asked))
@@ -71,28 +66,14 @@ def show_effect(choices: ReadChoices) -> None:
 
 def text_to_read() -> str:
     """One of our sentences, or one's own."""
-    chosen = one_in_list(translate("Sentence"), "read", OF_OURS)
-    if chosen != OWN_SENTENCE:
-        return SENTENCES_READ[chosen if chosen in SENTENCES_READ else next(iter(SENTENCES_READ))]
-    own = st.text_input(
-        translate("Your sentence, in English"), "", key="read_text", bind="query-params", max_chars=LONGEST_TEXT
-    )
-    return own or ""
+    chosen = one_in_list(SENTENCE_TO_READ)
+    return text_field(TEXT_TO_READ) if chosen == OWN_SENTENCE else SENTENCES_READ[chosen]
 
 
 def chosen_word(asked: ReadChoices) -> int:
     """The token that looks, and whose next token is predicted; the last one at first. Counted from 0."""
     names = {name.position + 1: format_value(name) for name in read(asked).names}
-    with clamped_control("word", Limit(1, len(names)), len(names)):
-        chosen = st.selectbox(
-            translate("Word"),
-            list(names),
-            format_func=lambda position: names.get(position, ""),
-            key="word",
-            persist_state="session",
-            width=260,
-        )
-    return (chosen if isinstance(chosen, int) else len(names)) - 1
+    return one_in_changing_list(WORD, names, len(names)) - 1
 
 
 def open_in_lessons(choices: ReadChoices) -> None:

@@ -4,7 +4,7 @@ import functools
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pandas as pd
@@ -12,13 +12,25 @@ import streamlit as st
 import torch
 
 from attention_core.timings import MOST_TIMINGS, Timing
+from attention_ui.controls.choices import chosen_in
 from attention_ui.server.process import measuring, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
+from lessons.cost.lesson import Choices
+from lessons.example.example import ExampleTrace
 from lessons.screen.format import translate
 from lessons.screen.message import message
 from words import cached_by_language
 
 LOOK_SECONDS = 1.0
+
+
+def cost_choices(example: ExampleTrace) -> Choices:
+    """What was chosen on the page of the cost; where it is about this machine, with what was measured on it."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        choices = chosen_in(Choices, example)
+        if choices.view == "measured":
+            return replace(choices, timings=measuring_panel(), machine=this_machine())
+        return choices
 
 
 def measuring_panel() -> tuple[Timing, ...]:

@@ -10,14 +10,14 @@ from attention_ui.controls.bound import one_in_row
 from attention_ui.session.chart import show_rows
 from attention_ui.session.state import get_state
 from lessons.dot_product.compare_ways import compared
+from lessons.screen.choice import OneOf
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
 from lessons.screen.program import WRITTEN_WITH, program_of, ran_in_other_ways
 from lessons.screen.screen import Code
 from lessons.screen.tensor_shapes import shape_table
 
-WAYS = {"torch": "PyTorch", "loops": message("plain loops"), "numpy": "NumPy"}
-LINK_RULES = {"code": WAYS}
+WAY = OneOf("code", message("Written with"), {"torch": "PyTorch", "loops": message("plain loops"), "numpy": "NumPy"})
 A_PROGRAM = message("A program to copy")
 PROGRAM_HEIGHT = 420  # pixels
 
@@ -38,7 +38,7 @@ def draw_code(code: Code) -> None:
         show_source(*code.functions)
         show_calls(code)
         return
-    way = one_in_row(translate("Written with"), "code", WAYS)
+    way = one_in_row(WAY)
     st.text(render(compared(code.attention, code.scale)))
     show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))
     if way not in WRITTEN_WITH:
@@ -54,7 +54,7 @@ def show_calls(code: Code) -> None:
 
 def draw_program(code: Code) -> None:
     """Sources, the numbers of this screen, and what was done with them, in one piece."""
-    way = get_state("code")
+    way = get_state(WAY.name)
     if code.attention is not None and way in WRITTEN_WITH:
         ran = ran_in_other_ways(code.attention, code.scale, way)
         program = program_of(ran.uses, ran)

@@ -8,6 +8,7 @@ from types import ModuleType
 
 import streamlit as st
 
+from attention_ui.controls.choices import chosen_in
 from attention_ui.controls.example import current_trace, head_choice
 from attention_ui.export.notebook import notebook_of_path
 from attention_ui.figures.roles import in_role_colours
@@ -80,6 +81,23 @@ def open_lesson(
     return LessonPage(lesson, address, top, example, head, stage_of_page(controls_below=controls_below))
 
 
+def show_lesson(
+    lesson: ModuleType,
+    draw: Callable[[ExampleTrace], object] | None = None,
+    *,
+    columns: Sequence[float] = (),
+    in_row: int = 0,
+    **opened: bool | str,
+) -> None:
+    """The whole page of a lesson, `opened` as `open_lesson` says.
+
+    Its choices are what `draw` makes of the example, where it has controls that depend on each other; or else one
+    control for each field of its `Choices`, of which the first stand side by side in `columns` or so many `in_row`.
+    """
+    page = open_lesson(lesson, **opened)
+    page.show(draw(page.example) if draw else chosen_in(lesson.Choices, page.example, columns=columns, in_row=in_row))
+
+
 def stage_of_page(*, controls_below: bool = False) -> AbstractContextManager:
     """Where the first figure will stand: above the controls that come now if they belong `controls_below` it.
 
@@ -140,7 +158,7 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
         with st.container(key=f"{address}_opening"):
             opening(lesson)
     else:
-        question_panel(address, question, about=render(lesson.HEADING), switch=covers)
+        question_panel(address, question, about=render(lesson.HEADING), offered=covers)
 
 
 def draw_panels(

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_ui.session.chart import COVERED, covered, room_for, thinks_first, uncover
+from attention_ui.controls.bound import switch
+from attention_ui.session.chart import COVER, COVERED, covered, room_for, thinks_first, uncover
 from attention_ui.session.links import hidden
 from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.progress import solve_question
@@ -24,12 +25,12 @@ Ask = Callable[[int], Question]  # from a number to a question; the same number 
 
 
 def question_panel(
-    lesson: str, question: Question, *, about: str = "", cover: bool = True, switch: bool = True
+    lesson: str, question: Question, *, about: str = "", cover: bool = True, offered: bool = True
 ) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
     Above it stands, small, what it is `about`. With `cover`, the question is that of the whole page, and its figures
-    can be covered until something is chosen; the `switch` for that is left out where no answer stands in a figure.
+    can be covered until something is chosen; the switch for that is not `offered` where no answer stands in a figure.
     """
     if hidden("predict"):
         return
@@ -59,7 +60,7 @@ def question_panel(
         with room_for("tries", [[count]], width="content"):
             if tries:
                 st.caption(count, width="content")
-    if cover and switch:
+    if cover and offered:
         cover_switch()
 
 
@@ -116,11 +117,10 @@ def card_label(card: Card, verdict: str) -> str:
 
 def cover_switch() -> None:
     """Whether figures wait for an answer. What it says is kept: for the next page, and across pages without it."""
-    if get_state("cover") is None and get_state("covering") is False:
-        set_state("cover", False)
+    if get_state(COVER.name) is None and get_state("covering") is False:
+        set_state(COVER.name, False)
     with st.sidebar:
-        switch = st.toggle(translate("Cover the numbers while I think"), value=True, key="cover", bind="query-params")
-    set_state("covering", switch)
+        set_state("covering", switch(COVER))
 
 
 def current_question(lesson: str, ask: Ask) -> Question:

@@ -15,18 +15,18 @@ from attention_ui.page.drawing import draw_figure
 from attention_ui.practice.progress_view import EXERCISE_TITLES
 from attention_ui.server.runner import MOST_CODE, runner_version
 from attention_ui.session.chart import is_projected
-from attention_ui.session.links import LinkRule
 from attention_ui.session.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
+from lessons.screen.choice import OneOf
 from lessons.screen.format import render, translate
 from lessons.screen.message import ListOf, message, plural
 from words import language, tag_of
 
-LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
+EXERCISE = OneOf("exercise", message("Exercise"), EXERCISE_TITLES)
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
 EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
     "code": message("Your code"),
@@ -52,7 +52,7 @@ SEEDS = 10**6
 
 def chosen_exercise() -> Exercise:
     """Which exercise; the first at first."""
-    return EXERCISES[one_in_row(translate("Exercise"), "exercise", EXERCISE_TITLES)]
+    return EXERCISES[one_in_row(EXERCISE)]
 
 
 def exercise_panel(exercise: Exercise) -> None:

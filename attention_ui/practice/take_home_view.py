@@ -4,16 +4,15 @@ import functools
 
 import streamlit as st
 
-from attention_ui.controls.bound import bound_number, bound_slider, next_number, one_in_row
+from attention_ui.controls.bound import next_number, number_field, one_in_row, slider, switch, text_field
 from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
 from attention_ui.page.contents import CONTENTS
 from attention_ui.practice.class_sheets import ZIP, ClassOrder, file_in_place_of_class
 from attention_ui.practice.plan_view import plan_panel
 from attention_ui.server.process import class_sheets, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
-from attention_ui.session.links import SWITCH, Length, LinkRule
 from attention_ui.session.state import set_state, take_state
-from lessons.example.example import Limit
+from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import translate
 from lessons.screen.message import message, reason
 from lessons.take_home.sheet import (
@@ -32,24 +31,34 @@ from lessons.take_home.sheet import (
 from lessons.take_home.tasks import sheet_tasks
 from words import cached_by_language, language
 
-PAPER_VIEWS = {
-    "sheet": message("Worksheet"),
-    "key": message("Answer key"),
-    "45": message("Plan, 45 minutes"),
-    "90": message("Plan, 90 minutes"),
-}
-DIGITS_ON_PAPER = {"2": message("2 decimals"), "1": message("1 decimal")}
 TAKEN_HOME = SheetChoices()
-LINK_RULES: dict[str, LinkRule] = {
-    "paper": PAPER_VIEWS,
-    "paper_size": PAPER_SIZES,
-    "paper_digits": DIGITS_ON_PAPER,
-    "paper_tasks": Limit(1, MOST_TASKS),
-    "paper_seed": Limit(0, LAST_SHEET),
-    "paper_sheets": Limit(1, MOST_SHEETS),
-    "paper_text": Length(LONGEST_ON_PAPER),
-    "paper_code": Length(LONGEST_SHEET_CODE),
-    **{f"on_paper_{lesson}": SWITCH for lesson in ON_PAPER},
+PAPER = OneOf(
+    "paper",
+    message("Take home"),
+    {
+        "sheet": message("Worksheet"),
+        "key": message("Answer key"),
+        "45": message("Plan, 45 minutes"),
+        "90": message("Plan, 90 minutes"),
+    },
+)
+PAPER_SIZE = OneOf("paper_size", message("Paper"), PAPER_SIZES, labelled=True)
+PAPER_DIGITS = OneOf(
+    "paper_digits", message("Round to"), {2: message("2 decimals"), 1: message("1 decimal")}, labelled=True
+)
+PAPER_TASKS = Number("paper_tasks", message("Tasks"), Limit(1, MOST_TASKS), TAKEN_HOME.tasks, width=200)
+PAPER_SEED = Number(
+    "paper_seed", message("Seed of its numbers"), Limit(0, LAST_SHEET), TAKEN_HOME.seed, typed=True, width=160
+)
+PAPER_SHEETS = Number(
+    "paper_sheets", message("Number of different sheets"), Limit(1, MOST_SHEETS), 1, typed=True, width=290
+)
+PAPER_TEXT = Text("paper_text", message("Sentence of two to five words"), LONGEST_ON_PAPER, PAPER_SENTENCE, width=290)
+PAPER_CODE = Text("paper_code", message("Code of the sheet"), LONGEST_SHEET_CODE, width=400)
+ASKED_ON_PAPER = {
+    entry.address: Switch(f"on_paper_{entry.address}", entry.title, True)
+    for entry in CONTENTS
+    if entry.address in ON_PAPER
 }
 HTML, PREVIEW_HEIGHT, LOOK_AGAIN_SECONDS = "text/html", 900, 1.0
 KEPT_PAGES = 16
@@ -57,7 +66,7 @@ KEPT_PAGES = 16
 
 def take_home_panel() -> None:
     """What was chosen to be seen."""
-    view = one_in_row(translate("Take home"), "paper", PAPER_VIEWS)
+    view = one_in_row(PAPER)
     if view in ("45", "90"):
         plan_panel(int(view))
     else:
@@ -76,12 +85,11 @@ def worksheet_panel() -> None:
     st.text(translate("The code of this sheet: type it in under Answer key, and you get the key."))
     st.code(code, language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
-        seeds = LINK_RULES["paper_seed"]
         st.button(
             translate("New numbers"),
             key="paper_other",
             on_click=next_number,
-            args=("paper_seed", seeds),
+            args=(PAPER_SEED,),
             type="tertiary",
         )
         offer_paper(translate("Save this sheet"), choices, paper, key=False)
@@ -96,49 +104,22 @@ def worksheet_controls() -> tuple[str, int, dict[str, object]]:
     """The paper, how many sheets, and what they are made of."""
     st.text(translate("Tasks from these lessons"))
     with st.container(horizontal=True, key="on_paper"):
-        titles = {entry.address: entry.name for entry in CONTENTS}
-        picked = {
-            lesson: st.toggle(titles[lesson], True, key=f"on_paper_{lesson}", bind="query-params", width="content")
-            for lesson in ON_PAPER
-        }
+        picked = {lesson: switch(ASKED_ON_PAPER[lesson], width="content") for lesson in ON_PAPER}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        tasks = bound_slider(translate("Tasks"), "paper_tasks", LINK_RULES["paper_tasks"], TAKEN_HOME.tasks, width=200)
-        seed = bound_number(
-            translate("Seed of its numbers"), "paper_seed", LINK_RULES["paper_seed"], TAKEN_HOME.seed, width=160
-        )
-        sheets = bound_number(
-            translate("Number of different sheets"), "paper_sheets", LINK_RULES["paper_sheets"], 1, width=290
-        )
+        tasks, seed, sheets = slider(PAPER_TASKS), number_field(PAPER_SEED), number_field(PAPER_SHEETS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        typed = st.text_input(
-            translate("Sentence of two to five words"),
-            PAPER_SENTENCE,
-            key="paper_text",
-            bind="query-params",
-            max_chars=LONGEST_ON_PAPER,
-            width=290,
-        )
-        digits = one_in_row(translate("Round to"), "paper_digits", DIGITS_ON_PAPER, labelled=True)
-        paper = one_in_row(translate("Paper"), "paper_size", PAPER_SIZES, labelled=True)
-    text, notes = words_on_paper(typed or "")
+        typed, digits, paper = text_field(PAPER_TEXT), one_in_row(PAPER_DIGITS), one_in_row(PAPER_SIZE)
+    text, notes = words_on_paper(typed)
     show_notes(*notes)
     lessons = tuple(lesson for lesson in ON_PAPER if picked[lesson])
-    made_of = {"lessons": lessons, "tasks": Limit(1, MOST_TASKS).clamp(tasks), "seed": seed, "decimals": int(digits)}
+    made_of = {"lessons": lessons, "tasks": PAPER_TASKS.limit.clamp(tasks), "seed": seed, "decimals": digits}
     return paper, sheets, made_of | {"text": text}
 
 
 def key_panel() -> None:
     """The key of the sheet that has this code."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        code = st.text_input(
-            translate("Code of the sheet"),
-            key="paper_code",
-            bind="query-params",
-            max_chars=LONGEST_SHEET_CODE,
-            width=400,
-            placeholder=sheet_code(TAKEN_HOME),
-        )
-        paper = one_in_row(translate("Paper"), "paper_size", PAPER_SIZES, labelled=True)
+        code, paper = text_field(PAPER_CODE, placeholder=sheet_code(TAKEN_HOME)), one_in_row(PAPER_SIZE)
     if not code:
         st.text(translate("It stands at the top of every worksheet."))
         return

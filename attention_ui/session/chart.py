@@ -15,6 +15,7 @@ from attention_ui.figures.template import alt_table
 from attention_ui.server.process import yield_turn
 from attention_ui.session.links import hidden, switched_off_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
+from lessons.screen.choice import Switch
 from lessons.screen.format import format_value, render, render_all, translate
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Figure
@@ -25,6 +26,8 @@ CLASS_VOTE = "class_vote"  # there the teacher says when the numbers are seen, a
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
 PROJECTED_LETTERS = 18  # pixels of the smallest letters on a projector
+LARGE = Switch("large", message("Large figures, for a projector"))
+COVER = Switch("cover", message("Cover the numbers while I think"), True)
 COVERED = message("The numbers wait until you have chosen an answer above.")
 UNTIL_EXPLAINED = message("The numbers wait until the class has voted and the answer is shown.")
 LEFT_OUT = message("What there is to notice is left for you to find.")
@@ -32,8 +35,8 @@ LEFT_OUT = message("What there is to notice is left for you to find.")
 
 def is_projected() -> bool:
     """True where this visitor shows the page to a room: as the switch says, or before it is drawn the link."""
-    chosen = get_state("large")
-    return text_in_link("large") == "true" if chosen is None else bool(chosen)
+    chosen = get_state(LARGE.name)
+    return text_in_link(LARGE.name) == "true" if chosen is None else bool(chosen)
 
 
 def liked(cell: int) -> int:
@@ -61,8 +64,8 @@ def covered(lesson: str | None) -> bool:
 
 def thinks_first() -> bool:
     """True where this visitor would rather think of numbers than see them at once."""
-    chosen = (said for said in (get_state("cover"), get_state("covering")) if said is not None)
-    return bool(next(chosen, not switched_off_in_link("cover")))
+    chosen = (said for said in (get_state(COVER.name), get_state("covering")) if said is not None)
+    return bool(next(chosen, not switched_off_in_link(COVER.name)))
 
 
 def uncover(lesson: str) -> None:

@@ -1,47 +1,42 @@
-"""What every control that a link can set takes, from all parts of the app."""
+"""Every choice that a link can make: those of the lessons, and of the controls in all parts of the app."""
 
-from attention_ui.controls import (
-    backward,
-    choices,
-    cost,
-    example,
-    heads,
-    learnt,
-    look,
-    positions,
-    pytorch,
-    read,
-    variants,
-)
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from attention_ui.controls import editing, example, heads, learnt, look, read
 from attention_ui.page import code
+from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.practice import exercise_view, take_home_view
-from attention_ui.session.links import SWITCH, LinkRule
+from attention_ui.session import chart
 from attention_ui.training import controls as training_controls
 from attention_ui.voting import rooms
 from attention_ui.writing import controls as writing_controls
+from attention_ui.writing import writers
+from lessons.kit import shared_choices
+from lessons.overview import matrices_view, row_view
+from lessons.screen.choice import OneOf, declared_in
 from words import LANGUAGES, tag_of
 
-CONTROLS = (
-    backward,
-    choices,
-    code,
-    cost,
-    example,
-    heads,
-    learnt,
-    look,
-    positions,
-    pytorch,
-    read,
-    training_controls,
-    variants,
-    writing_controls,
-    exercise_view,
-    take_home_view,
-    rooms,
+
+def lesson_behind(entry: Entry) -> ModuleType:
+    """The whole lesson of a page, as far as one file has it."""
+    name = f"lessons.{Path(entry.file).stem}"
+    folder = Path(import_module(name).__file__).parent
+    return import_module(f"{name}.lesson" if (folder / "lesson.py").exists() else name)
+
+
+LESSONS = [(entry.section, lesson_behind(entry)) for entry in CONTENTS]
+CONTROLS = (look, read, code, row_view, training_controls, writing_controls, writers, exercise_view, take_home_view)
+# Controls that several pages have, and what is chosen in the lessons on one head and on several.
+SHARED = (
+    *(chart, example, editing, learnt, shared_choices, matrices_view, heads),
+    *(lesson for section, lesson in LESSONS if section == "one_head"),
 )
-SHARED = (choices, example, heads, learnt)  # controls that several pages have
-LINK_RULES: dict[str, LinkRule] = {"large": SWITCH, "lang": {tag_of(code): code for code in LANGUAGES}}
-for controls in CONTROLS:
-    LINK_RULES |= controls.LINK_RULES
-GOES_ALONG = frozenset(("large", "lang", "hide", "text", "edits")).union(*(part.LINK_RULES for part in SHARED))
+SPOKEN = OneOf("lang", "", {tag_of(code): code for code in LANGUAGES})  # with a menu of its own
+LINK_RULES = {
+    choice.name: choice
+    for module in (*SHARED, *CONTROLS, rooms, *(lesson for _, lesson in LESSONS))
+    for choice in declared_in(module)
+} | {SPOKEN.name: SPOKEN}
+GOES_ALONG = frozenset(("lang", "hide")).union(choice.name for module in SHARED for choice in declared_in(module))

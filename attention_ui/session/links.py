@@ -16,39 +16,27 @@ import streamlit as st
 from attention_core.tokens import clean_text
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.streamlit_insides import came_through_history, open_link
-from lessons.example.example import Limit
+from lessons.screen.choice import (
+    Choice,
+    Label,
+    Limit,
+    Number,
+    OneOf,
+    OneToken,
+    Span,
+    Switch,
+    Text,
+    said_in_links,
+    spellings,
+)
 from lessons.screen.format import format_value, translate
-from lessons.screen.message import Argument, Integer, Message, message
+from lessons.screen.message import Argument, Integer, message
 from words import FIRST, speaking
 
-
-@dataclass(frozen=True)
-class Span:
-    """The numbers, whole or not, that a control takes."""
-
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
-class Length:
-    """How many characters a control takes, where nothing else says that a text was cut."""
-
-    most: int
-
-
-class Spellings(dict[str, str]):
-    """Ways to write the choices of a control that Streamlit itself binds, each with the one that it expects."""
-
-
-Label = str | Message  # of a choice: a name of the field, the same in every language, or a sentence
-# Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
-LinkRule = Limit | Span | Length | Mapping[object, Label]
 MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no more is read than can be shown
 MOST_DIGITS = 18  # of a number that a control could take; of thousands Python reads none
 FIRST_PLACE = "home"  # the page that has the bare address
 SHOWN_WITH = ("large", "lang", "hide")  # how pages are shown, whatever they are about
-SWITCH = {"true": "true", "false": "false"}
 
 
 @dataclass(frozen=True)
@@ -165,22 +153,27 @@ def number_in_link(name: str) -> int | None:
     return int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS else None
 
 
-def repaired_value(name: str, asked: str, rule: LinkRule | None) -> tuple[str | None, str | None]:
-    """What of a parameter can be, or None; and a sentence where that is something else than the link says."""
-    if isinstance(rule, Limit | Span):
-        return repaired_number(name, asked, rule)
-    if isinstance(rule, Length):
-        return repaired_text(name, asked, rule)
-    return (asked, None) if rule is None else repaired_option(name, asked, rule)
+def repaired_value(name: str, asked: str, choice: Choice | None) -> tuple[str | None, str | None]:
+    """What of a parameter can be, or None; and a sentence where that is something else than the link says.
+
+    A text whose length is not limited says itself what was changed in it.
+    """
+    match choice:
+        case Number() | OneToken():
+            return repaired_number(name, asked, choice.limit)
+        case Text(most=int()):
+            return repaired_text(name, asked, choice.most)
+        case OneOf(look="scale"):  # which Streamlit itself names
+            return repaired_option(name, asked, {str(number): label for number, label in choice.options.items()})
+        case OneOf() | Switch():
+            return repaired_option(name, asked, choice.options)
+    return asked, None
 
 
 def repaired_option(name: str, asked: str, labels: Mapping[object, Label]) -> tuple[str | None, str | None]:
     """The short name; also for an English label, as links once named it; nothing, and a sentence, for anything else."""
-    if isinstance(labels, Spellings):
-        known = {spelling.lower(): expected for spelling, expected in labels.items()}
-    else:
-        known = {english(label).lower(): str(key) for key, label in labels.items()}
-        known |= {str(key).lower(): str(key) for key in labels}
+    known = {english(label).lower(): said_in_links(key) for key, label in labels.items()}
+    known |= {word.lower(): said_in_links(key) for key in labels for word in (*spellings(key), said_in_links(key))}
     if asked.lower() in known:
         return known[asked.lower()], None
     return None, translate(
@@ -213,17 +206,17 @@ def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | N
     )
 
 
-def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | None]:
+def repaired_text(name: str, asked: str, most: int) -> tuple[str, str | None]:
     """The beginning that fits, and the sentence that says so."""
-    if len(asked) <= length.most:
+    if len(asked) <= most:
         return asked, None
     note = translate(
         "The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
         **link_says(name, asked),
         count=Integer(len(asked)),
-        most=length.most,
+        most=most,
     )
-    return asked[: length.most], note
+    return asked[:most], note
 
 
 def link_says(name: str, asked: str) -> dict[str, Argument]:
@@ -264,7 +257,7 @@ def linked_option(name: str, options: Collection[object], default: object) -> No
 
     `name_option_in_link` is to be called after it is drawn.
     """
-    asked, known, chosen = text_in_link(name), {str(option): option for option in options}, get_state(name)
+    asked, known, chosen = text_in_link(name), {said_in_links(option): option for option in options}, get_state(name)
     if asked in known and (chosen is None or asked != get_state(f"{name}_in_link")):
         chosen = known[asked]
     # A forged message may have put anything there. On another page the control is another one, and knows nothing.
@@ -274,7 +267,7 @@ def linked_option(name: str, options: Collection[object], default: object) -> No
 def name_option_in_link(name: str, options: Collection[object], unless: object = None) -> None:
     """The address says what was chosen, unless it is what one finds at first."""
     chosen = get_state(name)
-    said = str(chosen) if chosen in list(options) and chosen != unless else ""
+    said = said_in_links(chosen) if chosen in list(options) and chosen != unless else ""
     if said != text_in_link(name):
         if said:
             st.query_params[name] = said

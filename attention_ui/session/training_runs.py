@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.training import TrainingSettings
 from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
 from attention_ui.session.state import get_state, set_state
-from attention_ui.training.controls import Choice
+from attention_ui.training.controls import ChosenRun
 from lessons.screen.format import translate
 from runs.run import TrainingRun
 
@@ -13,7 +13,7 @@ RUN, FIRST = "training_run", "first_run"
 BADGE_SECONDS = 2.0  # at least
 
 
-def visitors_run(choice: Choice) -> TrainingRun | None:
+def visitors_run(choice: ChosenRun) -> TrainingRun | None:
     """The run of this visitor. One that has not begun follows the controls; one that has is kept."""
     run = get_state(RUN)
     if choice.settings is None:

@@ -9,7 +9,7 @@ from attention_ui.server.process import page_turn, picture_seconds, redrawn_pict
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import FIRST, RUN, visitors_run
-from attention_ui.training.controls import QUESTIONS, Choice, set_task
+from attention_ui.training.controls import QUESTION, ChosenRun, set_task
 from attention_ui.training.view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
 from lessons.screen.format import render_all, translate
 from lessons.train.compare_runs import COMPARISONS, comparison_sentences
@@ -18,7 +18,7 @@ from runs.run import TrainingRun
 
 
 @st.fragment
-def live_run(choice: Choice) -> TrainingRun | None:
+def live_run(choice: ChosenRun) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
     with page_turn(Priority.NOBODY_WAITS):
         run = visitors_run(choice)
@@ -67,7 +67,7 @@ def compare_panel(run: TrainingRun | None) -> None:
             st.button(
                 translate("Forget the first run"), key="forget_first", disabled=first is None, on_click=forget_first
             )
-        asked = one_in_list(translate("Or a classical question"), "classic", QUESTIONS)
+        asked = one_in_list(QUESTION)
         st.button(translate("Train both"), key="train_both", on_click=train_both, args=(asked,))
 
 

@@ -1,6 +1,6 @@
 """The settings of a training run: their controls, and what they make together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -8,52 +8,54 @@ from attention_core.errors import Phrase
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
-from attention_ui.controls.bound import bound_number, one_in_list, one_in_row
-from attention_ui.session.links import SWITCH, LinkRule, Span, link_notes, named_in_link
-from attention_ui.session.markdown import plain_label
+from attention_ui.controls.bound import control_of, number_field, one_in_list, switch, text_field
+from attention_ui.session.links import link_notes, named_in_link
 from attention_ui.session.state import get_state, set_state
-from lessons.example.example import Limit
 from lessons.example.task_texts import TASK_TEXTS
-from lessons.screen.format import format_value, render, translate
+from lessons.screen.choice import Limit, Number, OneOf, Span, Switch, Text, numbers
+from lessons.screen.format import format_value, translate
 from lessons.screen.message import message, reason
 from lessons.train.compare_runs import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.train.notebook_runs import HELLO_WORLD, notebook_notes
 
-DEFAULT_TASK, DEFAULT_TEXT = "induction", "hello world"
+DEFAULT_TASK = "induction"
 TASK_OF_OLD_LINKS = "characters"  # which once was the default, and so was named in no link
-TASK_TITLES = {key: TASK_TEXTS[key].title for key in TASKS}
-QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
-QUERY_FEATURES = {0: message("features ÷ heads"), 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
-TRAINING_LIMITS = {
-    "steps": Limit(1, MAX_STEPS),
-    "train_seed": Limit(0, 999_999),
-    "window": Limit(2, 16),
-    "batch": Limit(1, MAX_BATCH),
-}
-SPANS = {"rate": Span(0.0001, 1000.0), "spread": Span(0.0, 100.0), "heat": Span(0.0, 2.0)}
-SIZES = {
-    key: (label, {size: str(size) for size in sizes})
-    for key, label, sizes in (
-        ("layers", message("Layers"), (1, 2, 3, 4)),
-        ("train_heads", message("Heads"), (1, 2, 4, 8)),
-        ("features", message("Features"), (8, 16, 32, 64)),
-    )
-}
-CHOICES = {
-    "train_positions": (message("Positions"), POSITION_WORDS),
-    "kind": (message("The heads"), HEAD_WORDS),
-    "query_features": (message("$d_k$ · query features of each head"), QUERY_FEATURES),
-    "optimiser": (message("Optimiser"), OPTIMISER_WORDS),
-    "engine": (message("Gradients"), ENGINE_WORDS),
-}
-SWITCHES = {
-    "train_causal": message("Causal mask"),
-    "train_scaling": message("Scaling"),
-    "residual": message("Residual"),
-    "norm": message("Layer norm"),
-    "mlp": "MLP",
-    "train_sink": message("Sinks"),
-}
+TASK = OneOf(
+    "task", message("Task"), {key: TASK_TEXTS[key].title for key in TASKS}, DEFAULT_TASK, look="list", always=True
+)
+QUESTION = OneOf(
+    "classic",
+    message("Or a classical question"),
+    {key: comparison.question for key, comparison in COMPARISONS.items()},
+    look="list",
+)
+RATE = Number("rate", message("Learning rate"), Span(0.0001, 1000.0), 0.001, typed=True, step=0.001)
+STEPS = Number("steps", message("Steps"), Limit(1, MAX_STEPS), MAX_STEPS, typed=True, step=50)
+TRAIN_SEED = Number("train_seed", message("Seed"), Limit(0, 999_999), 0, typed=True)
+LEARNT_TEXT = Text("learn", message("Text to learn"), None, "hello world")
+WINDOW = Number("window", message("Window (characters)"), Limit(2, 16), 2, typed=True)
+APART = Switch("apart", message("Keep its last quarter apart"))
+HEAT = Number("heat", message("Temperature of the sample"), Span(0.0, 2.0), 1.0, step=0.1, width=250)
+QUERY_FEATURES = {0: message("features ÷ heads")} | numbers((2, 8, 32, 128, 512))
+IN_FOLD = (  # each begins as the task recommends
+    OneOf("layers", message("Layers"), numbers((1, 2, 3, 4)), labelled=True),
+    OneOf("train_heads", message("Heads"), numbers((1, 2, 4, 8)), labelled=True),
+    OneOf("features", message("Features"), numbers((8, 16, 32, 64)), labelled=True),
+    Number("batch", message("Sequences per step"), Limit(1, MAX_BATCH), 1, typed=True),
+    Number("spread", message("Embedding std. deviation"), Span(0.0, 100.0), 1.0, typed=True, step=0.1),
+    OneOf("train_positions", message("Positions"), POSITION_WORDS, look="list"),
+    OneOf("kind", message("The heads"), HEAD_WORDS, look="list"),
+    OneOf("query_features", message("$d_k$ · query features of each head"), QUERY_FEATURES, look="list"),
+    OneOf("optimiser", message("Optimiser"), OPTIMISER_WORDS, look="list"),
+    OneOf("engine", message("Gradients"), ENGINE_WORDS, look="list"),
+    Switch("train_causal", message("Causal mask")),
+    Switch("train_scaling", message("Scaling")),
+    Switch("residual", message("Residual")),
+    Switch("norm", message("Layer norm")),
+    Switch("mlp", "MLP"),
+    Switch("train_sink", message("Sinks")),
+)
+OF_A_RUN = {choice.name for choice in (RATE, STEPS, TRAIN_SEED, LEARNT_TEXT, WINDOW, APART, HEAT, *IN_FOLD)}
 MODEL_SETTINGS = {  # by the key of their control, as those of the training below
     "layers": "n_layers",
     "train_heads": "n_heads",
@@ -77,18 +79,10 @@ RUN_SETTINGS = {
     "engine": "engine",
 }
 HELD_OUT_SHARE = 0.25
-LINK_RULES: dict[str, LinkRule] = {
-    **TRAINING_LIMITS,
-    **SPANS,
-    **{key: {str(short): name for short, name in options.items()} for key, (_, options) in (SIZES | CHOICES).items()},
-    **{key: SWITCH for key in (*SWITCHES, "apart")},
-    "task": TASK_TITLES,
-    "classic": QUESTIONS,
-}
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenRun:
     """What the controls say: the task, its settings, or a note that says why there are none."""
 
     task: Task
@@ -96,16 +90,16 @@ class Choice:
     notes: tuple[str, ...]
 
 
-def training_controls() -> Choice:
+def training_controls() -> ChosenRun:
     """Draw the controls of a run and put the settings together."""
     with st.sidebar:
         st.subheader(translate("What is trained"), anchor=False)
-        begin = TASK_OF_OLD_LINKS if named_in_link({*LINK_RULES, "learn"} - {"task", "classic"}) else DEFAULT_TASK
-        task = TASKS[one_in_list(translate("Task"), "task", TASK_TITLES, begin, always=True, on_change=follow_task)]
+        begin = TASK_OF_OLD_LINKS if named_in_link(OF_A_RUN) else DEFAULT_TASK
+        task = TASKS[one_in_list(replace(TASK, begin=begin), on_change=follow_task)]
         usual = control_values(recommended(task))
-        rate = run_number(translate("Learning rate"), "rate", usual["rate"], step=0.001, format="%g")
-        steps = run_number(translate("Steps"), "steps", usual["steps"], step=50)
-        seed = run_number(translate("Seed"), "train_seed", 0)
+        rate = number_field(replace(RATE, begin=usual["rate"]))
+        steps = number_field(replace(STEPS, begin=usual["steps"]))
+        seed = number_field(TRAIN_SEED)
     notes = link_notes()
     try:
         with st.sidebar:
@@ -113,36 +107,24 @@ def training_controls() -> Choice:
             changes = model_controls(usual)
         settings = recommended(task, seed, learning_rate=rate, steps=steps, **changes)
     except ValueError as error:
-        return Choice(task, None, (*notes, translate("This cannot be trained: {why}.", why=reason(error))))
-    return Choice(task, settings, (*notes, *map(format_value, (*text_notes, *notebook_notes(settings)))))
+        return ChosenRun(task, None, (*notes, translate("This cannot be trained: {why}.", why=reason(error))))
+    return ChosenRun(task, settings, (*notes, *map(format_value, (*text_notes, *notebook_notes(settings)))))
 
 
 def chosen_text(task: Task) -> tuple[Task, tuple[Phrase, ...]]:
     """The task with the learner's text where it has one, and what had to be changed in it."""
     if not isinstance(task, CharacterTask):
         return task, ()
-    text = st.text_input(translate("Text to learn"), DEFAULT_TEXT, key="learn", bind="query-params")
-    window = run_number(translate("Window (characters)"), "window", task.window)
-    apart = st.toggle(translate("Keep its last quarter apart"), key="apart", bind="query-params")
+    text, window, apart = text_field(LEARNT_TEXT), number_field(replace(WINDOW, begin=task.window)), switch(APART)
     st.button(translate("Exactly as in the notebook"), key="as_in_notebook", on_click=set_task, args=(HELLO_WORLD,))
-    clean = clean_text(text or "")
+    clean = clean_text(text)
     return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
 
 
 def model_controls(usual: dict[str, object]) -> dict[str, object]:
     """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
-    chosen = {}
     with st.expander(translate("The model and its training")):
-        for key, (label, sizes) in SIZES.items():
-            chosen[key] = one_in_row(render(label), key, sizes, usual[key], labelled=True)
-        chosen["batch"] = run_number(translate("Sequences per step"), "batch", usual["batch"])
-        chosen["spread"] = run_number(
-            translate("Embedding std. deviation"), "spread", usual["spread"], step=0.1, format="%g"
-        )
-        for key, (title, options) in CHOICES.items():
-            chosen[key] = one_in_list(plain_label(title), key, options, usual[key])
-        for key, label in SWITCHES.items():
-            chosen[key] = st.toggle(format_value(label), usual[key], key=key, bind="query-params")
+        chosen = {choice.name: control_of(replace(choice, begin=usual[choice.name])) for choice in IN_FOLD}
     names = MODEL_SETTINGS | RUN_SETTINGS
     return {names[key]: value for key, value in chosen.items()} | {"d_k": chosen["query_features"] or None}
 
@@ -156,8 +138,8 @@ def control_values(settings: TrainingSettings) -> dict[str, object]:
 
 def follow_task() -> None:
     """Set all controls to what the chosen task recommends."""
-    if get_state("task") in TASKS:  # a forged message may name what is none
-        set_controls(recommended(TASKS[get_state("task")]))
+    if get_state(TASK.name) in TASKS:  # a forged message may name what is none
+        set_controls(recommended(TASKS[get_state(TASK.name)]))
 
 
 def set_controls(settings: TrainingSettings) -> None:
@@ -169,14 +151,9 @@ def set_controls(settings: TrainingSettings) -> None:
 def set_task(settings: TrainingSettings) -> None:
     """Let all controls show these settings, the task and the seed among them."""
     task = settings.task
-    set_state("task", next(key for key, known in TASKS.items() if type(known) is type(task)))
-    set_state("train_seed", settings.seed)
+    set_state(TASK.name, next(key for key, known in TASKS.items() if type(known) is type(task)))
+    set_state(TRAIN_SEED.name, settings.seed)
     if isinstance(task, CharacterTask):
-        for key, value in {"learn": task.text, "window": task.window, "apart": task.held_out_share > 0}.items():
-            set_state(key, value)
+        for choice, value in ((LEARNT_TEXT, task.text), (WINDOW, task.window), (APART, task.held_out_share > 0)):
+            set_state(choice.name, value)
     set_controls(settings)
-
-
-def run_number(label: str, key: str, begin: float, **look) -> float:
-    """A number of `TRAINING_LIMITS` or `SPANS`, bound to the address."""
-    return bound_number(label, key, (TRAINING_LIMITS | SPANS)[key], begin, **look)

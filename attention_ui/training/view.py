@@ -11,13 +11,14 @@ from attention_core.model import ModelConfig
 from attention_core.observe import ObservedTask, observe_task, observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import Snapshot, TrainingSettings
+from attention_ui.controls.bound import slider
 from attention_ui.figures.template import alt_table, template
 from attention_ui.page.drawing import draw_figure, draw_film, draw_notice
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import first_pick, least_letters, show_notes
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import FIRST, one_step, pause, reset, start
-from attention_ui.training.controls import SPANS, Choice
+from attention_ui.training.controls import HEAT, ChosenRun
 from attention_ui.training.run_tools import RUN_TOOLS
 from lessons.example.prompt import Beginning, read_probe
 from lessons.kit.head_maps import head_name
@@ -31,10 +32,10 @@ from runs.run import RunView, TrainingRun
 
 MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
 FOLDS = ("compare", *RUN_TOOLS)
-HALF_WIDTH, HEAT_WIDTH = 480, 250
+HALF_WIDTH = 480
 
 
-def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
+def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
     """Start or go on, pause, one step, reset. True where a run of this visitor is trained.
 
     Whoever draws below goes by this answer: a run may end at any moment, and the buttons would then tell of another.
@@ -192,9 +193,7 @@ def probe_controls() -> tuple[str, float]:
         probe = st.text_input(
             translate("Look at the attention on"), "", key="probe", placeholder=translate("a piece of the text")
         )
-        span, label = SPANS["heat"], translate("Temperature of the sample")
-        heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
-    return probe or "", heat
+        return probe or "", slider(HEAT)
 
 
 def draw_answers(now: Observed, vocabulary: Sequence[str], which: str) -> None:

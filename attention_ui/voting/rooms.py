@@ -8,8 +8,6 @@ import streamlit as st
 
 from attention_ui.server.addresses import sender
 from attention_ui.session.links import (
-    Length,
-    LinkRule,
     address_of,
     forget_in_link,
     said_in_link,
@@ -24,11 +22,12 @@ from classes.keeper import NO_CLASS
 from classes.keys import token_of, typed_code
 from classes.limits import Delays, Held, Limiter
 from classes.stages import RefusedError, Room, UnreachableError, told_as
+from lessons.screen.choice import Text
 from lessons.screen.message import message, reason
 from words import FIRST, language
 
 # `class` is the code of a class, `teacher` the key of whoever rules it.
-LINK_RULES: dict[str, LinkRule] = {"class": Length(12), "teacher": Length(40)}
+CLASS_CODE, TEACHER_KEY = Text("class", "", 12), Text("teacher", "", 40)  # which no control shows
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
 PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
 TOO_FAST = told_as(

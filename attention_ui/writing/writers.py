@@ -16,18 +16,23 @@ from attention_ui.session.chart import fold
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import RUN
 from attention_ui.training.save_load import BROUGHT, bring_model, download_history, download_model, run_checkpoint
+from lessons.screen.choice import OneOf
 from lessons.screen.format import translate
 from lessons.screen.message import Message, message, reason
 from runs.checkpoint import Checkpoint, check_writes, run_history
 
 NOTEBOOK, SEA_SHELLS = "hello world", "she sells sea shells by the sea shore"
-WRITERS = {
-    "notebook": message("“hello world”, the notebook’s"),
-    "sea": message("“she sells sea shells”"),
-    "language": message("the language model"),
-    "mine": message("the one you trained"),
-    "file": message("from a file"),
-}
+WRITER = OneOf(
+    "writer",
+    message("Who writes?"),
+    {
+        "notebook": message("“hello world”, the notebook’s"),
+        "sea": message("“she sells sea shells”"),
+        "language": message("the language model"),
+        "mine": message("the one you trained"),
+        "file": message("from a file"),
+    },
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +81,7 @@ def shipped(name: str) -> Writer:
 
 def chosen_writer() -> Writer:
     """Draw the choice of the model. What is not there gives way to the notebook's, with a note."""
-    chosen = one_in_row(translate("Who writes?"), "writer", WRITERS)
+    chosen = one_in_row(WRITER)
     if chosen == "mine":
         return own_writer()
     if chosen == "language":
@@ -128,7 +133,7 @@ def draw_keeping(writer: Writer) -> None:
         st.caption(translate("The language model comes with the app, so it is not offered here."))
     else:
         draw_downloads(writer)
-    bring_model(then=functools.partial(set_state, "writer", "file"))
+    bring_model(then=functools.partial(set_state, WRITER.name, "file"))
 
 
 def draw_downloads(writer: Writer) -> None:

@@ -2,24 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from attention_core.backward import attend_backward, cross_entropy_backward, model_backward, softmax_backward
 from attention_core.finite_differences import central_differences, losses_at
 from attention_core.training import gradient_by_autograd, gradient_of
-from lessons.backward.check_view import Checked, check_figures, compute_check
-from lessons.backward.gradients_view import StageBack, way_figure
-from lessons.backward.one_prediction import Prediction, predict_one, settings_of_learner
+from lessons.backward.check_view import CHECKED, check_figures, compute_check
+from lessons.backward.gradients_view import STAGES_BACK, StageBack, way_figure
+from lessons.backward.one_prediction import PRONOUNS, UPDATES, Prediction, predict_one, settings_of_learner
 from lessons.backward.questions import QUESTIONS
-from lessons.backward.softmax_view import compute_row, softmax_and_back, softmax_figures
+from lessons.backward.softmax_view import SIZES_OF_SCORES, compute_row, softmax_and_back, softmax_figures
 from lessons.backward.sums_view import compute_value, sums_figures
-from lessons.backward.update_view import compute_steps, update_figures
+from lessons.backward.update_view import RATES, compute_steps, update_figures
 from lessons.backward.way_back import go_back
 from lessons.example.example import ExampleTrace
 from lessons.kit.formulas import A, K, Q, V
 from lessons.kit.questions import question_picker
+from lessons.kit.stages import STAGE_NAMES
+from lessons.screen.choice import Limit, Number, OneOf, numbers
 from lessons.screen.message import message
 from lessons.screen.screen import Code, Figure, Screen
 
@@ -30,7 +31,56 @@ OPENING = message(
     "respect to what has that name: here the scores."
 )
 
-BackView = Literal["way", "softmax", "sums", "update", "check"]
+UPDATES_MADE = OneOf("updates", message("Updates made"), numbers(UPDATES), 20, look="slider", width=200)
+# A mistake, at whose scores a long step overshoots and larger ones saturate the softmax.
+SENTENCE = Number("back_sentence", message("Sentence number"), Limit(0, 9999), 3, typed=True, width=130)
+VIEW = OneOf(
+    "back_view",
+    message("Step"),
+    {
+        "way": message("the way back"),
+        "softmax": message("through the softmax"),
+        "sums": message("what is summed"),
+        "update": message("one update"),
+        "check": message("is it right?"),
+    },
+)
+STAGES_NAMED = STAGE_NAMES | {"loss": message("loss"), "qkv": "Q K V", "maps": "W", "x": "X"}
+STAGE = OneOf(
+    "back_to",
+    message("Step"),
+    {stage: STAGES_NAMED[stage] for stage in STAGES_BACK},
+    look="steps",
+    only=("view", ("way",)),
+)
+SIZE = OneOf(
+    "score_size",
+    message("Scores times"),
+    numbers(map(float, SIZES_OF_SCORES)),
+    1.0,
+    look="slider",
+    width=200,
+    only=("view", ("softmax",)),
+)
+VALUE = Number(
+    "back_value",
+    message("Value at position"),
+    Limit(1, PRONOUNS.window),
+    1,
+    counted_from=1,
+    width=200,
+    only=("view", ("sums",)),
+)
+RATE = OneOf(
+    "back_rate",
+    message("Learning rate"),
+    numbers(map(float, RATES)),
+    0.03,
+    look="slider",
+    width=200,
+    only=("view", ("update",)),
+)
+MATRIX = OneOf("checked", message("Matrix"), {name: name for name in CHECKED}, "W_v", only=("view", ("check",)))
 
 
 @dataclass(frozen=True)
@@ -41,14 +91,14 @@ class Choices:
     to the update and `matrix` to the check.
     """
 
-    updates: int = 20
-    sentence: int = 3  # a mistake, at whose scores a long step overshoots and larger ones saturate the softmax
-    view: BackView = "way"
-    stage: StageBack = "loss"
-    size: float = 1
-    key: int = 0
-    rate: float = 0.03
-    matrix: Checked = "W_v"
+    updates: UPDATES_MADE.type = UPDATES_MADE.begin
+    sentence: SENTENCE.type = SENTENCE.begin
+    view: VIEW.type = VIEW.begin
+    stage: STAGE.type = STAGE.begin
+    size: SIZE.type = SIZE.begin
+    key: VALUE.type = 0
+    rate: RATE.type = RATE.begin
+    matrix: MATRIX.type = MATRIX.begin
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -63,7 +113,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     )
 
 
-FIGURES: dict[BackView, Callable[[Prediction, Choices], Iterator[Figure]]] = {
+FIGURES: dict[str, Callable[[Prediction, Choices], Iterator[Figure]]] = {
     "way": lambda mistake, choices: iter((way_figure(mistake, choices.stage),)),
     "softmax": lambda mistake, choices: softmax_figures(mistake, choices.size),
     "sums": lambda mistake, choices: sums_figures(mistake, choices.sentence, choices.key),

@@ -1,7 +1,6 @@
 """What does it cost?"""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from attention_core.costs import LayerSizes, count_layer, multiplications, numbers_moved, squared_from
 from attention_core.online_softmax import attend_in_blocks, take_block
@@ -11,8 +10,10 @@ from lessons.cost.measured_view import compute_slope, measured_figures, said_of_
 from lessons.cost.online_softmax_view import OnlineRow, online_figures
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
-from lessons.example.example import ExampleTrace
+from lessons.example.example import MAX_TOKENS, ExampleTrace
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import QUERY
+from lessons.screen.choice import Limit, Number, OneOf, numbers
 from lessons.screen.message import message
 from lessons.screen.screen import Screen
 from lessons.trace.computation import Computation
@@ -23,9 +24,28 @@ OPENING = message(
     "how to do it without ever holding all the scores."
 )
 
-CostView = Literal["counted", "blocks", "measured"]
 EXAMPLE_SIZES = "example"
 COUNTED = ("multiplications", "moved", "parameters", "cache", "squared_from")
+
+
+VIEW = OneOf(
+    "cost_view",
+    message("What does it cost?"),
+    {"counted": message("counted"), "blocks": message("block by block"), "measured": message("measured here")},
+)
+SIZES_OF = {EXAMPLE_SIZES: message("this example")} | {key: model.name for key, model in PUBLISHED.items()}
+MODEL = OneOf("cost_of", message("A layer of"), SIZES_OF, look="list", width=220, only=("view", ("counted",)))
+TOKENS_READ = OneOf(
+    "cost_tokens",
+    message("Tokens"),
+    numbers(2**power for power in range(4, 18)),
+    1024,
+    look="slider",
+    width=200,
+    only=("model", PUBLISHED),
+)
+BLOCK = Number("block", message("Keys in a block"), Limit(1, MAX_TOKENS), 2, width=200, only=("view", ("blocks",)))
+QUERY_OF_BLOCKS = replace(QUERY, only=("view", ("blocks",)))
 
 
 @dataclass(frozen=True)
@@ -37,11 +57,11 @@ class Choices:
     on a `machine`; none before anybody measured.
     """
 
-    view: CostView = "counted"
-    model: str = EXAMPLE_SIZES
-    tokens: int = 1024
-    query: int = -1
-    block: int = 2
+    view: VIEW.type = VIEW.begin
+    model: MODEL.type = MODEL.begin
+    tokens: TOKENS_READ.type = TOKENS_READ.begin
+    block: BLOCK.type = BLOCK.begin
+    query: QUERY_OF_BLOCKS.type = -1
     timings: tuple[Timing, ...] = ()
     machine: str = ""
 

@@ -1,7 +1,6 @@
 """Can tokens attend without learned parameters?"""
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from jaxtyping import Float
 
@@ -13,7 +12,9 @@ from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.kit.attention_notices import notice_row
 from lessons.kit.matrices import QUERIES, feature_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import UNMASKED_QUERY
 from lessons.kit.weighted_sum import SUM_SENTENCES, View, weighted_sum
+from lessons.screen.choice import OneOf
 from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.screen import Matrices, Screen
 from lessons.trace.computation import Computation, followed_matrix
@@ -25,6 +26,13 @@ OPENING = message(
     "weights. This is attention already, without W_q, W_k and W_v."
 )
 
+VIEW = OneOf(
+    "view",
+    message("Step"),
+    {"one": message("one query"), "all": message("all at once"), "equal": message("by loops and by matrices")},
+    look="steps",
+)
+QUERY_OF_ROW = replace(UNMASKED_QUERY, only=("view", ("one",)))
 MORE_THAN_ROUNDING = 1e-4
 GIVEN_ROWS = ("x", "query", "k", "v")
 
@@ -33,8 +41,8 @@ GIVEN_ROWS = ("x", "query", "k", "v")
 class Choices:
     """What the learner chose on this page; the query counts from 0 and matters to the view of one query."""
 
-    view: Literal["one", "all", "equal"]
-    query: int
+    view: VIEW.type
+    query: QUERY_OF_ROW.type
 
 
 def attend_without_weights(x: Float[Array, "tokens d_model"]) -> AttentionTrace:

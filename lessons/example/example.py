@@ -30,6 +30,7 @@ from lessons.example.language_model_text import shown
 from lessons.example.presets import PRESETS, Drawn, RandomSource, Sizes
 from lessons.example.task_models import TASK_SOURCES, LearntExample, TaskSource, Trained, example_of_run, recorded
 from lessons.example.trained_layer import TrainedLayer
+from lessons.screen.choice import Limit
 from lessons.screen.format import names
 from lessons.screen.message import Message, Token, message
 
@@ -40,18 +41,6 @@ MAX_TOKENS = 12
 FIRST_SHOWN = message("The picture shows the first {most} tokens, so that every number can be read.", most=MAX_TOKENS)
 MOST_TRACES = 8
 DEFAULT_SENTENCE = "The cat sat on the mat"
-
-
-@dataclass(frozen=True)
-class Limit:
-    """The whole numbers a size may take."""
-
-    least: int
-    most: int
-
-    def clamp(self, value: int) -> int:
-        """The nearest number within the limits."""
-        return min(max(value, self.least), self.most)
 
 
 LIMITS = {

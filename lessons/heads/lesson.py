@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import torch
 
@@ -12,6 +12,7 @@ from attention_core.arrays import row_sum
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from attention_core.heads import keep_weights, linear, merge_heads, split_heads
+from attention_core.model import MAX_D_MODEL
 from attention_core.weights import named_weights
 from lessons.example.example import ExampleTrace
 from lessons.heads.compute import attend_and_join, project_and_split, too_wide
@@ -38,6 +39,7 @@ from lessons.heads.tensors_view import FEW, concatenate_bands, heads_figure, joi
 from lessons.heads.weights_view import attend_figures, dropout_figure
 from lessons.kit.formulas import heads_formula
 from lessons.kit.questions import question_picker
+from lessons.screen.choice import Limit, Number, OneOf
 from lessons.screen.message import Integer, message
 from lessons.screen.screen import Code, Figure, Screen, Step, Table
 from lessons.trace.computation import Computation
@@ -65,15 +67,32 @@ OF_THE_CORE: dict[str, tuple[Callable, ...]] = {
     "dropout": (keep_weights,),
 }
 
+STEP = OneOf(
+    "mh_step",
+    message("Step"),
+    {
+        "project": message("project"),
+        "split": message("split"),
+        "attend": message("attend"),
+        "concatenate": message("concatenate"),
+        "output": "W_o",
+        "slices": message("projection or slice"),
+        "dropout": message("dropout"),
+    },
+    "attend",
+)
+ROLE = OneOf("mh_role", message("Split"), {"q": "Q", "k": "K", "v": "V"})
+HEAD = Number("mh_head", message("Enlarge head"), Limit(1, MAX_D_MODEL), 1, counted_from=1)
+
 
 @dataclass(frozen=True)
 class Choices:
     """What the learner chose on this page. Only the steps "attend" and "dropout" are about one `head`."""
 
     example: HeadsExample
-    step: Literal["project", "split", "attend", "concatenate", "output", "slices", "dropout"] = "attend"
-    role: Literal["q", "k", "v"] = "q"
-    head: int = 0
+    step: STEP.type = STEP.begin
+    role: ROLE.type = ROLE.begin
+    head: HEAD.type = 0
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated
 
 import torch
 from jaxtyping import Bool, Float
@@ -13,8 +13,10 @@ from attention_core.attention import AttentionTrace, attend, mask_scores, softma
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import MASK
 from lessons.kit.weighted_sum import View
 from lessons.mask.questions import QUESTIONS
+from lessons.screen.choice import OneOf
 from lessons.screen.format import argmax_ties, distinguishable, number, percent
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message
 from lessons.screen.screen import Matrices, Matrix, Screen
@@ -29,14 +31,25 @@ OPENING = message(
 LARGE_NEGATIVE = -1e9
 ALMOST_NO_WEIGHT = 0.01  # of a row
 ROUNDING = 1e-6  # of a sum of weights
+VIEW = OneOf(
+    "masking",
+    message("Step"),
+    {
+        "change": message("without and with"),
+        "difference": message("difference"),
+        "late": message("before and after the softmax"),
+        "blind": message("a row that sees nothing"),
+    },
+    look="steps",
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Choices:
     """What the learner chose on this page; the rest is the running example."""
 
-    may_attend: Bool[Tensor, "queries keys"]
-    view: Literal["change", "difference", "late", "blind"] = "change"
+    may_attend: Annotated[Bool[Tensor, "queries keys"], MASK]
+    view: VIEW.type = VIEW.begin
 
 
 @dataclass(frozen=True, eq=False)

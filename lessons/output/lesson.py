@@ -1,8 +1,7 @@
 """What comes out?"""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from jaxtyping import Float
 
@@ -13,8 +12,10 @@ from lessons.kit.attention_notices import notice_mix
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import single_axis, traced_matrix
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import QUERY
 from lessons.kit.weighted_sum import SUM_SENTENCES, View, column_of_pairs, weighted_sum
 from lessons.output.questions import QUESTIONS
+from lessons.screen.choice import OneOf
 from lessons.screen.format import distinguishable, percent
 from lessons.screen.message import Magnitude, Message, Percent, message
 from lessons.screen.screen import Matrices, Matrix, Screen
@@ -38,12 +39,21 @@ SENTENCES = {
 }
 
 
+VIEW = OneOf(
+    "of",
+    message("Step"),
+    {"one": message("one query"), "all": message("all queries"), "parts": message("weights beside contributions")},
+    look="steps",
+)
+QUERY_OF_SUM = replace(QUERY, only=("view", ("one", "parts")))
+
+
 @dataclass(frozen=True)
 class Choices:
     """What the learner chose on this page; the query counts from 0."""
 
-    view: Literal["one", "all", "parts"]
-    query: int
+    view: VIEW.type
+    query: QUERY_OF_SUM.type
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:

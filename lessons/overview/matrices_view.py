@@ -8,7 +8,8 @@ from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.edit_notices import edit_remarks
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import PAIRS, head_matrix
-from lessons.kit.stages import STAGES, Stage, notice_stage
+from lessons.kit.stages import STAGE_NAMES, STAGES, Stage, notice_stage
+from lessons.screen.choice import OneOf
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Screen
 from lessons.trace.head import compute_head, divisor_of, one_head
@@ -23,11 +24,20 @@ STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_t
 FOLLOWED_FIRST = ("weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
 
 
+STEP = OneOf(
+    "step",
+    message("Step"),
+    {"x": "X", "qkv": "Q K V"} | {stage: STAGE_NAMES[stage] for stage in STAGES[2:]},
+    STAGES[-1],
+    look="steps",
+)
+
+
 @dataclass(frozen=True)
 class Choices:
     """How far the picture is drawn; the rest is the running example."""
 
-    step: Stage = "output"
+    step: STEP.type = STEP.begin
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:

@@ -1,7 +1,6 @@
 """How does one query find its keys? Its row, carried from X to the output in five chapters."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 from attention_core.attention import AttentionTrace, attend
 from lessons.example.example import ExampleTrace, whose_weights
@@ -9,9 +8,11 @@ from lessons.kit.attention_notices import notice_mix
 from lessons.kit.edit_notices import edit_remarks
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import KEYS, PAIRS, head_matrix, single_axis, token_axis, traced_matrix, weight_matrix
+from lessons.kit.shared_choices import QUERY
 from lessons.kit.stages import Stage
 from lessons.kit.weighted_sum import View
 from lessons.overview.sentence_view import what_row_says
+from lessons.screen.choice import OneOf
 from lessons.screen.message import Fixed, Message, message, plural
 from lessons.screen.screen import Code, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
@@ -20,9 +21,19 @@ from lessons.trace.head import compute_head, divisor_of, one_head, project
 HEADING = message("How does one query find its keys?")
 OPENING = message("One row, carried through: from its token's features to what the head hands on.")
 
-Chapter = Literal["ask", "answer", "compare", "share", "carry"]
-CHAPTERS: tuple[Chapter, ...] = get_args(Chapter)
-STAGE_OF_CHAPTER: dict[Chapter, Stage] = {
+CHAPTER = OneOf(
+    "chapter",
+    message("Step"),
+    {
+        "ask": message("1 Ask"),
+        "answer": message("2 Answer"),
+        "compare": message("3 Compare"),
+        "share": message("4 Share"),
+        "carry": message("5 Carry"),
+    },
+    look="steps",
+)
+STAGE_OF_CHAPTER: dict[str, Stage] = {
     "ask": "qkv",
     "answer": "qkv",
     "compare": "scaled",
@@ -35,8 +46,8 @@ STAGE_OF_CHAPTER: dict[Chapter, Stage] = {
 class Choices:
     """The chapter, and the query whose row is carried, counted from 0."""
 
-    chapter: Chapter = "ask"
-    query: int = 0
+    chapter: CHAPTER.type = CHAPTER.begin
+    query: QUERY.type = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +117,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     )
 
 
-def code_of_chapter(carried: RowOfHead, chapter: Chapter) -> Code:
+def code_of_chapter(carried: RowOfHead, chapter: str) -> Code:
     """What made the numbers of a chapter."""
     shown = {"ask": ("q",), "answer": ("k", "v"), "compare": ("scores", "scaled", "masked")}
     about = project if STAGE_OF_CHAPTER[chapter] == "qkv" else attend

@@ -11,6 +11,7 @@ from lessons.example.example import Example, ExampleTrace, run_example
 from lessons.kit.differences import compare, gap_matrix
 from lessons.kit.matrices import BELOW_CONTROLS, traced_matrix
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import UNMASKED_QUERY
 from lessons.positions.own_head import (
     derive_in_order,
     in_both_orders,
@@ -20,6 +21,7 @@ from lessons.positions.own_head import (
 )
 from lessons.positions.questions import QUESTIONS
 from lessons.positions.views import View, distance_view, rows_view
+from lessons.screen.choice import Limit, Number, OneOf, Text
 from lessons.screen.format import distinguishable
 from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Screen, Table
@@ -39,6 +41,20 @@ KIND_NAMES: dict[PositionKind, Message] = {
     "learned": message("learned, untrained"),
     "rotary": message("rotary"),
 }
+VIEW = OneOf(
+    "order_view",
+    message("Step"),
+    {
+        "output": message("the output shuffles"),
+        "weights": message("the weights shuffle"),
+        "rows": message("what is added or turned"),
+        "distance": message("likeness over distance"),
+    },
+)
+KIND = OneOf("positions", message("Positions"), KIND_NAMES | {"learned": message("learned")})
+ORDER_MASK = OneOf("order_mask", message("Mask"), {"none": message("no mask"), "causal": message("causal mask")})
+SHUFFLE = Number("shuffle", message("Shuffle number"), Limit(0, 9999), 0, typed=True, width=130)
+ORDER = Text("order", message("or an order by hand: the old positions, in their new order"), 60, width=380)
 
 
 @dataclass(frozen=True)
@@ -46,10 +62,10 @@ class Choices:
     """What the learner chose on this page. `token` is the one whose query and key are compared over distance."""
 
     permutation: Permutation
-    view: Literal["output", "weights", "rows", "distance"] = "output"
-    kind: PositionKind = "none"
+    view: VIEW.type = VIEW.begin
+    kind: KIND.type = KIND.begin
     causal: bool = False
-    token: int = 0
+    token: UNMASKED_QUERY.type = 0
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:

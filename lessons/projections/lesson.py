@@ -1,7 +1,6 @@
 """Why queries, keys and values?"""
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -16,6 +15,7 @@ from lessons.kit.questions import question_picker
 from lessons.kit.stages import longest
 from lessons.kit.weighted_sum import View
 from lessons.projections.questions import QUESTIONS
+from lessons.screen.choice import OneOf
 from lessons.screen.format import distinguishable
 from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Screen
@@ -33,13 +33,24 @@ SYMMETRIC_UP_TO = 1e-5  # of the largest score: what differs by less is equal
 
 
 MOST_WRITTEN_OF_MAPS = 1000  # numbers of a map
+ROLE = OneOf(
+    "role",
+    message("Step"),
+    {
+        "q": message("Q: queries"),
+        "k": message("K: keys"),
+        "v": message("V: values"),
+        "mirror": message("X Xᵀ beside Q Kᵀ"),
+    },
+    look="steps",
+)
 
 
 @dataclass(frozen=True)
 class Choices:
     """What the learner chose on this page; the rest is the running example."""
 
-    role: Literal["q", "k", "v", "mirror"] = "q"
+    role: ROLE.type = ROLE.begin
 
 
 @dataclass(frozen=True, eq=False)

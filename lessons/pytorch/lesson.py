@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
 
 from jaxtyping import Bool
 from torch import Tensor
@@ -33,8 +32,9 @@ from lessons.pytorch.compute import Beside, beside_pytorch, derive_beside_pytorc
 from lessons.pytorch.implementations import level_listings, three_levels
 from lessons.pytorch.masks_view import meanings_band, notice_meanings
 from lessons.pytorch.questions import QUESTIONS
-from lessons.pytorch.random_cases import case_figures
+from lessons.pytorch.random_cases import CASES, case_figures
 from lessons.pytorch.weights_view import averaged_band, notice_averaged
+from lessons.screen.choice import Limit, Number, OneOf
 from lessons.screen.format import names
 from lessons.screen.message import ListOf, Magnitude, Message, message
 from lessons.screen.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Table
@@ -49,6 +49,19 @@ OPENING = message(
 THEIRS = {"module": "nn.MultiheadAttention", "fused": "scaled_dot_product_attention"}
 SINGLE_PRECISION = 7  # digits, or so
 
+VIEW = OneOf(
+    "parity",
+    message("Compare"),
+    THEIRS
+    | {
+        "weights": message("averaged weights"),
+        "meanings": message("one mask, two meanings"),
+        "levels": message("three levels"),
+        "cases": message("{count} random cases", count=CASES),
+    },
+)
+DRAWN_FROM = Number("cases", message("Drawn from number"), Limit(0, 9999), 0, typed=True, width=150)
+
 
 @dataclass(frozen=True, eq=False)
 class Choices:
@@ -56,8 +69,8 @@ class Choices:
 
     example: HeadsExample
     may_attend: Bool[Tensor, "tokens tokens"]
-    view: Literal["module", "fused", "weights", "meanings", "levels", "cases"] = "module"
-    cases: int = 0
+    view: VIEW.type = VIEW.begin
+    cases: DRAWN_FROM.type = DRAWN_FROM.begin
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:

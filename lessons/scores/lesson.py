@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attention_core.attention import AttentionTrace, attend, scale_scores
-from attention_core.measures import MEASURES, RowMeasures, ScaleMeasures, measure_head, measure_scaling
+from attention_core.measures import D_K_MEASURED, MEASURES, RowMeasures, ScaleMeasures, measure_head, measure_scaling
 from attention_core.traced import Written
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.scores.questions import QUESTIONS
+from lessons.screen.choice import OneOf, numbers
 from lessons.screen.format import distinguishable, percent
 from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
 from lessons.screen.screen import Curves, Line, Matrices, Matrix, Screen, Table
@@ -34,11 +35,20 @@ MEASURE_TITLES = {
 UNDIVIDED, DIVIDED = message("as they are"), message("÷ √d_k")
 
 
+D_K = OneOf(
+    "measured_d_k",
+    message("$d_k$ · features of the random queries and keys"),
+    numbers(D_K_MEASURED),
+    64,
+    look="slider",
+)
+
+
 @dataclass(frozen=True)
 class Choices:
     """The d_k that is marked in the curves; the rest is the running example."""
 
-    d_k: int = 64
+    d_k: D_K.type = D_K.begin
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,8 @@ from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import QUERY
+from lessons.screen.choice import OneOf, numbers
 from lessons.screen.format import argmax_ties, percent
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message, plural
 from lessons.screen.screen import Matrices, Matrix, Screen, Step
@@ -31,12 +33,16 @@ SHIFT, FACTOR = 5.0, 3.0  # what is added to every score, and what every score i
 NO_CHANGE = 1e-6
 
 
+TENTHS = numbers(tenths / 10 for tenths in range(1, 51))
+TEMPERATURE = OneOf("temperature", message("Temperature"), TENTHS, 1.0, look="scale")
+
+
 @dataclass(frozen=True)
 class Choices:
     """What the learner chose on this page: the query, counted from 0, and what its scores are divided by."""
 
-    query: int
-    temperature: float = 1.0
+    query: QUERY.type
+    temperature: TEMPERATURE.type = TEMPERATURE.begin
 
 
 @dataclass(frozen=True, eq=False)

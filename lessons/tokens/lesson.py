@@ -17,6 +17,7 @@ from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, feature_axis
 from lessons.kit.questions import question_picker
 from lessons.screen.arithmetic import term
+from lessons.screen.choice import Text
 from lessons.screen.format import visible_text
 from lessons.screen.message import Argument, Fixed, ListOf, Message, message, plural, reason
 from lessons.screen.program import Ran
@@ -30,11 +31,14 @@ OPENING = message(
 )
 
 
+WORDS = Text("stranger", message("Try a word outside the vocabulary"), 100, "dog")
+
+
 @dataclass(frozen=True)
 class Choices:
-    """What the learner chose on this page: words to look up in the table."""
+    """What the learner chose on this page: words to look up in the table, which may not hold them."""
 
-    words: str = "dog"
+    words: WORDS.type = WORDS.begin
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from functools import partial
 
-from lessons.example.example import ExampleTrace, whose_weights
+from lessons.example.example import MAX_TOKENS, ExampleTrace, whose_weights
 from lessons.kit.matrices import BELOW_CONTROLS, KEYS, QUERIES, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import SecondSentence
+from lessons.screen.choice import Limit, Number, OneOf, numbers
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Code, Matrices, Matrix, Screen
-from lessons.variants.compute import OF_THE_CORE, Variant, VariedHead, vary
+from lessons.variants.compute import OF_THE_CORE, VariedHead, vary
 from lessons.variants.counts import costs_table, derive_number
 from lessons.variants.figures import consequences
 from lessons.variants.notices import notice_variant
@@ -31,17 +33,52 @@ VARIANT_FORMULAS = {
 }
 
 
+VARIANT = OneOf(
+    "variant",
+    message("What is changed"),
+    {
+        "window": message("window"),
+        "sink": message("sink"),
+        "cap": message("soft cap"),
+        "alibi": "ALiBi",
+        "rotary": message("rotary"),
+        "grouped": message("grouped queries"),
+        "cross": message("cross-attention"),
+    },
+)
+REACH = Number(
+    "reach",
+    message("Tokens that the window reaches"),
+    Limit(1, MAX_TOKENS - 1),
+    2,
+    width=330,
+    only=("variant", ("window",)),
+)
+SINKS = {-2.0: "−2", -1.0: "−1", 0.0: "0", 1.0: "1", 2.0: "2"}
+SINK = OneOf("sink", message("Score of the sink"), SINKS, 0.0, labelled=True, only=("variant", ("sink",)))
+CAPS = numbers((0.5, 1.0, 2.0, 8.0, 32.0))
+CAP = OneOf("cap", message("Cap"), CAPS, 1.0, labelled=True, only=("variant", ("cap",)))
+SECOND = SecondSentence(
+    "second",
+    message("A second sentence, which asks"),
+    100,
+    placeholder=message("left empty, the second half of the first asks"),
+    width=380,
+    only=("variant", ("cross",)),
+)
+
+
 @dataclass(frozen=True)
 class Choices:
     """What the learner chose on this page: a variant, and how far its window reaches, its sink's score, its cap, or a
     second sentence that asks the first.
     """
 
-    variant: Variant = "window"
-    reach: int = 2
-    sink: float = 0.0
-    cap: float = 1.0
-    second: str = ""
+    variant: VARIANT.type = VARIANT.begin
+    reach: REACH.type = REACH.begin
+    sink: SINK.type = SINK.begin
+    cap: CAP.type = CAP.begin
+    second: SECOND.type = SECOND.begin
 
     @property
     def amount(self) -> float:

@@ -1,8 +1,6 @@
 """Lesson: how does it learn from a mistake?"""
 
-from attention_ui.controls.backward import backward_choices
-from attention_ui.page.lesson_page import open_lesson
+from attention_ui.page.lesson_page import show_lesson
 from lessons.backward import lesson as backward
 
-page = open_lesson(backward, heads=False, own_tokens=True)
-page.show(backward_choices())
+show_lesson(backward, heads=False, own_tokens=True, in_row=3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from attention_ui.controls.choices import VIEWS
+from attention_ui.session.link_rules import LINK_RULES
 from lessons.dot_product.lesson import attend_without_weights
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value
@@ -140,7 +140,7 @@ CHOSEN = ".st-key-{} [aria-checked=true], .st-key-{} [aria-selected=true], .st-k
 @pytest.mark.parametrize(("page", "key", "n_views"), [("dot_product", "view", 3), ("output", "of", 3)])
 def test_arrow_keys_go_from_view_to_view_and_leave_a_slider_its_own(visit, page, key, n_views):
     tab = figure(visit().open(page), f"{page}_figure")
-    views = [format_value(view) for view in VIEWS[key].values()]
+    views = [format_value(view) for view in LINK_RULES[key].options.values()]
     assert len(views) == n_views
 
     def shows(view):
@@ -166,7 +166,7 @@ def test_what_a_link_hides_is_not_seen_and_still_counts(visit):
     assert tab.page.locator(".st-key-d_k").is_visible()
     tab.page.keyboard.press("Shift+ArrowRight")
     tab = figure(tab, "projections_figure")
-    tab.page.get_by_role("radio", name=format_value(VIEWS["role"]["v"])).click()
+    tab.page.get_by_role("radio", name=format_value(LINK_RULES["role"].options["v"])).click()
     tab.page.get_by_text("6×5", exact=True).wait_for()
     assert not tab.page.locator(".st-key-d_v").is_visible()
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from attention_ui.controls.variants import VARIANTS
 from lessons.example.example import learnt_example, run_example
 from lessons.screen.format import format_value
 from lessons.screen.screen import Table
-from lessons.variants.lesson import Choices, screen
+from lessons.variants.lesson import VARIANT, Choices, screen
 
 FIGURE = ".st-key-variants_figure svg.marks"
 LINK = "variants?example=pronouns"
@@ -34,8 +33,8 @@ def charts_of(variant):
 
 def test_each_choice_changes_the_figure_in_place_and_draws_what_follows(visit):
     tab = drawn(visit().open(LINK))
-    for variant in [*list(VARIANTS)[1:], "window"]:
-        tab.page.get_by_role("radio", name=format_value(VARIANTS[variant]), exact=True).click()
+    for variant in [*list(VARIANT.options)[1:], "window"]:
+        tab.page.get_by_role("radio", name=format_value(VARIANT.options[variant]), exact=True).click()
         for key in charts_of(variant):
             tab.page.wait_for_selector(f".st-key-{key} svg.marks")
         drawn(tab)
@@ -45,7 +44,7 @@ def test_each_choice_changes_the_figure_in_place_and_draws_what_follows(visit):
 
 
 @pytest.mark.part(4)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", VARIANT.options)
 def test_on_a_phone_nothing_makes_the_page_scroll_sideways(visit, variant):
     tab = visit(viewport={"width": 390, "height": 844}).open(f"{LINK}&variant={variant}")
     drawn(tab)

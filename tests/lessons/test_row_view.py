@@ -9,12 +9,12 @@ from test_output import role, visible
 from test_sentence_view import ORACLE as LOOK
 
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.overview.row_view import CHAPTERS, Choices, screen
+from lessons.overview.row_view import CHAPTER, Choices, screen
 from lessons.screen.format import render
 
 
 def cases(example):
-    for chapter in CHAPTERS:
+    for chapter in CHAPTER.options:
         yield Choices(chapter, len(example.tokens) - 1)
     yield Choices("compare", 0)
     yield Choices("carry", len(example.tokens) // 2)
@@ -72,7 +72,7 @@ def test_the_carried_row_is_that_of_the_head_in_every_chapter(causal):
     torch.testing.assert_close(carry["output"][0], head.output[2])
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", CHAPTER.options)
 @pytest.mark.parametrize("example", [Example(), learnt_example("pronouns"), Example(source="sentence", text="one")])
 def test_every_cell_of_every_chapter_evaluates_and_names_cells_of_its_figure(chapter, example):
     trace = run_example(example)
@@ -94,6 +94,6 @@ def test_masked_scores_of_the_row_stay_masked():
 
 def test_the_trained_head_is_told_with_its_numbers():
     example = run_example(learnt_example("pronouns"))
-    headlines = [render(screen(example, 0, Choices(chapter, 6)).headline) for chapter in CHAPTERS]
+    headlines = [render(screen(example, 0, Choices(chapter, 6)).headline) for chapter in CHAPTER.options]
     assert headlines[0] == "“he” asks: W_q makes a query of 2 numbers from the 8 of its row."
     assert "over 99%" in headlines[3] and "“boy”" in headlines[3]

@@ -80,7 +80,7 @@ def test_projections_meet_where_row_and_column_cross():
 
 def test_scores_tells_the_measured_story_and_marks_the_chosen_size():
     at = open_lesson("scores")
-    at.select_slider(key="measured_d_k").set_value(256).run()
+    at.select_slider(key="measured_d_k").set_value("256").run()
     std = next(m.std for m in measure_scaling(16, 200, 42) if m.d_k == 256 and not m.divided)
     said = [f"At d_k = 256 the scores have a standard deviation of {text}," for text in readings(std)]
     assert any(one in line for one in said for line in texts(at))

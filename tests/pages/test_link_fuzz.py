@@ -7,16 +7,18 @@ import random
 import pytest
 from visiting import open_page, texts, visitor
 
-from attention_ui.controls.learnt import KEY_OF_SIZE
+from attention_ui.controls.learnt import MODEL_SIZES
 from attention_ui.page.contents import CONTENTS
 from attention_ui.session.link_rules import LINK_RULES
-from attention_ui.session.links import Length, Span, Spellings, repaired_number, repaired_option, repaired_text
-from lessons.example.example import Limit
+from attention_ui.session.links import repaired_number, repaired_option, repaired_text, repaired_value
+from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, Text
 from lessons.screen.format import format_value
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
-RULES = {name: rule for name, rule in LINK_RULES.items() if name != "lang"}  # tests/pages/test_languages.py
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
+# Of languages see tests/pages/test_languages.py.
+RULES = {name: choice for name, choice in LINK_RULES.items() if name not in ("lang", *FREE)}
+NUMBERED, OPTIONAL = Number | OneToken, OneOf | Switch
 OTHERS = ("own", "hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
 OPENINGS = 10  # of each page
 FOLDS = ("editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open", "keep_open")
@@ -75,8 +77,10 @@ def packed(page, number):
     shift = drawn.randrange(len(GARBAGE))
     asked = {name: GARBAGE[(place * (number + 1) + shift) % len(GARBAGE)] for place, name in enumerate(names)}
     for name, rule in RULES.items():
-        if isinstance(rule, dict) and drawn.random() < 0.5:
-            asked[name] = drawn.choice(list(rule))
+        if isinstance(rule, OPTIONAL) and drawn.random() < 0.5:
+            asked[name] = drawn.choice(
+                [f"{short:g}" if isinstance(short, float) else str(short) for short in rule.options]
+            )
     ways = WAYS.get(page, [{}])
     source = SOURCES[(number // 2 + PAGES.index(page)) % len(SOURCES)] if number % 2 == 0 else {}
     return asked | source | ways[number % len(ways)]
@@ -98,12 +102,12 @@ def bound_widgets(at):
         "head",
         "layer",
         "trained_for",
-        *KEY_OF_SIZE.values(),
+        *(size.name for size in MODEL_SIZES.values()),
     )
     return {
         w.key: w
         for w in found
-        if getattr(w.proto, "query_param_key", "") or w.key in linked or isinstance(RULES.get(w.key), dict)
+        if getattr(w.proto, "query_param_key", "") or w.key in linked or isinstance(RULES.get(w.key), OPTIONAL)
     }
 
 
@@ -124,11 +128,12 @@ def agrees(name, widget, asked):
     """Whether a control shows what was asked for."""
     if widget.type == "text_input":
         return widget.value == asked
-    numbered = isinstance(RULES.get(name), Limit | Span)  # also where a few numbers are buttons
-    if numbered or (widget.type in ("slider", "number_input") and not isinstance(RULES.get(name), dict)):
+    rule = RULES.get(name)  # that of a number also where a few numbers are buttons
+    if isinstance(rule, NUMBERED) or (widget.type in ("slider", "number_input") and not isinstance(rule, OPTIONAL)):
         return float(repaired_number(name, asked, Span(-math.inf, math.inf))[0] or "nan") == widget.value
-    rule = RULES.get(name)
-    expected = repaired_option(name, asked, rule)[0] if isinstance(rule, dict) else asked
+    expected = repaired_value(name, asked, rule)[0] if isinstance(rule, OPTIONAL) else asked
+    if expected is not None and isinstance(widget.value, float):
+        return float(expected) == widget.value
     return expected is not None and expected.lower() == str(widget.value).lower()
 
 
@@ -184,11 +189,11 @@ def test_every_parameter_was_on_some_page():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_tells_of_every_impossible_parameter(page):
-    impossible = {name: "9" * 30 if isinstance(rule, Limit | Span) else "x" * 999 for name, rule in RULES.items()}
+    impossible = {name: "9" * 30 if isinstance(rule, NUMBERED) else "x" * 999 for name, rule in RULES.items()}
     lines = texts(open_page(page, **impossible))
     for name, rule in RULES.items():
-        what = "characters; the first" if isinstance(rule, Length) else "none of the choices"
-        what = f"{name} goes from {rule.least} to" if isinstance(rule, Limit | Span) else what
+        what = "characters; the first" if isinstance(rule, Text) else "none of the choices"
+        what = f"{name} goes from {rule.limit.least} to" if isinstance(rule, NUMBERED) else what
         assert any(line.startswith(f"The link says {name} = ") and what in line for line in lines), name
 
 
@@ -224,9 +229,9 @@ NUMBERS = [
 HOSTILE = [*ALIKE, *NUMBERS]
 
 
-@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, Limit | Span)])
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, NUMBERED)])
 def test_a_number_is_the_nearest_there_is(name):
-    rule = RULES[name]
+    rule = RULES[name].limit
     for asked in HOSTILE:
         repaired, note = repaired_number(name, asked, rule)
         try:
@@ -238,7 +243,7 @@ def test_a_number_is_the_nearest_there_is(name):
             continue
         nearest = float(repaired)
         assert rule.least <= nearest <= rule.most
-        assert isinstance(rule, Span) or repaired == str(int(nearest))
+        assert not isinstance(rule, Limit) or repaired == str(int(nearest))
         others = (rule.least, rule.most, math.floor(nearest) - 1, math.floor(nearest) + 1)
         assert all(abs(value - nearest) <= abs(value - n) for n in others if rule.least <= n <= rule.most)
         assert (note is None) == (value == nearest)
@@ -246,26 +251,30 @@ def test_a_number_is_the_nearest_there_is(name):
         assert repaired_number(name, repaired, rule) == (repaired, None)
 
 
-@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, dict)])
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, OPTIONAL)])
 def test_a_choice_is_one_that_there_is(name):
-    rule = RULES[name]
-    expected = {str(short): label if isinstance(rule, Spellings) else str(short) for short, label in rule.items()}
-    labels = {str(short): format_value(label) for short, label in rule.items()}
-    for short, label in labels.items():
-        for asked in (short, label, short.upper(), label.lower()):
-            assert repaired_option(name, asked, rule)[0] in expected.values()
-        assert repaired_option(name, short, rule) == (expected[short], None)
-    known = {word.lower() for word in (*labels, *labels.values())}
+    options = RULES[name].options
+    labels = {f"{short:g}" if isinstance(short, float) else str(short): label for short, label in options.items()}
+    decimals = {}
+    for short, option in zip(labels, options, strict=True):
+        label, written = format_value(labels[short]), []
+        if isinstance(option, float):
+            written = [word for word in (f"{option:.1f}", f"{option:.2f}") if float(word) == option]
+        for asked in (label, short.upper(), label.lower(), *written):
+            assert repaired_option(name, asked, options)[0] in labels
+        assert repaired_option(name, short, options) == (short, None)
+        decimals |= dict.fromkeys(written, short)
+    known = {word.lower() for word in (*labels, *map(format_value, labels.values()), *decimals)}
     for asked in HOSTILE:
-        repaired, note = repaired_option(name, asked, rule)
+        repaired, note = repaired_option(name, asked, options)
         assert (repaired is None) == (note is not None) == (asked.lower() not in known)
         assert note is None or (name in note and len(note) < 120 and note.replace("\u200d", "").isprintable())
 
 
-@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, Length)])
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, Text)])
 def test_a_text_is_the_beginning_that_fits(name):
-    rule = RULES[name]
-    for asked in [*HOSTILE, "x" * rule.most, "x" * (rule.most + 1)]:
-        repaired, note = repaired_text(name, asked, rule)
-        assert asked.startswith(repaired) and len(repaired) == min(len(asked), rule.most)
+    most = RULES[name].most
+    for asked in [*HOSTILE, "x" * most, "x" * (most + 1)]:
+        repaired, note = repaired_text(name, asked, most)
+        assert asked.startswith(repaired) and len(repaired) == min(len(asked), most)
         assert (note is None) == (repaired == asked)

@@ -6,27 +6,27 @@ from collections import Counter
 import pytest
 from visiting import chart, open_page
 
-from attention_ui.controls import backward, choices, cost, heads, positions, pytorch, variants
 from attention_ui.page.contents import CONTENTS
+from attention_ui.session.link_rules import LINK_RULES
 
 VIEWS = {
-    "home": ("step", choices.STEPS),
-    "dot_product": ("view", choices.VIEWS["view"]),
-    "projections": ("role", choices.VIEWS["role"]),
-    "mask": ("masking", choices.VIEWS["masking"]),
-    "output": ("of", choices.VIEWS["of"]),
-    "heads": ("mh_step", heads.HEADS_STEPS),
-    "positions": ("order_view", positions.ORDER_VIEWS),
-    "backward": ("back_view", backward.BACK_VIEWS),
-    "pytorch": ("parity", pytorch.PARITY_VIEWS),
-    "cost": ("cost_view", cost.COST_VIEWS),
-    "variants": ("variant", variants.VARIANTS),
+    "home": "step",
+    "dot_product": "view",
+    "projections": "role",
+    "mask": "masking",
+    "output": "of",
+    "heads": "mh_step",
+    "positions": "order_view",
+    "backward": "back_view",
+    "pytorch": "parity",
+    "cost": "cost_view",
+    "variants": "variant",
 }
 SCREENS = [
     (entry.file.removesuffix(".py"), name, view)
     for entry in CONTENTS
-    for name, views in [VIEWS.get(entry.address, ("large", ["true"]))]
-    for view in views
+    for name in [VIEWS.get(entry.address, "large")]
+    for view in (LINK_RULES[name].options if name != "large" else ["true"])
 ]
 
 

@@ -3,10 +3,9 @@
 import pytest
 from visiting import open_page, texts
 
-from attention_ui.controls.variants import VARIANTS
 from lessons.example.example import learnt_example, run_example
 from lessons.screen.format import render
-from lessons.variants.lesson import Choices, screen
+from lessons.variants.lesson import VARIANT, Choices, screen
 
 PAGE = "todays_attention/variants"
 
@@ -15,7 +14,7 @@ def open_variants(**query):
     return open_page(PAGE, **{"example": "pronouns", "cover": "false"} | query)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", VARIANT.options)
 def test_every_variant_says_what_its_screen_says(variant):
     at = open_variants(variant=variant)
     assert not at.exception

@@ -9,8 +9,8 @@ from visiting import ROOT, open_page, texts, visitor
 
 from attention_ui.page.contents import CONTENTS
 from attention_ui.session.link_rules import GOES_ALONG, LINK_RULES
-from attention_ui.session.links import Span, VisitLink, address_of
-from lessons.example.example import Limit
+from attention_ui.session.links import VisitLink, address_of
+from lessons.screen.choice import Number, OneToken
 
 CHOSEN = {
     "example": "pronouns",
@@ -83,7 +83,7 @@ def test_a_button_that_opens_another_page_takes_everything_along():
 
 @pytest.mark.parametrize("address", ["positions", "train", "backward", "generate", "take_home", "pytorch"])
 def test_a_link_that_changes_inside_a_visit_is_repaired_like_the_first(address):
-    numbers = [name for name, rule in LINK_RULES.items() if isinstance(rule, Limit | Span)]
+    numbers = [name for name, rule in LINK_RULES.items() if isinstance(rule, Number | OneToken)]
     [entry] = [entry for entry in CONTENTS if entry.address == address]
     for asked in ("9" * 4301, "1e309", "nan", "²"):
         at = go_on(open_page("practice/exercises"), entry, **dict.fromkeys(numbers, asked))

@@ -116,8 +116,8 @@ def test_every_public_function_of_the_core_says_what_it_means():
 
 PRODUCT = ("attention_core", "lessons", "runs", "classes", "attention_ui", "pages")
 
-# What every lesson offers, what every part of the sidebar tells the links, and what every file with a log calls it.
-OFFERED_BY_MANY = {"HEADING", "OPENING", "screen", "Choices", "QUESTIONS", "LINK_RULES", "log"}
+# What every lesson offers, and what every file with a log calls it.
+OFFERED_BY_MANY = {"HEADING", "OPENING", "screen", "Choices", "QUESTIONS", "log"}
 
 
 def test_no_top_level_name_means_two_things_in_one_folder():
