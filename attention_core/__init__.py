@@ -12,9 +12,12 @@ Order of reading
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
     masks           which query may attend to which key
     distances       windows, global tokens, ALiBi
+    positions       what is added or turned for a position, and how alike positions are over distance
+    permutation     the same tokens in another order: does attention know?
     online_softmax  the same attention block by block, as FlashAttention computes it
     heads           several attentions side by side
     reference       the same attention with loops and with NumPy
+    parity          the same heads in PyTorch's own functions, and every difference
     measures        what the size of d_k does
     model           a small transformer made of `attend`
     tasks           what there is to learn
@@ -25,6 +28,7 @@ Order of reading
     optimiser       from gradients to better weights
     evaluation      how good a model is at what it is not trained on
     training        `train`: an iterator of steps; several runs side by side
+    finite_differences  the loss near some weights, measured: gradients without a chain rule
     observe         what can be seen of a trained model: attention, ablation
     language_model  a model of words that ships with the app: weights, pieces, what enters each head
     head_patterns   what a head looks at, as a number, and the name that this earns

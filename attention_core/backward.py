@@ -20,7 +20,7 @@ from attention_core.arrays import (
     row_sum,
     sum_of_rows,
 )
-from attention_core.attention import AttentionTrace
+from attention_core.attention import AttentionTrace, Number
 from attention_core.embeddings import rotate
 from attention_core.gradients import (
     AttentionGradients,
@@ -49,8 +49,8 @@ from attention_core.model import Block, BlockTrace, LayerNorm, Mlp, MlpTrace, Mo
 def attend_backward(
     trace: AttentionTrace,
     d_output: Float[Array, "*batch queries d_v"],
-    scale: float | None = None,
-    soft_cap: float | None = None,
+    scale: Number | None = None,
+    soft_cap: Number | None = None,
 ) -> AttentionGradients:
     """The steps of `attend` in reverse order, with the same `scale` and `soft_cap`; right with a fixed sink, too.
 

@@ -56,22 +56,31 @@ def one_hot_rows(vocabulary: int, dtype: np.dtype) -> Float[np.ndarray, "rows vo
     return np.eye(vocabulary + NEGATIVE_IDS, vocabulary, dtype=dtype)
 
 
-def sinusoidal_positions(n_tokens: int, d_model: int) -> Float[Tensor, "tokens d_model"]:
+def sinusoidal_positions(n_tokens: int, d_model: int, like: Array | None = None) -> Float[Array, "tokens d_model"]:
     """A row of sines and cosines for each position, from quick waves to slow ones, to be added to the embeddings.
 
     Feature 2i is sin(position · ω_i), feature 2i + 1 is cos(position · ω_i), with ω_i = 10000^(−2i/d_model).
-    Vaswani et al. 2017, section 3.5. Raises ValueError when there is no token or no feature.
+    Vaswani et al. 2017, section 3.5. Library and precision are `like`'s; left out, torch's. Raises ValueError when
+    there is no token or no feature.
     """
     if n_tokens < 1 or d_model < 1:
         raise ValueError(f"positions need at least 1 token and 1 feature, but got {n_tokens} and {d_model}")
-    angles = rotation_angles(n_tokens, d_model)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
+    angles = rotation_angles(n_tokens, d_model, like=like)
+    xp = namespace(angles)
+    return xp.stack([xp.sin(angles), xp.cos(angles)], axis=-1).reshape(n_tokens, -1)[:, :d_model]
 
 
-def rotation_angles(n_tokens: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "tokens pairs"]:
-    """position · ω_i in radians, for each position and each pair of neighbouring features: ω_i = base^(−2i/d_model)."""
-    pairs = torch.arange(0, d_model, 2, dtype=torch.float32)
-    return torch.arange(n_tokens, dtype=torch.float32)[:, None] * base ** (-pairs / d_model)
+def rotation_angles(
+    n_tokens: int, d_model: int, base: float = 10000.0, like: Array | None = None
+) -> Float[Array, "tokens pairs"]:
+    """position · ω_i in radians, for each position and each pair of neighbouring features: ω_i = base^(−2i/d_model).
+
+    Library and precision are `like`'s; left out, torch's.
+    """
+    xp, dtype = (torch, torch.float32) if like is None else (namespace(like), like.dtype)
+    counted = range(n_tokens), range(0, -d_model, -2)
+    positions, exponents = (xp.asarray(list(numbers), dtype=dtype) for numbers in counted)
+    return positions[:, None] * base ** (exponents / d_model)
 
 
 @dataclass(frozen=True)
@@ -120,7 +129,14 @@ def rotate(
         )
     angles = rotation_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
     angles = xp.asarray(angles, dtype=x.dtype)
-    even, odd = x[..., 0:width:2], x[..., 1:width:2]
-    turned = [even * xp.cos(angles) - odd * xp.sin(angles), even * xp.sin(angles) + odd * xp.cos(angles)]
-    turned = xp.stack(turned, axis=-1).reshape(*x.shape[:-1], width)
+    turned = turn_pairs(x[..., :width], angles)
     return turned if width == d_head else xp.concat([turned, x[..., width:]], axis=-1)
+
+
+def turn_pairs(
+    x: Float[Array, "*batch tokens features"], angles: Float[Array, "tokens pairs"]
+) -> Float[Array, "*batch tokens features"]:
+    """Each pair of neighbouring features, turned by its angle."""
+    xp, even, odd = namespace(x), x[..., 0::2], x[..., 1::2]
+    turned = [even * xp.cos(angles) - odd * xp.sin(angles), even * xp.sin(angles) + odd * xp.cos(angles)]
+    return xp.stack(turned, axis=-1).reshape(x.shape)

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int
 
+from attention_core.arrays import Array
 from attention_core.backward import loss_backward, model_backward
 from attention_core.errors import InputError
 from attention_core.evaluation import Evaluation, batch_shape, evaluate_together, loss_of, side_by_side
@@ -257,9 +258,7 @@ def predict(model: TinyTransformer, batch: Batch) -> tuple[ModelTrace, LossTrace
     return trace, loss_of(model, trace, batch.targets)
 
 
-def gradient_of(
-    model: TinyTransformer, batch: Batch
-) -> tuple[Float[np.ndarray, "*runs"], Float[np.ndarray, "*runs parameters"]]:
+def gradient_of(model: TinyTransformer, batch: Batch) -> tuple[Float[Array, "*runs"], Float[Array, "*runs parameters"]]:
     """The loss, and its gradient by the chain rule, all weights in one vector."""
     trace, loss = predict(model, batch)
     gradients = model_backward(model, trace, loss_backward(loss))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.page.contents import CONTENTS, TRAINING_SECTION, Entry
+from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
 from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.session.chart import is_projected
@@ -38,7 +38,7 @@ with page_turn():  # from here on: two frames at once would hold each other up
         layout="wide",
         initial_sidebar_state="collapsed" if is_projected() else SIDEBAR,
     )
-    if here.section == TRAINING_SECTION:
+    if here.section == "training":
         lower_priority()
     st.fragment(draw_rail)(here)
     if left_out():  # what is hidden stays on the page and keeps what the link says

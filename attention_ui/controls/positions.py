@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from attention_core.permutation import Permutation, random_permutation, read_permutation
+from attention_core.positions import PositionKind, kinds_for
 from attention_ui.controls.bound import bound_number, next_number, one_in_row
 from attention_ui.controls.choices import query_choice
 from attention_ui.session.chart import show_notes
@@ -9,7 +11,6 @@ from attention_ui.session.links import Length, LinkRule
 from attention_ui.session.state import set_state
 from lessons.example.example import ExampleTrace, Limit
 from lessons.positions.lesson import Choices
-from lessons.positions.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
 from lessons.screen.format import translate
 from lessons.screen.message import Message, message, reason
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.parity import fits_pytorch
 from attention_ui.controls.bound import bound_number, next_number, one_in_row
 from attention_ui.controls.choices import chosen_mask
 from attention_ui.controls.heads import HEADS_SOURCES, seen_trained, source_and_sizes
@@ -11,7 +12,6 @@ from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace, Limit
 from lessons.heads.example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
 from lessons.pytorch.lesson import Choices
-from lessons.pytorch.parity import fits_pytorch
 from lessons.pytorch.random_cases import CASES
 from lessons.screen.format import translate
 from lessons.screen.message import message

@@ -16,7 +16,7 @@ from lessons.example.example import ExampleTrace
 from lessons.screen.format import labels_of, render, translate
 from lessons.screen.message import plural
 from lessons.screen.program import PRINT_OPTIONS, Program, Ran, array_literal, program_of
-from lessons.screen.screen import Code, Figure, Film, Matrices, Matrix
+from lessons.screen.screen import Code, Figure, Film, Matrix, matrices_figures
 
 NEEDS = "`pip install torch numpy pandas altair`"
 IMPORTS = {
@@ -87,7 +87,9 @@ def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     )
     yield code("\n".join([FUTURE, *sorted(imports)]))
     yield code(PRINT_OPTIONS.rstrip())
-    from attention_ui.figures.taken_home import picture  # brings Altair, for which no first visitor should wait
+    from attention_ui.figures.matrices.taken_home import (
+        picture,  # brings Altair, for which no first visitor should wait
+    )
 
     yield code(inspect.getsource(picture).rstrip())
 
@@ -142,7 +144,7 @@ def pictures(ran: Ran, figures: Sequence[Figure]) -> Iterator[str]:
 def matrices_of(figure: Figure) -> tuple[Matrix, ...]:
     """All matrices of a figure; of a film those of its last frame."""
     figure = figure.frames[-1] if isinstance(figure, Film) else figure
-    return figure.matrices if isinstance(figure, Matrices) else ()
+    return tuple(matrix for one in matrices_figures([figure]) for matrix in one.matrices)
 
 
 def is_drawn_by(matrix: Matrix, numbers: np.ndarray) -> bool:

@@ -13,8 +13,8 @@ from attention_ui.page.question import LETTERS
 from lessons.screen.format import labels_of, render, render_all, translate
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Matrix, Question
-from lessons.worksheet.sheet import SheetChoices, sheet_code
-from lessons.worksheet.tasks import (
+from lessons.take_home.sheet import SheetChoices, sheet_code
+from lessons.take_home.tasks import (
     PAPER_HEADINGS,
     Blanks,
     PaperTask,

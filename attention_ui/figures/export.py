@@ -5,7 +5,7 @@ import io
 import pyarrow as pa
 from pyarrow import csv
 
-from attention_ui.figures.grid import MOMENT
+from attention_ui.figures.matrices.grid import MOMENT
 
 
 def csv_of(table: pa.Table) -> bytes:

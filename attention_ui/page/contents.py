@@ -1,6 +1,7 @@
-"""The table of contents: every page, in the order of the lessons."""
+"""The table of contents: every page there is in the folder, in the order of the lessons."""
 
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -9,18 +10,17 @@ import streamlit as st
 from attention_ui.session.links import go_to
 from attention_ui.session.streamlit_insides import page_of_one_run
 from lessons.screen.format import format_value, render
-from lessons.screen.message import Message, message
+from lessons.screen.message import Message
 from words import cached_by_language
 
 PAGES = Path(__file__).parents[2] / "pages"
-TRAINING_SECTION = "Training"  # the section whose pages train, and take the longest to compute
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
     """One page: its section of the menu, its file, its address and its title."""
 
-    section: str  # tells which pages belong together, and is never shown
+    section: str  # its folder: tells which pages belong together, and is never shown
     file: str
     address: str
     title: str | Message
@@ -41,28 +41,19 @@ def made_page(entry: Entry, **settings):
     return st.Page(PAGES / entry.file, title=entry.name, **settings)
 
 
-CONTENTS = (
-    Entry("Begin here", "start/overview.py", "home", message("Overview")),
-    Entry("One head", "one_head/tokens.py", "tokens", message("Tokens")),
-    Entry("One head", "one_head/dot_product.py", "dot_product", message("Dot product")),
-    Entry("One head", "one_head/projections.py", "projections", "Q, K, V"),
-    Entry("One head", "one_head/scores.py", "scores", message("Scores")),
-    Entry("One head", "one_head/mask.py", "mask", message("Mask")),
-    Entry("One head", "one_head/softmax.py", "softmax", message("Softmax")),
-    Entry("One head", "one_head/output.py", "output", message("Output")),
-    Entry("Many heads", "many_heads/heads.py", "heads", message("Heads")),
-    Entry("Many heads", "many_heads/positions.py", "positions", message("Positions")),
-    Entry("Many heads", "many_heads/pytorch.py", "pytorch", "PyTorch"),
-    Entry(TRAINING_SECTION, "training/train.py", "train", message("Train")),
-    Entry(TRAINING_SECTION, "training/backward.py", "backward", message("Backwards")),
-    Entry(TRAINING_SECTION, "training/generate.py", "generate", message("Generate")),
-    Entry("A real model", "real_model/read.py", "read", message("Read")),
-    Entry("Today's attention", "todays_attention/variants.py", "variants", message("Variants")),
-    Entry("Today's attention", "todays_attention/cost.py", "cost", message("Cost")),
-    Entry("Practice", "practice/exercises.py", "exercises", message("Exercises")),
-    Entry("Practice", "practice/take_home.py", "take_home", message("Take home")),
-    Entry("Practice", "practice/class_vote.py", "class_vote", message("Class vote")),
-)
+def entry_of(file: Path, place: int) -> Entry:
+    """The entry of a page: its lesson, of the same name, says its title."""
+    address = file.stem if place else "home"
+    return Entry(file.parent.name, f"{file.parent.name}/{file.name}", address, lesson_of(file).TITLE)
+
+
+def lesson_of(file: Path) -> ModuleType:
+    """The lesson of a page, as far as its title and its place: a package imports nothing else by itself."""
+    return import_module(f"lessons.{file.stem}")
+
+
+IN_ORDER = sorted(PAGES.glob("*/*.py"), key=lambda file: lesson_of(file).PLACE)
+CONTENTS = tuple(entry_of(file, place) for place, file in enumerate(IN_ORDER))
 
 
 def opening(lesson: ModuleType) -> None:

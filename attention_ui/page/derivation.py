@@ -11,7 +11,7 @@ from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import equation, labels_of, quote_token, render, translate
 from lessons.screen.message import Token, message
-from lessons.screen.screen import Axis, Matrices, Matrix, Question, Screen, Step
+from lessons.screen.screen import Axis, Matrix, Question, Screen, Step, matrices_figures
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 CHOOSE = message("Choose a number by row and column")
@@ -19,8 +19,8 @@ LAST_STEPS = 3  # of a long way, as many as stand beside a figure
 
 
 def traceable(figures: Sequence[object]) -> dict[str, Matrix]:
-    """The matrices of these figures whose numbers can be traceable."""
-    matrices = (matrix for figure in figures if isinstance(figure, Matrices) for matrix in figure.matrices)
+    """The matrices of these figures whose numbers can be followed."""
+    matrices = (matrix for figure in matrices_figures(figures) for matrix in figure.matrices)
     return {matrix.key: matrix for matrix in matrices if matrix.step is not None and matrix.drawn}
 
 
@@ -99,7 +99,7 @@ def show_cell(cell: Picked) -> None:
 
 def first_of(figures: Sequence[object], matrices: dict[str, Matrix]) -> str:
     """The matrix whose derivation is offered first."""
-    firsts = (figure.first for figure in figures if isinstance(figure, Matrices) and figure.first in matrices)
+    firsts = (figure.first for figure in matrices_figures(figures) if figure.first in matrices)
     return next(firsts, next(iter(matrices)))
 
 

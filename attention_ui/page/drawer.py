@@ -10,20 +10,15 @@ import streamlit as st
 
 from attention_ui.controls.bound import label_of
 from attention_ui.export.notebook import Section, notebook_of
-from attention_ui.figures.curves import curves_numbers
-from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.figures.picture import can_be_drawn, svg_of
-from attention_ui.figures.ribbons import ribbon_numbers
 from attention_ui.page.code import A_PROGRAM, draw_code, draw_program
 from attention_ui.page.contents import CONTENTS, step_to
-from attention_ui.page.drawing import matrices_template
-from attention_ui.session.chart import COVERED, covered, offer, offer_numbers
+from attention_ui.page.drawing import kind_of, offer_figures
+from attention_ui.session.chart import COVERED, covered, offer
 from attention_ui.session.links import hidden, text_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import render, translate
 from lessons.screen.message import Message, message
-from lessons.screen.ribbons import Ribbons
-from lessons.screen.screen import Code, Curves, Figure, Matrices
+from lessons.screen.screen import Code, Figure
 
 OPEN, IPYNB = "drawer", "application/x-ipynb+json"
 IN_DRAWER = {
@@ -81,7 +76,7 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
         parts["code"] = partial(draw_code, code)
         if code.ran is not None:
             parts["program"] = partial(draw_program, code)
-    if any(isinstance(figure, Matrices | Curves | Ribbons) for figure in figures):
+    if any(kind_of(figure).numbers for figure in figures):
         parts["numbers"] = partial(draw_offers, figures, lesson)
     return parts
 
@@ -108,28 +103,5 @@ def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
     if covered(lesson):
         st.text(render(COVERED))
         return
-    for figure in figures:
-        if isinstance(figure, Matrices):
-            offer_matrices(figure)
-        if isinstance(figure, Ribbons):
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(render(figure.name), width="content")
-                offer_numbers(figure.key, ribbon_numbers(figure))
-    if curves := [figure for figure in figures if isinstance(figure, Curves)]:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(render(curves[0].name), width="content")
-            offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves))
+    offer_figures(figures)
     st.caption(translate("Streamlit's own menu at the top right corner of each figure saves it as a PNG."))
-
-
-def offer_matrices(figure: Matrices) -> None:
-    """One figure of matrices: its name, its numbers, and its picture, which stays sharp at any size."""
-    layout = Layout(figure)
-    spec, numbered = matrices_template(layout)
-    table = matrices_table(figure, layout, numbered=numbered)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(render(figure.name), width="content")
-        offer_numbers(figure.key, table)
-        if can_be_drawn(table):
-            picture = partial(svg_of, table, spec["width"]["step"])
-            offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")

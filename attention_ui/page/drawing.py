@@ -1,25 +1,35 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from typing import Any, NamedTuple
 
 import streamlit as st
 
-from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
-from attention_ui.figures.became import film_of_matrices
-from attention_ui.figures.curves import covered_shape, curves_tables, shape_of
-from attention_ui.figures.film import film_tables, jumps_of
-from attention_ui.figures.flow import flow_rows
-from attention_ui.figures.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
-from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
-from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.figures.parts import line_height, parts_table
-from attention_ui.figures.passing import passing_table
-from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_says, ribbon_weights, ribbon_words
-from attention_ui.figures.sharing import film_of_sharing, sharing_table
+from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
+from attention_ui.figures.matrices.became import film_of_matrices
+from attention_ui.figures.matrices.film import film_tables, jumps_of
+from attention_ui.figures.matrices.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
+from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
+from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.sentence.ribbons import (
+    FIRST_RIBBONS,
+    ribbon_numbers,
+    ribbon_says,
+    ribbon_weights,
+    ribbon_words,
+)
+from attention_ui.figures.shares.flow import flow_rows
+from attention_ui.figures.shares.head_maps import map_cells, map_frames, maps_height
+from attention_ui.figures.shares.parts import line_height, parts_table
+from attention_ui.figures.shares.passing import passing_table
+from attention_ui.figures.shares.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
 from attention_ui.page.code import show_source
+from attention_ui.page.derivation import traceable
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import (
     Picked,
@@ -29,6 +39,8 @@ from attention_ui.session.chart import (
     is_projected,
     least_letters,
     liked,
+    offer,
+    offer_numbers,
     show_chart,
     show_rows,
 )
@@ -36,7 +48,7 @@ from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
 from lessons.example.example import MAX_TOKENS
-from lessons.screen.format import format_value, join_sentences, render
+from lessons.screen.format import format_value, join_sentences, render, translate
 from lessons.screen.message import Message
 from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
@@ -69,7 +81,8 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     table = matrices_table(figure, layout, numbered=numbered)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", get_state("film") or film_of_matrices(figure, table, spec["width"]["step"]))
-    return show_chart(figure, spec, {"cells": table}, lesson)
+    given = [matrix.key for matrix in figure.matrices if matrix.given]
+    return show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given)
 
 
 def matrices_template(layout: Layout) -> tuple[dict, bool]:
@@ -85,7 +98,7 @@ def matrices_template(layout: Layout) -> tuple[dict, bool]:
     if least_letters() and numbered:
         numbered = cell >= PROJECTED_CELL or layout.columns * PROJECTED_CELL <= PROJECTED_WIDTH
         cell = max(cell, PROJECTED_CELL) if numbered else cell
-    return sized(written_template("grid_chart"), cell, least_letters()), numbered
+    return sized(written_template("matrices/grid_chart"), cell, least_letters()), numbered
 
 
 def drawn_width(figure: Matrices) -> int:
@@ -96,7 +109,8 @@ def drawn_width(figure: Matrices) -> int:
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
-    from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
+    # With Altair, which a page of matrices does without.
+    from attention_ui.figures.curves.curves_chart import curves_chart
 
     letters = least_letters()
     figure = liked_curves(figure)
@@ -115,7 +129,7 @@ def liked_curves(figure: Curves) -> Curves:
 
 def draw_points(lesson: str | None, figure: Points) -> None:
     """A cloud of points."""
-    from attention_ui.figures.points import points_chart, points_table  # with Altair
+    from attention_ui.figures.curves.points import points_chart, points_table  # with Altair
 
     titles = render(figure.x), render(figure.y)
     chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
@@ -131,7 +145,7 @@ def say_whose_weights(figure: Figure) -> None:
 
 def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None) -> None:
     """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked."""
-    from attention_ui.figures.film_chart import film_template
+    from attention_ui.figures.matrices.film_chart import film_template
 
     first = film.frames[0]
     layout = Layout(first)
@@ -151,7 +165,7 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:
     """Bars for the parts of a whole."""
-    from attention_ui.figures.parts_chart import parts_chart
+    from attention_ui.figures.shares.parts_chart import parts_chart
 
     sizes = liked(figure.width), liked(line_height(figure)), least_letters()
     chart = template(parts_chart, len(figure.rows), *sizes)
@@ -160,34 +174,35 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
 
 def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
     """Numbers that become parts of one whole; once the question is answered, the figure plays how."""
-    from attention_ui.figures.sharing_chart import sharing_chart  # with Altair
+    from attention_ui.figures.shares.sharing_chart import sharing_chart  # with Altair
 
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", film_of_sharing(figure))
     chart = template(sharing_chart, len(figure.portions), least_letters())
-    return show_chart(figure, chart, {"sharing": sharing_table(figure, covered=covered(lesson))}, lesson)
+    table = sharing_table(figure, covered=covered(lesson))
+    return show_chart(figure, chart, {"sharing": table}, lesson, picks=True, width="stretch")
 
 
 def draw_passing(lesson: str | None, figure: OnlineSoftmaxFigure) -> None:
     """A row that is read block by block: it stands at its end, and the browser plays how it came to that."""
-    from attention_ui.figures.passing_chart import passing_template  # with Altair
+    from attention_ui.figures.shares.passing_chart import passing_template  # with Altair
 
     chart = passing_template(len(figure.keys), len(figure.moments), least_letters())
-    show_chart(figure, chart, {"passing": passing_table(figure)}, lesson)
+    show_chart(figure, chart, {"passing": passing_table(figure)}, lesson, width="stretch")
 
 
 def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
     """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
     shape = (len(figure.tokens), len(figure.moments), is_projected())
     if shape == FIRST_RIBBONS and language().code == FIRST:
-        spec = written_template("first_ribbons")
+        spec = written_template("sentence/first_ribbons")
     else:
-        from attention_ui.figures.ribbons_chart import ribbons_template  # with Altair
+        from attention_ui.figures.sentence.ribbons_chart import ribbons_template  # with Altair
 
         spec = ribbons_template(*shape)
     tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
     filled = {f"ribbon_{name}": table(figure) for name, table in tables}
-    show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"))
+    show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"), width="stretch")
 
 
 def let_it_ask(chart: str) -> None:
@@ -199,7 +214,7 @@ def let_it_ask(chart: str) -> None:
 
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
-    from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
+    from attention_ui.figures.sentence.arcs_chart import arcs_chart  # with Altair
 
     if letters := least_letters():
         figure = replace(figure, width=PROJECTED_WIDTH)
@@ -212,7 +227,7 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
 
 def draw_flow(lesson: str | None, figure: Flow) -> None:
     """Two votes side by side."""
-    from attention_ui.figures.flow_chart import flow_chart  # with Altair
+    from attention_ui.figures.shares.flow_chart import flow_chart  # with Altair
 
     show_chart(
         figure, template(flow_chart, min(figure.width, 640), len(figure.cards)), {"flow": flow_rows(figure)}, lesson
@@ -221,7 +236,7 @@ def draw_flow(lesson: str | None, figure: Flow) -> None:
 
 def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
     """Small maps of many heads."""
-    from attention_ui.figures.head_maps_chart import head_maps_chart  # with Altair
+    from attention_ui.figures.shares.head_maps_chart import head_maps_chart  # with Altair
 
     letters = least_letters()
     chart = template(head_maps_chart, figure.width, maps_height(figure, letters), letters)
@@ -236,14 +251,14 @@ def draw_facts(lesson: str | None, figure: Facts) -> None:
         place.metric(render(what), UNKNOWN if covered(lesson) else format_value(fact))
 
 
-def draw_listing(figure: Listing) -> None:
+def draw_listing(lesson: str | None, figure: Listing) -> None:
     """The source of functions that ran."""
     st.subheader(render(figure.title), anchor=False)
     st.text(render(figure.note))
     show_source(*figure.functions)
 
 
-def draw_table(figure: Table) -> None:
+def draw_table(lesson: str | None, figure: Table) -> None:
     """A small table. A folded one is made when it is opened."""
     if figure.folded:
         fold(figure.key, render(figure.name), figure.key, partial(draw_rows, figure))
@@ -258,21 +273,83 @@ def draw_rows(figure: Table) -> None:
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
 
 
-KEEP_THEIR_PLACE = {
-    Matrices: draw_matrices,
-    Curves: draw_curves,
-    Points: draw_points,
-    Parts: draw_parts,
-    Film: draw_film,
-    Arcs: draw_arcs,
-    HeadMaps: draw_head_maps,
-    Sharing: draw_sharing,
-    OnlineSoftmaxFigure: draw_passing,
-    Ribbons: draw_ribbons,
-    Flow: draw_flow,
-    Facts: draw_facts,
+# What can be taken out of the drawer.
+
+
+def offer_matrices(figure: Matrices) -> None:
+    """One figure of matrices: its name, its numbers, and its picture, which stays sharp at any size."""
+    layout = Layout(figure)
+    spec, numbered = matrices_template(layout)
+    table = matrices_table(figure, layout, numbered=numbered)
+    with offer_line(figure):
+        offer_numbers(figure.key, table)
+        if can_be_drawn(table):
+            picture = partial(svg_of, table, spec["width"]["step"])
+            offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")
+
+
+def offer_ribbons(figure: Ribbons) -> None:
+    """The weights of a sentence at all moments."""
+    with offer_line(figure):
+        offer_numbers(figure.key, ribbon_numbers(figure))
+
+
+def offer_curves(*figures: Curves) -> None:
+    """Curves, those of a screen in one table."""
+    with offer_line(figures[0]):
+        offer_numbers(figures[0].key if len(figures) == 1 else "curves", curves_numbers(figures))
+
+
+def offer_line(figure: Figure) -> AbstractContextManager:
+    """A line that begins with the name of a figure."""
+    line = st.container(horizontal=True, vertical_alignment="center")
+    line.text(render(figure.name), width="content")
+    return line
+
+
+def has_steps(figure: Matrices) -> bool:
+    """True where the numbers of a matrix can be followed."""
+    return bool(traceable([figure]))
+
+
+class Kind(NamedTuple):
+    """How a page treats one kind of figure.
+
+    While its lesson is covered, it is drawn without its numbers, or else `waits` undrawn. Beside one that can be
+    `followed` stands how a number in it comes about. It `says` what there is to notice within itself, or the page does
+    below it. `numbers` offers what is in it as a file. Those that go `together` share a line, and a file.
+    """
+
+    draw: Callable[[str | None, Any], Picked | None]
+    waits: bool = False
+    followed: Callable[[Any], bool] = lambda figure: False
+    says: bool = False
+    width: Callable[[Any], int] | None = None  # pixels; elsewhere as wide as there is room
+    numbers: Callable[..., None] | None = None
+    together: bool = False
+
+
+KINDS: dict[type[Figure], Kind] = {
+    Matrices: Kind(draw_matrices, followed=has_steps, width=drawn_width, numbers=offer_matrices),
+    Curves: Kind(draw_curves, numbers=offer_curves, together=True),
+    Points: Kind(draw_points),
+    Parts: Kind(draw_parts),
+    Film: Kind(draw_film),
+    Arcs: Kind(draw_arcs),
+    HeadMaps: Kind(draw_head_maps),
+    Sharing: Kind(draw_sharing, followed=lambda figure: True),
+    OnlineSoftmaxFigure: Kind(draw_passing),
+    Ribbons: Kind(draw_ribbons, says=True, numbers=offer_ribbons),
+    Flow: Kind(draw_flow),
+    Facts: Kind(draw_facts),
+    Listing: Kind(draw_listing, waits=True),
+    Table: Kind(draw_table, waits=True),
 }
-ONLY_UNCOVERED = {Listing: draw_listing, Table: draw_table}
+
+
+def kind_of(figure: Figure) -> Kind:
+    """How this figure is treated."""
+    return KINDS[type(figure)]
 
 
 def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
@@ -281,7 +358,15 @@ def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
     Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked. While
     the lesson is covered, of charts only the frames are drawn, of facts what they are, and of the rest nothing.
     """
-    kind = type(figure)
-    if kind in KEEP_THEIR_PLACE:
-        return KEEP_THEIR_PLACE[kind](lesson, figure)
-    return None if covered(lesson) else ONLY_UNCOVERED[kind](figure)
+    kind = kind_of(figure)
+    return None if kind.waits and covered(lesson) else kind.draw(lesson, figure)
+
+
+def offer_figures(figures: Sequence[Figure]) -> None:
+    """The numbers of figures as tables for a spreadsheet, and matrices as pictures."""
+    offered = [(kind_of(figure), figure) for figure in figures if kind_of(figure).numbers]
+    for kind, figure in offered:
+        if not kind.together:
+            kind.numbers(figure)
+    for kind in dict.fromkeys(kind for kind, _ in offered if kind.together):
+        kind.numbers(*(figure for other, figure in offered if other == kind))

@@ -12,9 +12,9 @@ from attention_ui.controls.example import current_trace, head_choice
 from attention_ui.export.notebook import notebook_of_path
 from attention_ui.figures.roles import in_role_colours
 from attention_ui.page.contents import opening
-from attention_ui.page.derivation import derivation_of_click, derivation_panel, traceable
+from attention_ui.page.derivation import derivation_of_click, derivation_panel
 from attention_ui.page.drawer import show_drawer
-from attention_ui.page.drawing import draw_figure, draw_notice, drawn_width
+from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
 from attention_ui.page.question import current_question, is_answered, question_panel
 from attention_ui.session.chart import Picked, covered, is_projected
 from attention_ui.session.links import hidden
@@ -25,9 +25,7 @@ from lessons.kit.formulas import spoken_formula
 from lessons.screen.compare_edits import diff
 from lessons.screen.format import join_sentences, render
 from lessons.screen.message import Message
-from lessons.screen.ribbons import Ribbons
-from lessons.screen.screen import Curves, Figure, Matrices, Question, Screen
-from lessons.screen.softmax_parts import Sharing
+from lessons.screen.screen import Figure, Question, Screen
 
 MARGIN = 30  # pixels
 NOWHERE_ELSE = nullcontext()
@@ -181,7 +179,7 @@ def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
 
 def can_be_followed(group: Sequence[Figure]) -> bool:
     """True where a number can be picked in one of these figures."""
-    return bool(traceable(group)) or any(isinstance(figure, Sharing) for figure in group)
+    return any(kind_of(figure).followed(figure) for figure in group)
 
 
 def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
@@ -205,7 +203,8 @@ def draw_with_panel(lesson: str, group: Sequence[Figure], place: int) -> tuple[P
     figure, *others = group
     if others:
         return draw_group(lesson, group), st.container()
-    width = max(drawn_width(figure), LINE_WIDTH) + MARGIN if isinstance(figure, Matrices) else "stretch"
+    drawn = kind_of(figure).width
+    width = max(drawn(figure), LINE_WIDTH) + MARGIN if drawn else "stretch"
     with st.container(horizontal=True, gap="medium", key=f"with_panel_{place}"):
         with st.container(width=width, key=f"wide_figure_{place}" if width == "stretch" else None):
             picked = draw_group(lesson, group)
@@ -214,7 +213,7 @@ def draw_with_panel(lesson: str, group: Sequence[Figure], place: int) -> tuple[P
 
 def say_notice(lesson: str, group: Sequence[Figure], headline: Message | None, *, charts_below: bool) -> None:
     """Below figures that stand side by side: what there is to notice in them that neither they nor the headline say."""
-    notices = (figure.notice for figure in group if not isinstance(figure, Ribbons))
+    notices = (figure.notice for figure in group if not kind_of(figure).says)
     draw_notice(
         lesson,
         [sentence for notice in notices for sentence in notice if sentence != headline],
@@ -224,7 +223,7 @@ def say_notice(lesson: str, group: Sequence[Figure], headline: Message | None, *
 
 def lines_of(group: Sequence[Figure]) -> list[list[Figure]]:
     """Curves side by side go on in a new line where the page is full; other figures share its width."""
-    if not all(isinstance(figure, Curves) for figure in group):
+    if not all(kind_of(figure).together for figure in group):
         return [list(group)]
     lines = [[group[0]]]
     for figure in group[1:]:

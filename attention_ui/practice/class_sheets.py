@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from attention_ui.export.paper import key_section, sheet_section, whole_file
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
-from lessons.worksheet.sheet import SheetChoices, sheet_code, sheets_of_class
-from lessons.worksheet.tasks import in_order_of_lessons, paper_task
+from lessons.take_home.sheet import SheetChoices, sheet_code, sheets_of_class
+from lessons.take_home.tasks import in_order_of_lessons, paper_task
 from words import FIRST, speaking
 
 ZIP = "application/zip"

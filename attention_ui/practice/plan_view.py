@@ -8,7 +8,7 @@ from attention_ui.page.contents import CONTENTS
 from attention_ui.session.links import SHOWN_WITH, address_of, said_in_link
 from lessons.screen.format import render, render_all, translate
 from lessons.screen.message import message
-from lessons.worksheet.plans import PLANS, Expected, Stop, begins_at, if_time_is_short, planned
+from lessons.take_home.plans import PLANS, Expected, Stop, begins_at, if_time_is_short, planned
 
 
 def plan_panel(minutes: int) -> None:

@@ -16,7 +16,7 @@ from attention_ui.session.state import set_state, take_state
 from lessons.example.example import Limit
 from lessons.screen.format import translate
 from lessons.screen.message import message, reason
-from lessons.worksheet.sheet import (
+from lessons.take_home.sheet import (
     LAST_SHEET,
     LONGEST_ON_PAPER,
     LONGEST_SHEET_CODE,
@@ -29,7 +29,7 @@ from lessons.worksheet.sheet import (
     sheet_code,
     words_on_paper,
 )
-from lessons.worksheet.tasks import sheet_tasks
+from lessons.take_home.tasks import sheet_tasks
 from words import cached_by_language, language
 
 PAPER_VIEWS = {

@@ -99,7 +99,7 @@ def warm_up() -> None:
 def settle_down() -> None:
     """Do once what would make later visitors wait. Only the last line holds up the pages."""
     # Altair, and its schema, which comes with the first template. Half a second: the first page does without.
-    from attention_ui.figures.cells import grid_chart
+    from attention_ui.figures.matrices.cells import grid_chart
     from attention_ui.figures.template import template
 
     template(grid_chart)

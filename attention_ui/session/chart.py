@@ -17,10 +17,7 @@ from attention_ui.session.links import hidden, switched_off_in_link, text_in_lin
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import format_value, render, render_all, translate
 from lessons.screen.message import Message, message
-from lessons.screen.online_softmax import OnlineSoftmaxFigure
-from lessons.screen.ribbons import Ribbons
-from lessons.screen.screen import Figure, Matrices
-from lessons.screen.softmax_parts import Sharing
+from lessons.screen.screen import Figure
 from lessons.screen.text_width import is_wide_letter
 from words import language, speaking
 
@@ -96,19 +93,20 @@ def show_chart(
     tables: dict[str, pa.Table],
     lesson: str | None,
     *,
+    picks: bool = False,
     on_pick: Callable[[], None] | None = None,
+    given: Collection[str] = (),
+    width: str = "content",
 ) -> Picked | None:
     """A chart from a shared template and fresh tables; the matrix, row and column of the cell that is picked in it.
 
-    The box scrolls sideways; the page never does. Where a `lesson` is named, cells can be picked, and its question can
-    cover the numbers, but for matrices that are given. Elsewhere `on_pick` is called when something is picked. Only a
+    The box scrolls sideways; the page never does. A `lesson` can cover the numbers, but for matrices that are `given`,
+    and its cells can be picked where the chart `picks`. Elsewhere `on_pick` is called when something is picked. Only a
     click asks the server; pointing never does.
     """
     yield_turn()
     alt, name, cells = render_all(figure.notice) or render(figure.name), render(figure.name), tables.get("cells")
-    picking = on_pick is not None or (isinstance(figure, Matrices | Sharing) and lesson is not None)
-    given = [matrix.key for matrix in figure.matrices if matrix.given] if isinstance(figure, Matrices) else []
-    width = "stretch" if isinstance(figure, Sharing | OnlineSoftmaxFigure | Ribbons) else "content"
+    picking = on_pick is not None or (picks and lesson is not None)
     chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson, given)}
     with st.container(key=figure.key):
         if not picking:
@@ -116,8 +114,8 @@ def show_chart(
             if lesson is None:  # elsewhere the drawer offers them
                 offer_numbers(figure.key, cells)
             return None
-        picks = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
-        state = st.vega_lite_chart(chart, width=width, alt=name, **picks)
+        selects = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
+        state = st.vega_lite_chart(chart, width=width, alt=name, **selects)
     return None if covered(lesson) else picked_cell(state)
 
 

@@ -15,7 +15,7 @@ from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
 from lessons.exercises.every import EXERCISES
 
-ASKS = [entry for entry in CONTENTS if entry.section not in ("Begin here", "Practice")]
+ASKS = [entry for entry in CONTENTS if entry.section not in ("start", "practice")]
 LESSON_TITLES = {entry.address: entry.title for entry in ASKS}
 KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(EXERCISES)}
 SAVED_AS, SAVED_VERSION = "attention-lab-progress", 1

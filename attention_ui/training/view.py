@@ -212,7 +212,7 @@ def draw_answers(now: Observed, vocabulary: Sequence[str], which: str) -> None:
 
 def draw_columns(rows: Mapping[str, Sequence[str]], vocabulary: Sequence[str]) -> None:
     """Rows of texts below each other, in columns as wide as any text of the vocabulary: none moves when one changes."""
-    from attention_ui.figures.answers import answers_chart, answers_table, column_width  # with Altair
+    from attention_ui.figures.sentence.answers import answers_chart, answers_table, column_width  # with Altair
 
     letters, (tokens, *_) = least_letters(), rows.values()
     beside = column_width(rows, letters)

@@ -7,14 +7,18 @@ from typing import Literal, get_args
 import numpy as np
 from jaxtyping import Float, Int
 
-from attention_core.training import gradient_by_autograd
-from attention_core.weights import named_weights
-from lessons.backward.finite_differences import central_differences
+from attention_core.arrays import Array
+from attention_core.finite_differences import central_differences
+from attention_core.model import ModelConfig
+from attention_core.tasks import Batch
+from attention_core.training import gradient_by_autograd, gradient_of
+from attention_core.weights import model_with, named_weights
 from lessons.backward.gradients_view import sentence_and_answer
 from lessons.backward.one_prediction import Prediction, whose_gradients
 from lessons.screen.format import magnitude
 from lessons.screen.message import Fixed, Magnitude, Message, message
 from lessons.screen.screen import Facts, Figure, Table
+from lessons.trace.computation import Computation
 
 Checked = Literal["W_q", "W_k", "W_v", "W_o"]
 CHECKED: tuple[Checked, ...] = get_args(Checked)
@@ -23,68 +27,86 @@ USUAL_STEP = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class WeightCheck:
-    """The gradients of one matrix, found in three ways. `where` are the places of its weights in the vector of all."""
+class ThreeWays:
+    """The gradients of all weights by the chain rule and by autograd, and those of some by finite differences."""
 
-    matrix: Checked
-    where: Int[np.ndarray, " entries"]
-    ours: Float[np.ndarray, " entries"]
-    differences: Float[np.ndarray, " entries"]
-    row: int  # of the weight with the largest gradient, which is looked at more closely
-    column: int
-    by_step: tuple[tuple[float, float], ...]  # for each size of a step: what the differences say of that weight
+    chain_rule: Float[Array, " parameters"]
+    autograd: Float[Array, " parameters"]
+    measured: Float[Array, " chosen"]
 
-    @property
-    def largest(self) -> int:
-        """The place in the matrix of the weight with the largest gradient."""
-        return int(np.abs(self.ours).argmax())
+
+def find_in_three_ways(
+    config: ModelConfig,
+    weights: Float[Array, " parameters"],
+    batch: Batch,
+    which: Int[Array, " chosen"],
+    step: float,
+) -> ThreeWays:
+    """By our chain rule, by PyTorch's autograd, and by moving the weights at the places `which` by a `step`."""
+    model = model_with(config, weights)
+    _, chain_rule = gradient_of(model, batch)
+    _, autograd = gradient_by_autograd(model, batch)
+    return ThreeWays(chain_rule, autograd, central_differences(config, weights, which, step, batch))
+
+
+def compute_check(correction: Prediction, matrix: Checked) -> Computation:
+    """For the weights of one matrix."""
+    which, _ = places_of(correction, matrix)
+    return Computation(find_in_three_ways, {**correction.model_inputs, "which": which, "step": USUAL_STEP})
 
 
 def check_figures(correction: Prediction, matrix: Checked) -> Iterator[Figure]:
     """The largest differences, and one weight at many sizes of a step."""
-    check, apart = checked(correction, matrix), difference_from_autograd(correction)
+    found, (which, shape) = compute_check(correction, matrix).result, places_of(correction, matrix)
+    apart = float(np.abs(found.autograd - found.chain_rule).max())
+    ours = found.chain_rule[which]
     yield Facts(
         key="how_far_apart",
         name=message("How far the ways are apart"),
         heading=sentence_and_answer(correction),
-        notice=tuple(notice_check(correction, apart)),
+        notice=tuple(notice_check(correction, found.chain_rule, apart)),
         facts=(
             (
                 message("finite differences of {matrix} differ by at most", matrix=matrix),
-                Magnitude(difference_of(check)),
+                Magnitude(float(np.abs(found.measured - ours).max())),
             ),
             (message("PyTorch's autograd differs by at most"), Magnitude(apart)),
         ),
     )
-    gradient = float(check.ours[check.largest])
+    largest = int(np.abs(ours).argmax())
+    gradient, by_step = float(ours[largest]), at_many_steps(correction, which[largest])
+    row, column = divmod(largest, shape[1])
+    errors = [abs(quotient - gradient) for quotient in by_step]
     yield Table(
         key="by_step",
         name=message("One weight, at steps of many sizes"),
-        notice=tuple(notice_steps(check)),
+        notice=(
+            message(
+                "The weight of {matrix} in row {row}, column {column}, has the gradient {gradient}.",
+                matrix=matrix,
+                row=row + 1,
+                column=column + 1,
+                gradient=Fixed(gradient, 10),
+            ),
+            *notice_steps(errors),
+        ),
         width=640,
         columns=(message("step h"), message("(L(w + h) − L(w − h)) ÷ 2h"), message("away from the chain rule")),
         cells=tuple(
-            (f"1e−{place}", Fixed(found, 10), Magnitude(abs(found - gradient)))
-            for place, (_, found) in enumerate(check.by_step, 1)
+            (f"1e−{place}", Fixed(quotient, 10), Magnitude(error))
+            for place, (quotient, error) in enumerate(zip(by_step, errors, strict=True), 1)
         ),
     )
 
 
-def checked(correction: Prediction, matrix: Checked) -> WeightCheck:
-    """Run the model again with each weight of a matrix moved a little, and with one of them moved by many steps."""
-    learner = correction.learner
-    where, shape = places_of(correction, matrix)
-    ours = correction.vector[where]
-    at = learner.settings.model, learner.weights
-    largest = int(np.abs(ours).argmax())
-    by_step = tuple(
-        (step, float(central_differences(*at, where[[largest]], step, correction.batch)[0])) for step in STEP_SIZES
-    )
-    differences = central_differences(*at, where, USUAL_STEP, correction.batch)
-    return WeightCheck(matrix, where, ours, differences, *divmod(largest, shape[1]), by_step)
+def at_many_steps(correction: Prediction, place: int) -> list[float]:
+    """The quotient of differences for the weight at one place, at each size of a step."""
+    config, weights, batch = correction.model_inputs.values()
+    which = np.array([place])
+    return [float(central_differences(config, weights, which, step, batch)[0]) for step in STEP_SIZES]
 
 
-def places_of(correction: Prediction, matrix: Checked) -> tuple[Int[np.ndarray, " entries"], tuple[int, int]]:
+def places_of(correction: Prediction, matrix: Checked) -> tuple[Int[np.ndarray, " chosen"], tuple[int, int]]:
     """Where the weights of a matrix stand in the vector of all, and its shape."""
     begin = 0
     for name, weight in named_weights(correction.learner.model):
@@ -94,26 +116,14 @@ def places_of(correction: Prediction, matrix: Checked) -> tuple[Int[np.ndarray, 
     raise KeyError(f"the model has no {matrix}")
 
 
-def difference_of(check: WeightCheck) -> float:
-    """The largest difference between ours and the finite differences."""
-    return float(np.abs(check.differences - check.ours).max())
-
-
-def difference_from_autograd(correction: Prediction) -> float:
-    """The largest difference between ours and PyTorch's autograd, over all weights of the model."""
-    learner = correction.learner
-    _, theirs = gradient_by_autograd(learner.model, correction.batch)
-    return float(np.abs(theirs - correction.vector).max())
-
-
-def notice_check(correction: Prediction, apart: float) -> Iterator[Message]:
+def notice_check(correction: Prediction, gradient: Float[np.ndarray, " parameters"], apart: float) -> Iterator[Message]:
     """What was compared with what."""
     yield message(
         "Move one weight a little both ways, run the model twice, and see how the loss changes: no chain rule is "
         "needed, but two runs for every weight. The chain rule finds all {count} gradients in one pass back.",
-        count=len(correction.vector),
+        count=len(gradient),
     )
-    size = float(np.abs(correction.vector).max())
+    size = float(np.abs(gradient).max())
     if apart == 0:
         yield message(
             "PyTorch's autograd runs the same forward functions on its own tensors and finds the same gradients, "
@@ -129,19 +139,10 @@ def notice_check(correction: Prediction, apart: float) -> Iterator[Message]:
     yield whose_gradients(correction.learner)
 
 
-def notice_steps(check: WeightCheck) -> Iterator[Message]:
+def notice_steps(errors: list[float]) -> Iterator[Message]:
     """Too large a step is wrong because the loss bends, too small a one because of rounding."""
-    gradient = float(check.ours[check.largest])
-    errors = [abs(found - gradient) for _, found in check.by_step]
     best = min(errors)
     steps = [place for place, error in enumerate(errors, 1) if magnitude(error) == magnitude(best)]
-    yield message(
-        "The weight of {matrix} in row {row}, column {column}, has the gradient {gradient}.",
-        matrix=check.matrix,
-        row=check.row + 1,
-        column=check.column + 1,
-        gradient=Fixed(gradient, 10),
-    )
     yield message(
         "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} off, as two "
         "losses that are nearly equal are subtracted and their rounding is divided by h.",

@@ -5,21 +5,31 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
-from jaxtyping import Float
 
-from lessons.backward.derivation import PAIR_GRADIENTS, VECTOR_ROLES, ChainRule, chain_rule, word_of
-from lessons.backward.one_prediction import PRONOUN_WORDS, Prediction, whose_gradients
-from lessons.kit.head_derivation import HeadDerivation
-from lessons.kit.matrices import KEYS, QUERIES, ROLES, TOKENS, feature_axis, head_matrix, single_axis, token_axis
+from attention_core.arrays import Array, namespace
+from lessons.backward.one_prediction import PRONOUN_WORDS, Prediction, whose_gradients, word_of
+from lessons.backward.way_back import WayBack
+from lessons.kit.matrices import (
+    KEYS,
+    PAIRS,
+    QUERIES,
+    ROLES,
+    TOKENS,
+    feature_axis,
+    single_axis,
+    token_axis,
+    traced_matrix,
+)
 from lessons.screen.format import argmax_ties, magnitude, percent
 from lessons.screen.message import ListOf, Magnitude, Message, Percent, message, plural
-from lessons.screen.screen import Axis, Cells, Colour, Matrices, Matrix, Step
+from lessons.screen.screen import Axis, Cells, Matrices, Matrix
 
 StageBack = Literal["loss", "output", "weights", "scores", "qkv", "maps", "x"]
 STAGES_BACK: tuple[StageBack, ...] = get_args(StageBack)
+VECTOR_ROLES = ("q", "k", "v")
 INSIDE, ENDS = ("q", "k", "v", "scores", "weights", "output"), ("x", "q", "k", "v", "after")
 TWO_BANDS = 480  # pixels of the screen of a laptop
-FORWARD_TITLES = {
+TITLES = {
     "x": message("X"),
     "q": message("Q"),
     "k": message("K"),
@@ -27,29 +37,28 @@ FORWARD_TITLES = {
     "scores": message("scores"),
     "weights": message("weights A"),
     "output": message("output"),
+    "after": message("after: X + output W_o"),
+    **{f"W_{role}": message("{matrix}", matrix=f"W_{role}") for role in VECTOR_ROLES},
 }
 
 
 def way_figure(correction: Prediction, stage: StageBack) -> Matrices:
     """How far back one has gone: the row of the logits, all matrices of a head with those not reached as frames, the
     maps, or the tokens before and after the attention."""
-    rule = chain_rule(correction)
     if stage == "loss":
-        return loss_rows(correction, rule)
+        return loss_rows(correction)
     if stage == "maps":
-        return maps_figure(correction, rule)
+        return maps_figure(correction)
     reached, shown = STAGES_BACK.index(stage), ENDS if stage == "x" else INSIDE
-    upper = tuple(
-        after_matrix(correction, rule) if key == "after" else forward_matrix(correction, key) for key in shown
-    )
-    lower = tuple(
-        gradient_matrix(correction, rule, f"d_{key}", drawn=stage == "x" or made_at(key) <= reached, below=True)
-        for key in shown
-    )
+    light = {"weights": {"sources": lambda i, j: (Cells("scores", row=i),)}}  # what lies between does not stand here
+    upper = [forward_matrix(correction, key, **light.get(key, {})) for key in shown]
+    lower = [
+        gradient_matrix(correction, key, drawn=stage == "x" or made_at(key) <= reached, below=True) for key in shown
+    ]
     return Matrices(
         key="way_back",
         name=message("Matrices of one attention head, and their gradients"),
-        bands=(upper, lower),
+        bands=(tuple(upper), tuple(lower)),
         first="d_q" if stage == "qkv" else f"d_{stage}",
         notice=tuple(NOTICE_AT[stage](correction)),
         height=TWO_BANDS,
@@ -63,109 +72,63 @@ def made_at(key: str) -> int:
     return STAGES_BACK.index("qkv" if key in VECTOR_ROLES else key)
 
 
-def forward_derivation(correction: Prediction) -> HeadDerivation:
-    """How the model's own numbers come about."""
-    return HeadDerivation(
-        correction.names, correction.numbers, correction.attention.visible.tolist(), correction.divisor
-    )
+def forward_matrix(correction: Prediction, key: str, **look: object) -> Matrix:
+    """A matrix that the model computed, or was given; it stands there before one goes back."""
+    path = f"attention.{key}" if key in INSIDE else key
+    rows, columns = axes_of(correction, key)
+    look = {"given": True, "twin": f"d_{key}", "rows": rows, "columns": columns} | look
+    if key == "weights":
+        look["visible"] = correction.way.attention.visible
+    return traced_matrix(correction.computation, path, TITLES[key], correction.tokens, **look)
 
 
-def forward_matrix(correction: Prediction, key: str) -> Matrix:
-    """A matrix that the model computed; it stands there before one goes back."""
-    values = np.array(correction.numbers[key])
-    derivation = forward_derivation(correction)
-
-    def sources(i: int, j: int) -> Iterator[Cells]:
-        yield Cells(f"d_{key}", i, j)
-        yield from derivation.sources(key, i, j)
-
-    return head_matrix(derivation, key, FORWARD_TITLES[key], values, given=True, sources=sources)
-
-
-def after_matrix(correction: Prediction, rule: ChainRule) -> Matrix:
-    """The tokens after the attention, with the shortcut around it."""
-    values = np.array(correction.numbers["after"])
-    rows, columns = axes_of(correction, "after", values)
-    return Matrix(
-        key="after",
-        title=message("after: X + output W_o"),
-        values=values,
-        rows=rows,
-        columns=columns,
-        given=True,
-        **followed_back(rule, "after"),
-    )
+def gradient_matrix(correction: Prediction, key: str, drawn: bool = True, below: bool = False) -> Matrix:
+    """The gradient of a matrix, with its axes, its colour and its mask; `below` it, without the names of columns."""
+    rows, columns = axes_of(correction, key)
+    look = {
+        "rows": rows,
+        "columns": replace(columns, named=columns.named and not below),
+        "scale": "gradient",
+        "colour": ROLES.get(key.removeprefix("W_"), "ink"),
+        "visible": correction.way.attention.visible if key in PAIRS else None,
+        "drawn": drawn,
+        "twin": key,
+    }
+    if key == "weights":
+        look |= {"take": d_weights_seen, "name": "d_weights", "axes": ("queries", "keys"), "computed": True}
+        look["sources"] = lambda i, j: (Cells("d_output", row=i), Cells("v", row=j))
+    path = "" if key == "weights" else f"d_{key}"
+    title = message("{gradient}", gradient=f"d_{key}")
+    return traced_matrix(correction.computation, path, title, correction.tokens, **look)
 
 
-def gradient_matrix(
-    correction: Prediction, rule: ChainRule, key: str, drawn: bool = True, below: bool = False
-) -> Matrix:
-    """A gradient, with the axes, the colour and the mask of what it is the gradient of; `below` that, without names."""
-    of, values = key.removeprefix("d_"), np.array(rule.numbers[key])
-    rows, columns = axes_of(correction, of, values)
-    columns = replace(columns, named=columns.named and not below)
-    return Matrix(
-        key=key,
-        title=message("{gradient}", gradient=key),
-        values=values,
-        rows=rows,
-        columns=columns,
-        scale="gradient",
-        colour=colour_of(of),
-        visible=rule.visible if key in PAIR_GRADIENTS else None,
-        drawn=drawn,
-        **followed_back(rule, key),
-    )
+def d_weights_seen(way: WayBack) -> Array:
+    """The gradients of the weights, without those of masked keys: these weights stay 0."""
+    return namespace(way.d_weights).where(way.attention.visible, way.d_weights, 0.0)
 
 
-def followed_back(rule: ChainRule, key: str) -> dict[str, object]:
-    """How the cells of a gradient come about, as a `Matrix` takes it."""
-
-    def step(i: int, j: int) -> Step:
-        return rule.step(key, i, j)
-
-    def before(i: int, j: int) -> Iterator[Step]:
-        return rule.before(key, i, j)
-
-    def sources(i: int, j: int) -> tuple[Cells, ...]:
-        return rule.sources(key, i, j)
-
-    return {"step": step, "before": before, "sources": sources}
-
-
-def axes_of(correction: Prediction, of: str, values: Float[np.ndarray, "rows columns"]) -> tuple[Axis, Axis]:
+def axes_of(correction: Prediction, key: str) -> tuple[Axis, Axis]:
     """Tokens by features, queries by keys, or features by features."""
-    if of.startswith("W_"):
-        return feature_axis(values.shape[0]), feature_axis(values.shape[1])
-    pairs = of in ("weights", "scores")
-    columns = token_axis(correction.tokens, KEYS) if pairs else feature_axis(values.shape[1])
-    return token_axis(correction.tokens, {"k": KEYS, "v": KEYS, "x": TOKENS, "after": TOKENS}.get(of, QUERIES)), columns
-
-
-def colour_of(of: str) -> Colour:
-    """That of the role, also for the map that makes it."""
-    return ROLES.get(of.removeprefix("W_"), "ink")
+    rows, columns = getattr(correction.way, f"d_{key}").shape
+    kind = {"k": KEYS, "v": KEYS, "x": TOKENS, "after": TOKENS}.get(key, QUERIES)
+    return (
+        feature_axis(rows) if key.startswith("W_") else token_axis(correction.tokens, kind),
+        token_axis(correction.tokens, KEYS) if key in PAIRS else feature_axis(columns),
+    )
 
 
 # The first stage: the loss and the logits.
 
 
-def loss_rows(correction: Prediction, rule: ChainRule) -> Matrices:
+def loss_rows(correction: Prediction) -> Matrices:
     """The row of the position that was asked: what the model said of every word, and what was wanted."""
     (asked,) = correction.asked
     rows = single_axis(correction.tokens[asked], named=True)
     columns = Axis(message("words"), PRONOUN_WORDS, named=True)
 
-    def line(key: str, title: Message, **look: object) -> tuple[Matrix]:
-        def step(_: int, t: int) -> Step:
-            return rule.step(key, asked, t)
-
-        def before(_: int, t: int) -> Iterator[Step]:
-            return rule.before(key, asked, t)
-
-        values = np.array(correction.numbers[key][asked])[None]
-        look |= {"step": step, "before": before}
-        return (Matrix(key=key, title=title, values=values, rows=rows, columns=columns, **look),)
+    def line(path: str, title: Message, **look: object) -> tuple[Matrix]:
+        axes = {"rows": rows, "columns": columns, "take": lambda a: a[[asked]]}
+        return (traced_matrix(correction.computation, path, title, correction.tokens, **axes, **look),)
 
     return Matrices(
         key="loss_rows",
@@ -175,8 +138,8 @@ def loss_rows(correction: Prediction, rule: ChainRule) -> Matrices:
         heading=sentence_and_answer(correction),
         bands=(
             line("logits", message("logits"), given=True),
-            line("probabilities", message("probability"), scale="weight", given=True),
-            line("targets", message("wanted"), scale="weight", given=True),
+            line("loss.probabilities", message("probability"), scale="weight", given=True),
+            line("loss.targets", message("wanted"), scale="weight", given=True),
             line("d_logits", message("d_logits"), scale="gradient"),
         ),
         notice=(*notice_answer(correction), notice_logits(correction)),
@@ -187,22 +150,15 @@ def loss_rows(correction: Prediction, rule: ChainRule) -> Matrices:
 
 def sentence_and_answer(correction: Prediction) -> Message:
     """What the model reads, and what it should say."""
-    _, right = said_and_wanted(correction)
-    return message("{sentence} → {right}", sentence=" ".join(correction.tokens), right=PRONOUN_WORDS[right])
-
-
-def said_and_wanted(correction: Prediction) -> tuple[list[float], int]:
-    """The probabilities at the last position that was asked, and the right word."""
-    asked = correction.asked[-1]
-    return correction.numbers["probabilities"][asked], int(correction.batch.targets[0, asked])
+    return message("{sentence} → {right}", sentence=" ".join(correction.tokens), right=PRONOUN_WORDS[correction.right])
 
 
 def notice_answer(correction: Prediction) -> Iterator[Message]:
     """What the model said, what was right, and the loss."""
-    probabilities, right = said_and_wanted(correction)
+    probabilities, right = correction.probabilities, correction.right
     about = {"query": correction.names[correction.asked[-1]], "right": word_of(right)}
-    likeliest = [t for (t,) in argmax_ties(np.array(probabilities), percent)]
-    about |= {"share": Percent(probabilities[right]), "loss": Magnitude(loss_of_one(correction))}
+    likeliest = [t for (t,) in argmax_ties(probabilities, percent)]
+    about |= {"share": Percent(float(probabilities[right])), "loss": Magnitude(correction.loss)}
     if likeliest == [right]:
         yield message(
             "At {query} the right word is {right}, and the model says so: it gives {right} the largest "
@@ -222,18 +178,12 @@ def notice_answer(correction: Prediction) -> Iterator[Message]:
     )
 
 
-def loss_of_one(correction: Prediction) -> float:
-    """The loss of a correction, as a number."""
-    return float(correction.loss.loss)
-
-
 def notice_logits(correction: Prediction) -> Message:
     """One logit up, all others down."""
-    _, right = said_and_wanted(correction)
     return message(
         "Only {right} has a negative d_logit: a step against the gradient raises its logit and lowers those of the "
         "{others} other words. The d_logits sum to 0.",
-        right=word_of(right),
+        right=word_of(correction.right),
         others=len(PRONOUN_WORDS) - 1,
     )
 
@@ -259,7 +209,7 @@ def notice_d_output(correction: Prediction) -> Iterator[Message]:
 def notice_d_weights(correction: Prediction) -> Iterator[Message]:
     """On which key more weight would help most."""
     asked = correction.asked[-1]
-    row = np.array(correction.numbers["d_weights"][asked])
+    row = correction.way.d_weights[asked]
     lowest = [j for (j,) in argmax_ties(-row, magnitude)]
     about = {"query": correction.names[asked], "keys": ListOf(tuple(correction.names[j] for j in lowest))}
     yield message("d_weight = d_output · value: what more weight on that value would do to the loss.")
@@ -276,7 +226,7 @@ def notice_d_weights(correction: Prediction) -> Iterator[Message]:
 
 def notice_d_scores(correction: Prediction) -> Iterator[Message]:
     """Which scores go up, and that a row of gradients is 0 in sum."""
-    row = correction.numbers["d_scores"][correction.asked[-1]]
+    row = correction.way.d_scores[correction.asked[-1]].tolist()
     up = ListOf(tuple(name for name, d in zip(correction.names, row, strict=True) if d < 0))
     if up.items:
         yield plural(
@@ -292,7 +242,7 @@ def notice_d_scores(correction: Prediction) -> Iterator[Message]:
 def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
     """One query, but every key and value."""
     asked = correction.asked[-1]
-    weights = correction.attention.weights[asked]
+    weights = correction.way.attention.weights[asked]
     keys = [j for (j,) in argmax_ties(weights, percent)]
     share, said = Percent(float(weights.max())), ListOf(tuple(correction.names[j] for j in keys))
     yield message(
@@ -319,7 +269,7 @@ def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
 
 def notice_d_x(correction: Prediction) -> Iterator[Message]:
     """Where it ends: the vectors of the words."""
-    lengths = np.linalg.norm(np.array(correction.numbers["d_x"]), axis=-1)
+    lengths = np.linalg.norm(correction.way.d_x, axis=-1)
     longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     tokens = ListOf(tuple(correction.names[i] for i in longest))
     yield message("X is the end of the way: each row of d_x goes on to the row of the embedding table that made it.")
@@ -339,12 +289,12 @@ def notice_d_x(correction: Prediction) -> Iterator[Message]:
 # The maps.
 
 
-def maps_figure(correction: Prediction, rule: ChainRule) -> Matrices:
+def maps_figure(correction: Prediction) -> Matrices:
     """W_q, W_k and W_v: each gradient is Xᵀ times the gradient of what the map made."""
     made, below = [forward_matrix(correction, "x")], [None]
     for role in VECTOR_ROLES:
-        made += [None, gradient_matrix(correction, rule, f"d_{role}")]
-        below += [map_matrix(correction, f"W_{role}"), gradient_matrix(correction, rule, f"d_W_{role}")]
+        made += [None, gradient_matrix(correction, role)]
+        below += [forward_matrix(correction, f"W_{role}"), gradient_matrix(correction, f"W_{role}")]
     return Matrices(
         key="maps_back",
         name=message("The gradients of W_q, W_k and W_v"),
@@ -357,25 +307,9 @@ def maps_figure(correction: Prediction, rule: ChainRule) -> Matrices:
     )
 
 
-def map_matrix(correction: Prediction, name: str) -> Matrix:
-    """One of the maps, which training has made."""
-    values = np.array(correction.numbers[name])
-    rows, columns = axes_of(correction, name, values)
-    return Matrix(
-        key=name,
-        title=message("{matrix}", matrix=name),
-        values=values,
-        rows=rows,
-        columns=columns,
-        given=True,
-        colour=colour_of(name),
-        sources=lambda i, j: (Cells(f"d_{name}", i, j),),
-    )
-
-
 def notice_d_maps(correction: Prediction) -> Iterator[Message]:
     """Which map moves most, and why d_W_q is a single pattern."""
-    lengths = np.array([np.linalg.norm(correction.numbers[f"d_W_{role}"]) for role in "qkv"])
+    lengths = correction.lengths_of_maps
     longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     q, k, v = (Magnitude(float(length)) for length in lengths)
     yield message("The gradients of W_q, W_k and W_v have lengths {q}, {k} and {v}.", q=q, k=k, v=v)

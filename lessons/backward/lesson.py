@@ -2,32 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
-from attention_core.backward import (
-    attend_backward,
-    cross_entropy_backward,
-    linear_backward,
-    model_backward,
-    softmax_backward,
-)
-from attention_core.training import gradient_by_autograd
-from lessons.backward.check_view import Checked, check_figures
-from lessons.backward.derivation import chain_rule
-from lessons.backward.finite_differences import central_differences, losses_at
+import numpy as np
+
+from attention_core.backward import attend_backward, cross_entropy_backward, model_backward, softmax_backward
+from attention_core.finite_differences import central_differences, losses_at
+from attention_core.training import gradient_by_autograd, gradient_of
+from lessons.backward.check_view import Checked, check_figures, compute_check
 from lessons.backward.gradients_view import StageBack, way_figure
 from lessons.backward.one_prediction import Prediction, predict_one, settings_of_learner
-from lessons.backward.program import ran_check, ran_softmax, ran_sums, ran_update, ran_way
 from lessons.backward.questions import QUESTIONS
-from lessons.backward.softmax_view import softmax_figures
-from lessons.backward.sums_view import sums_figures
-from lessons.backward.update_view import update_figures
+from lessons.backward.softmax_view import compute_row, softmax_and_back, softmax_figures
+from lessons.backward.sums_view import compute_value, sums_figures
+from lessons.backward.update_view import compute_steps, update_figures
+from lessons.backward.way_back import go_back
 from lessons.example.example import ExampleTrace
 from lessons.kit.formulas import A, K, Q, V
 from lessons.kit.questions import question_picker
 from lessons.screen.message import message
-from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Figure, Screen
 
 HEADING = message("How does it learn from a mistake?")
@@ -66,7 +59,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         figures=tuple(FIGURES[choices.view](mistake, choices)),
         code=code_back(mistake, choices),
         ask=question_picker("backward", QUESTIONS, example.example.seed, mistake),
-        derive=chain_rule(mistake).derive,
+        derive=lambda tensor, *place: mistake.computation.follow(tensor).derive(*place),
     )
 
 
@@ -77,25 +70,30 @@ FIGURES: dict[BackView, Callable[[Prediction, Choices], Iterator[Figure]]] = {
     "update": lambda mistake, choices: update_figures(mistake, choices.rate),
     "check": lambda mistake, choices: check_figures(mistake, choices.matrix),
 }
-RAN_BACK: dict[BackView, Callable[[Prediction, Choices], Ran]] = {
-    "way": lambda mistake, choices: ran_way(mistake),
-    "softmax": lambda mistake, choices: ran_softmax(mistake, choices.size),
-    "sums": lambda mistake, choices: ran_sums(mistake),
-    "update": lambda mistake, choices: ran_update(mistake, choices.rate),
-    "check": lambda mistake, choices: ran_check(mistake, choices.matrix),
-}
-CODE_BACK: dict[BackView, tuple[Callable, ...]] = {
-    "way": (attend_backward, softmax_backward, linear_backward, cross_entropy_backward),
-    "softmax": (softmax_backward,),
-    "sums": (attend_backward, softmax_backward, linear_backward),
-    "update": (losses_at, model_backward),
-    "check": (central_differences, losses_at, gradient_by_autograd),
-}
+GRADIENTS = ("d_logits", "d_after", "d_weights", "d_scores", "d_q", "d_k", "d_v", "d_W_q", "d_W_k", "d_W_v", "d_x")
 
 
 def code_back(mistake: Prediction, choices: Choices) -> Code:
-    """The functions of a view, and how they were called."""
-    return Code(CODE_BACK[choices.view], ran=partial(RAN_BACK[choices.view], mistake, choices))
+    """The function of a view, and those of the core that it is about."""
+    match choices.view:
+        case "way":
+            return mistake.computation.code(GRADIENTS, attend_backward, softmax_backward, cross_entropy_backward)
+        case "softmax":
+            computation = compute_row(mistake, choices.size)
+            return computation.code(
+                ("row.weights", "row.mean", "row.d_sized"), softmax_and_back, go_back, softmax_backward
+            )
+        case "sums":
+            computation = compute_value(mistake, choices.key)
+            return computation.code(("way.d_scores", "added", "d_value"), go_back, attend_backward, softmax_backward)
+        case "update":
+            computation = compute_steps(mistake, np.array([choices.rate], float))
+            return computation.code(("before", "promised", "after"), gradient_of, losses_at, model_backward)
+        case "check":
+            computation = compute_check(mistake, choices.matrix)
+            return computation.code(
+                ("chain_rule", "autograd", "measured"), central_differences, losses_at, gradient_by_autograd
+            )
 
 
 SOFTMAX_BACK = rf"{A}_{{ij}}\,\big(d{A}_{{ij}} - \textstyle\sum_m {A}_{{im}}\,d{A}_{{im}}\big)"

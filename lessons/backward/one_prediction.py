@@ -1,32 +1,35 @@
 """A model that learns what pronouns stand for, one of its predictions, and every gradient of it."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from attention_core.attention import AttentionTrace
-from attention_core.backward import loss_backward, model_backward
+from attention_core.embeddings import embed
 from attention_core.evaluation import evaluate
-from attention_core.gradients import ModelGradients
-from attention_core.losses import CrossEntropyTrace
-from attention_core.model import ModelTrace, TinyTransformer
+from attention_core.masks import causal_mask
+from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import NO_TARGET, Batch, PronounTask
-from attention_core.training import HELD_OUT, TrainingSettings, held_out_batch, predict
+from attention_core.traced import Written
+from attention_core.training import HELD_OUT, TrainingSettings, held_out_batch
 from attention_core.weights import model_with
+from lessons.backward.way_back import WayBack, go_back, names_on_the_way
 from lessons.example.example import Example, learnt_example, model_settings
 from lessons.example.task_models import TASK_SOURCES, recorded
 from lessons.screen.format import names
 from lessons.screen.message import Message, Percent, Token, message
+from lessons.trace.computation import Computation
+from lessons.trace.story import Names
 
 PRONOUNS: PronounTask = TASK_SOURCES["pronouns"].task
 PRONOUN_WORDS = PRONOUNS.vocabulary.tokens
+WORD_TOKENS = names(PRONOUN_WORDS)
 UPDATES = (0, 20, 40, 60, 80, 100, 200, 300)
-
-FORWARD_NAMES = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
-NumbersByName = dict[str, list[list[float]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,24 +92,16 @@ def sentence_with_pronoun(number: int) -> Batch:
     return in_numpy(PRONOUNS.batch(1, generator(number, "sentence with a pronoun")))
 
 
-def next_words(batch: Batch) -> Batch:
-    """The same sentence with an answer at every position: the word that comes next, as language models learn."""
-    return Batch(batch.inputs, np.concatenate([batch.inputs[:, 1:], batch.targets[:, -1:]], axis=1))
-
-
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """What a model said of some sentences, how wrong it was, and every gradient of the loss."""
+    """What a model said of one sentence, how wrong it was, and every gradient of the loss."""
 
     learner: Learner
-    batch: Batch
-    trace: ModelTrace
-    loss: CrossEntropyTrace
-    gradients: ModelGradients
+    batch: Batch  # the sentence alone
 
     @cached_property
     def tokens(self) -> tuple[str, ...]:
-        """The words of the first sentence."""
+        """The words of the sentence."""
         return tuple(PRONOUN_WORDS[i] for i in self.batch.inputs[0].tolist())
 
     @cached_property
@@ -116,41 +111,52 @@ class Prediction:
 
     @cached_property
     def asked(self) -> list[int]:
-        """The positions of the first sentence whose predictions count in the loss."""
+        """The positions whose predictions count in the loss."""
         return [position for position, target in enumerate(self.batch.targets[0].tolist()) if target != NO_TARGET]
 
     @cached_property
-    def attention(self) -> AttentionTrace:
-        """The one head of the one layer, on the first sentence."""
-        return self.trace.layers[0].attention.heads.select(0).select(0)
+    def inputs(self) -> dict[str, object]:
+        """What `go_back` is given."""
+        model, ids = self.learner.model, self.batch.inputs[0]
+        heads, config = model.layers[0].attention, model.config
+        return {
+            "x": embed(ids, model.token_table),
+            **{name: getattr(heads, name) for name in ("W_q", "W_k", "W_v", "W_o")},
+            "W_unembed": model.W_unembed,
+            "b_unembed": model.b_unembed,
+            "targets": self.batch.targets[0],
+            "may_attend": causal_mask(len(ids)).numpy() if config.causal else None,
+            "scale": Written(1 / math.sqrt(config.query_features), f"1 ÷ {self.divisor}") if config.scaling else 1.0,
+        }
+
+    def compute(self, function: Callable[..., Any], names: Names, **others: object) -> Computation:
+        """A view's function on this sentence, with `others` that it takes."""
+        return Computation(function, {**others, **self.inputs}, names)
+
+    def called(self, **sentences: Message) -> Names:
+        """What a reader calls the numbers of this sentence, with a view's own `sentences`."""
+        return names_on_the_way(self.names, WORD_TOKENS, len(self.asked), self.divisor, **sentences)
 
     @cached_property
-    def numbers(self) -> NumbersByName:
-        """Every matrix of the first sentence, and under d_… its gradient."""
-        block, back = self.trace.layers[0], self.gradients.layers[0]
-        heads, attention = self.learner.model.layers[0].attention, back.attention.attention
-        projections = back.attention.projections
-        arrays = {
-            "x": block.x[0],
-            "W_o": heads.W_o,
-            "W_unembed": self.learner.model.W_unembed,
-            "b_unembed": self.learner.model.b_unembed[None],
-            "after": block.output[0],
-            "logits": self.trace.logits[0],
-            "probabilities": self.loss.probabilities[0],
-            "targets": self.loss.targets[0],
-            "d_logits": self.gradients.d_logits[0],
-            "d_after": back.d_output[0],
-            "d_x": back.d_x[0],
-            **{name: getattr(self.attention, name) for name in FORWARD_NAMES},
-            **{f"W_{role}": getattr(heads, f"W_{role}") for role in "qkv"},
-            **{f"d_W_{role}": getattr(projections, f"d_W_{role}") for role in "qkv"},
-            **{
-                name: getattr(attention, name)[0, 0]
-                for name in ("d_output", "d_weights", "d_scores", "d_q", "d_k", "d_v")
-            },
-        }
-        return {name: array.tolist() for name, array in arrays.items()}
+    def computation(self) -> Computation:
+        """Forwards to the loss, and back."""
+        return self.compute(go_back, self.called())
+
+    @property
+    def way(self) -> WayBack:
+        """Every matrix, and its gradient."""
+        return self.computation.result
+
+    @cached_property
+    def everywhere(self) -> "Prediction":
+        """The same sentence with an answer at every position: the word that comes next, as language models learn."""
+        inputs, targets = self.batch.inputs, self.batch.targets
+        return Prediction(self.learner, Batch(inputs, np.concatenate([inputs[:, 1:], targets[:, -1:]], axis=1)))
+
+    @property
+    def model_inputs(self) -> dict[str, object]:
+        """All that the whole model is run on."""
+        return {"config": self.learner.settings.model, "weights": self.learner.weights, "batch": self.batch}
 
     @property
     def divisor(self) -> str | None:
@@ -159,18 +165,32 @@ class Prediction:
         return f"√{config.query_features}" if config.scaling else None
 
     @property
-    def vector(self) -> Float[np.ndarray, " parameters"]:
-        """The gradients of all weights one after the other."""
-        return self.gradients.vector()
+    def loss(self) -> float:
+        """How wrong it was, in nats."""
+        return float(self.way.loss.loss)
 
+    @property
+    def right(self) -> int:
+        """The right word at the last position that counts."""
+        return int(self.batch.targets[0, self.asked[-1]])
 
-def correct(learner: Learner, batch: Batch) -> Prediction:
-    """Run the model and go back through it."""
-    trace, loss = predict(learner.model, batch)
-    return Prediction(learner, batch, trace, loss, model_backward(learner.model, trace, loss_backward(loss)))
+    @property
+    def probabilities(self) -> Float[np.ndarray, " vocabulary"]:
+        """What the model said there."""
+        return self.way.loss.probabilities[self.asked[-1]]
+
+    @property
+    def lengths_of_maps(self) -> Float[np.ndarray, " maps"]:
+        """How long the gradients of W_q, W_k and W_v are."""
+        return np.array([np.linalg.norm(getattr(self.way, f"d_W_{role}")) for role in "qkv"])
 
 
 @lru_cache(maxsize=128)
 def predict_one(settings: TrainingSettings, updates: int, number: int) -> Prediction:
     """The model's answer at the pronoun of one sentence, and what it is to learn from it."""
-    return correct(learner_after(settings, updates), sentence_with_pronoun(number))
+    return Prediction(learner_after(settings, updates), sentence_with_pronoun(number))
+
+
+def word_of(index: int) -> Token:
+    """A word of the vocabulary, as sentences name it."""
+    return WORD_TOKENS[index]

@@ -9,11 +9,8 @@ import numpy as np
 import torch
 from torch import Generator
 
-from lessons.backward.derivation import word_of
-from lessons.backward.gradients_view import loss_of_one, said_and_wanted
-from lessons.backward.one_prediction import Prediction
-from lessons.backward.sums_view import asked_everywhere
-from lessons.backward.update_view import RATES, loss_after, promised, rate_as_written
+from lessons.backward.one_prediction import Prediction, word_of
+from lessons.backward.update_view import RATES, rate_as_written, steps_at
 from lessons.kit.questions import (
     Asked,
     asks_about,
@@ -34,10 +31,11 @@ LEAST_LOSS = 0.01  # less looks like nothing
 def most_raised(mistake: Prediction, random: Generator) -> Asked:
     """A score goes up where its weight and its d_weight together say so."""
     asked, names = mistake.asked[-1], mistake.names
+    way = mistake.way
     d_scores, d_weights, weights = (
-        torch.tensor(mistake.numbers[name][asked]) for name in ("d_scores", "d_weights", "weights")
+        torch.tensor(rows[asked]) for rows in (way.d_scores, way.d_weights, way.attention.weights)
     )
-    right = mistake.tokens.index(said_and_wanted_word(mistake))
+    right = mistake.tokens.index(word_of(mistake.right).text)
     lowest, heaviest = int(d_weights.argmin()), int(weights.argmax())
     return asks_about(
         "d_scores",
@@ -84,18 +82,13 @@ def most_raised(mistake: Prediction, random: Generator) -> Asked:
     )
 
 
-def said_and_wanted_word(mistake: Prediction) -> str:
-    """The right word as it stands in the sentence."""
-    return word_of(said_and_wanted(mistake)[1]).text
-
-
 def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
     """What is masked has no gradient: which key is it?"""
-    everywhere = asked_everywhere(mistake)
-    visible, names = torch.tensor(everywhere.attention.visible), mistake.names
+    attention, names = mistake.way.attention, mistake.names
+    visible = torch.tensor(attention.visible)
     query = one_of((~visible).any(dim=-1) & (visible.sum(dim=-1) > 1), random)  # one key alone has no gradient either
     hidden = one_of(~visible[query], random)
-    weights = everywhere.attention.weights[query]
+    weights = attention.weights[query]
     others = [j for j in torch.randperm(len(names), generator=random).tolist() if visible[query, j] and j != query]
     return multiple_choice(
         message(
@@ -107,9 +100,6 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
             message("{token}", token=names[hidden]),
             message("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor."),
         ),
-        Card(
-            message("{token}", token=names[query]), message("A token may look at itself, so its own score learns, too.")
-        ),
         *(
             Card(
                 message("{token}", token=names[j]),
@@ -118,7 +108,7 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
                     weight=Fixed(float(weights[j])),
                 ),
             )
-            for j in others
+            for j in (query, *others)
         ),
     )
 
@@ -126,8 +116,12 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
 def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
     """A token that was asked nothing still has a key and a value that were read."""
     asked = mistake.asked[-1]
-    other = below(asked, random)
-    about = {"token": mistake.names[other], "query": mistake.names[asked]}
+    token = mistake.names[below(asked, random)]
+    about = {"token": token, "query": mistake.names[asked]}
+    read = message(
+        "{query} read the key and the value of {token}, and both are made of its x: all three have a part in the loss.",
+        **about,
+    )
     return multiple_choice(
         message(
             "The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
@@ -135,29 +129,18 @@ def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
             **about,
         ),
         Card(
-            message("d_q of {token}", token=about["token"]),
+            message("d_q of {token}", token=token),
             message("Its query served its own prediction only, and that does not count here."),
         ),
-        Card(
-            message("d_k of {token}", token=about["token"]),
-            message(
-                "{query} compared its query with this key, so the key has a part in the loss.", query=about["query"]
-            ),
-        ),
-        Card(
-            message("d_v of {token}", token=about["token"]),
-            message("{query} mixed this value into its output, so it has a part in the loss.", query=about["query"]),
-        ),
-        Card(
-            message("d_x of {token}", token=about["token"]),
-            message("Key and value are made of x, and both have a part in the loss."),
-        ),
+        Card(message("d_k of {token}", token=token), read),
+        Card(message("d_v of {token}", token=token), read),
+        Card(message("d_x of {token}", token=token), read),
     )
 
 
 def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
     """The learning rate is the same for all; the gradients are not."""
-    lengths = {f"W_{role}": float(np.linalg.norm(mistake.numbers[f"d_W_{role}"])) for role in "qkv"}
+    lengths = dict(zip(("W_q", "W_k", "W_v"), mistake.lengths_of_maps.tolist(), strict=True))
     *others, second, most = sorted(lengths, key=lengths.__getitem__)
     if lengths[most] < CLEARLY_LONGER * lengths[second]:
         return None
@@ -187,10 +170,12 @@ def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
 def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
     """Twice the step, not twice the gain."""
     rate = RATES[3 + below(4, random)]
-    before, after, then = loss_of_one(mistake), loss_after(mistake, rate), loss_after(mistake, 2 * rate)
+    steps = steps_at(mistake, rate, 2 * rate)
+    before, (after, then), (_, line) = float(steps.before), steps.after.tolist(), steps.promised.tolist()
     if abs(before - after) < WORTH_ASKING or then < LEAST_LOSS:
         return None
-    doubled, line = before - 2 * (before - after), promised(mistake, 2 * rate)
+    doubled = before - 2 * (before - after)
+    bends = message("The step is twice as long, and the loss was measured there: it bends on the way.")
     return multiple_choice_of_numbers(
         lambda shown: message(
             "One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
@@ -199,44 +184,21 @@ def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
             before=shown(before),
             after=shown(after),
         ),
-        (
-            then,
-            message("The step is twice as long, and the loss was measured there: it bends on the way."),
-            message("twice the step, along a curve"),
-        ),
-        (
-            doubled if doubled > 0 else math.nan,
-            message("Twice the rate doubles the step, not the change: the loss is no straight line."),
-            message("twice the step, twice the change"),
-        ),
-        (
-            line if line > 0 else math.nan,
-            message("That is the straight line of the gradient. The loss leaves it."),
-            message("down the straight line of the gradient"),
-        ),
-        (after, message("A step twice as long ends somewhere else."), message("the same direction, the same loss")),
-        (
-            after**2 / before,
-            message("A second step does not change the loss by the same factor, nor does one twice as long."),
-            message("the same factor once more"),
-        ),
-        (
-            (before + after) / 2,
-            message("That is half the change. The step is twice as long, not half."),
-            message("twice the rate, half the change"),
-        ),
-        (
-            0.0,
-            message("A longer step need not end where the loss is 0: it was measured there."),
-            message("a longer step arrives at the bottom"),
-        ),
+        (then, bends, message("twice the step, along a curve")),
+        (doubled if doubled > 0 else math.nan, bends, message("twice the step, twice the change")),
+        (line if line > 0 else math.nan, bends, message("down the straight line of the gradient")),
+        (after, bends, message("the same direction, the same loss")),
+        (after**2 / before, bends, message("the same factor once more")),
+        ((before + after) / 2, bends, message("twice the rate, half the change")),
+        (0.0, bends, message("a longer step arrives at the bottom")),
     )
 
 
 def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked:
     """The probability minus 1. Always possible."""
-    probabilities, right = said_and_wanted(mistake)
-    p = probabilities[right]
+    right = mistake.right
+    p = float(mistake.probabilities[right])
+    not_its_gradient = message("The loss is minus ln of the probability. Asked for is its gradient.")
     return asks_about(
         "d_logits",
         (mistake.asked[-1], right),
@@ -264,12 +226,12 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
             ),
             (
                 -float(np.log(p)),
-                message("That is the loss itself, not its gradient."),
+                not_its_gradient,
                 message("minus ln of the probability"),
             ),
             (
                 float(np.log(p)),
-                message("That is ln of the probability. Asked for is the gradient of minus that."),
+                not_its_gradient,
                 message("ln of the probability"),
             ),
             (

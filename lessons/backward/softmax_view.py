@@ -1,91 +1,115 @@
 """The softmax backwards: one row of weights, which gradient each score gets, and what large scores do to it."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
 
-from attention_core.attention import softmax_rows
-from attention_core.backward import softmax_backward
-from lessons.backward.derivation import ChainRule, chain_rule
+from attention_core.arrays import Array, numbers_of, row_products
+from attention_core.attention import Number, softmax_rows
 from lessons.backward.one_prediction import Prediction, whose_gradients
-from lessons.kit.matrices import single_axis, token_axis
-from lessons.screen.arithmetic import power, sum_of_products, term
+from lessons.backward.way_back import WayBack, go_back
+from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.screen.format import argmax_ties, magnitude
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
-from lessons.screen.screen import Cells, Curves, Figure, Line, Matrices, Matrix, Step
+from lessons.screen.screen import Curves, Figure, Line, Matrices, Matrix
+from lessons.trace.computation import Computation
 
 # What the row of scores is multiplied by; all of them exact in single precision, in which curves are drawn.
 SIZES_OF_SCORES = (0.125, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)
 NEARLY_CERTAIN = 0.99  # of the weight of a row
-ROWS_BACK = ("sized", "weights", "d_weights", "less_mean", "d_sized")
 
 
 @dataclass(frozen=True, eq=False)
-class RowBackward:
-    """One row of scores times `size`, and the gradient of each; the gradients of the weights stay as they are."""
+class RowBack:
+    """A row of scores, its weights, and the gradients of both."""
 
-    names: tuple[Token, ...]  # of the visible keys
-    scaled: Float[np.ndarray, " keys"]
-    d_weights: Float[np.ndarray, " keys"]
-    size: float
-
-    @cached_property
-    def sized(self) -> Float[np.ndarray, " keys"]:
-        """What the softmax reads."""
-        return self.scaled * self.size
-
-    @cached_property
-    def weights(self) -> Float[np.ndarray, " keys"]:
-        """What it makes of that."""
-        return softmax_rows(self.sized[None])[0]
-
-    @cached_property
-    def mean(self) -> float:
-        """The mean of the gradients of the weights, each counted by its weight."""
-        return float(self.weights @ self.d_weights)
-
-    @cached_property
-    def less_mean(self) -> Float[np.ndarray, " keys"]:
-        """How far each gradient lies above the mean."""
-        return self.d_weights - self.mean
-
-    @cached_property
-    def d_sized(self) -> Float[np.ndarray, " keys"]:
-        """The gradient of what the softmax reads."""
-        return softmax_backward(self.weights[None], self.d_weights[None])[0]
+    sized: Float[Array, " visible"]  # what the softmax reads
+    weights: Float[Array, " visible"]
+    d_weights: Float[Array, " visible"]
+    mean: Float[Array, ""]  # of the gradients of the weights, each counted by its weight
+    less_mean: Float[Array, " visible"]
+    d_sized: Float[Array, " visible"]
 
     @property
     def largest(self) -> float:
         """The largest of these gradients, whatever its sign."""
-        return float(np.abs(self.d_sized).max())
+        return float(abs(self.d_sized).max())
 
 
-def row_backward(correction: Prediction, size: float) -> RowBackward:
+@dataclass(frozen=True, eq=False)
+class SizedRow:
+    """A sentence forwards and back, and one of its rows at another size."""
+
+    way: WayBack
+    row: RowBack
+
+
+def softmax_and_back(scaled: Float[Array, " visible"], d_weights: Float[Array, " visible"], size: Number) -> RowBack:
+    """One row of scores times `size` through the softmax and back; the gradients of the weights stay as they are."""
+    sized = scaled * size
+    weights = softmax_rows(sized[None])[0]
+    mean = row_products(weights, d_weights)
+    less_mean = d_weights - mean
+    return RowBack(sized, weights, d_weights, mean, less_mean, weights * less_mean)
+
+
+def resize_scores(query: int, size: Number, **sentence: Array) -> SizedRow:
+    """Go back through a `sentence`, and once more through the softmax of one query with its scores times `size`."""
+    way = go_back(**sentence)
+    visible = numbers_of(way.attention.visible)[query]
+    scaled, d_weights = way.attention.scaled[query][visible], way.d_weights[query][visible]
+    return SizedRow(way, softmax_and_back(scaled, d_weights, size))
+
+
+ROW_SENTENCES = {
+    "sized": message("scaled score of {key}, times the size"),
+    "max of sized": message("the largest of these"),
+    "sum of sized": message("sum over all visible keys"),
+    "row.weights": message("weight of {key}: its part of the sum"),
+    "mean": message("mean: each d_weight counted by its weight"),
+    "less_mean": message("d_weight of {key}, less the mean"),
+    "d_sized": message("weight of {key} · (d_weight − mean)"),
+}
+
+
+def compute_row(correction: Prediction, size: float) -> Computation:
     """The row of the query that was asked."""
-    asked, attention = correction.asked[-1], correction.attention
-    seen = attention.visible[asked].nonzero()[0].tolist()
-    d_weights = np.array(correction.numbers["d_weights"][asked])[seen]
-    return RowBackward(tuple(correction.names[j] for j in seen), attention.scaled[asked][seen], d_weights, size)
+    names, seen = correction.called(**ROW_SENTENCES), visible_keys(correction)
+    names = replace(names, things={**names.things, "visible": seen})
+    return correction.compute(resize_scores, names, query=correction.asked[-1], size=float(size))
+
+
+def visible_keys(correction: Prediction) -> tuple[Token, ...]:
+    """The keys that the query may look at."""
+    visible = correction.way.attention.visible[correction.asked[-1]].tolist()
+    return tuple(name for name, seen in zip(correction.names, visible, strict=True) if seen)
+
+
+def row_at(correction: Prediction, size: float) -> RowBack:
+    """That row at some size, without the way there."""
+    way, query = correction.way, correction.asked[-1]
+    visible = way.attention.visible[query]
+    return softmax_and_back(way.attention.scaled[query][visible], way.d_weights[query][visible], size)
 
 
 def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
     """The row step by step; then the largest gradient and the largest weight over the size of the scores."""
-    row, rule = row_backward(correction, size), chain_rule(correction)
+    row = row_at(correction, size)
     yield Matrices(
         key="softmax_back",
         name=message("The softmax backwards, for one row"),
         first="d_sized",
         numbered=True,
         height=330,
-        bands=tuple(row_lines(correction, row, rule)),
-        notice=tuple(notice_row_back(row)),
+        bands=tuple(row_lines(correction, size)),
+        notice=tuple(notice_row_back(visible_keys(correction), row)),
         weights=whose_gradients(correction.learner),
     )
-    rows = [row_backward(correction, times) for times in measured_sizes()]
-    notice = tuple(notice_sizes(correction, row))
+    sizes = measured_sizes()
+    rows = [row_at(correction, times) for times in sizes]
+    notice = tuple(notice_sizes(correction, row, size))
     curves = (
         ("gradient_over_size", message("largest |d_scaled|"), [one.largest for one in rows], False, "ink"),
         ("weight_over_size", message("largest weight"), [float(one.weights.max()) for one in rows], True, "weight"),
@@ -97,7 +121,7 @@ def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
             notice=notice,
             x=message("scores times"),
             y=title,
-            lines=(Line(key=key, name=title, x=[one.size for one in rows], y=values, colour=colour),),
+            lines=(Line(key=key, name=title, x=sizes, y=values, colour=colour),),
             above=True,
             logarithmic=True,
             percent=percent,
@@ -114,22 +138,25 @@ def measured_sizes() -> list[float]:
     return sorted({*map(float, between), *map(float, SIZES_OF_SCORES)})
 
 
-def row_lines(correction: Prediction, row: RowBackward, rule: ChainRule) -> Iterator[tuple[Matrix]]:
+def row_lines(correction: Prediction, size: float) -> Iterator[tuple[Matrix]]:
     """Scores, weights, gradients of the weights, these less their mean, and gradients of the scores."""
-    asked = correction.asked[-1]
-    axis = single_axis(correction.tokens[asked], named=True)
-    columns = token_axis(tuple(name.text for name in row.names), message("keys"))
+    computation, tokens = compute_row(correction, size), correction.tokens
+    axes = {
+        "rows": single_axis(tokens[correction.asked[-1]], named=True),
+        "columns": token_axis(tuple(name.text for name in visible_keys(correction)), KEYS),
+        "take": lambda row: row[None],
+        "computed": True,
+    }
+    of_weights = {"colour": "weight", "given": True}
     looks = {
-        "sized": {"title": message("score × {size}", size=size_as_written(row.size)), "given": True},
-        "weights": {"title": message("weight"), "scale": "weight", "colour": "weight", "given": True},
-        "d_weights": {"title": message("d_weight"), "scale": "gradient", "colour": "weight", "given": True},
+        "sized": {"title": message("score × {size}", size=size_as_written(size)), "given": True},
+        "weights": {"title": message("weight"), "scale": "weight", **of_weights},
+        "d_weights": {"title": message("d_weight"), "scale": "gradient", **of_weights},
         "less_mean": {"title": message("less mean"), "scale": "gradient"},
         "d_sized": {"title": message("d_scaled"), "scale": "gradient"},
     }
-    way = RowWayBack(row, rule, asked, correction)
-    for key in ROWS_BACK:
-        look = way.followed(key) | looks[key]
-        yield (Matrix(key=key, values=getattr(row, key)[None], rows=axis, columns=columns, **look),)
+    for key, look in looks.items():
+        yield (traced_matrix(computation, f"row.{key}", tokens=tokens, **axes, **look),)
 
 
 def size_as_written(size: float) -> Fixed:
@@ -137,79 +164,13 @@ def size_as_written(size: float) -> Fixed:
     return Fixed(size, 0 if float(size).is_integer() else 3)
 
 
-@dataclass(frozen=True, eq=False)
-class RowWayBack:
-    """How each number of the row comes about."""
-
-    row: RowBackward
-    rule: ChainRule
-    asked: int
-    correction: Prediction
-
-    def followed(self, key: str) -> dict[str, object]:
-        """Step, what comes before it, and its sources, as a `Matrix` takes them."""
-
-        def before(_: int, j: int) -> Iterator[Step]:
-            return self.before(key, j)
-
-        def sources(_: int, j: int) -> Iterable[Cells]:
-            return (*(Cells(other, 0, j) for other in ROWS_BACK), *self.whole_rows(key))
-
-        return {"step": lambda _, j: self.step(key, j), "before": before, "sources": sources}
-
-    def whole_rows(self, key: str) -> tuple[Cells, ...]:
-        """The rows that all of one number is made of: the sum of the softmax, and the mean."""
-        rows = {"weights": ("sized",), "less_mean": ("weights", "d_weights"), "d_sized": ("weights", "d_weights")}
-        return tuple(Cells(other, row=0) for other in rows.get(key, ()))
-
-    def step(self, key: str, j: int) -> Step:
-        """The arithmetic of one number."""
-        row, name = self.row, self.row.names[j]
-        if key == "d_weights":
-            return self.rule.step("d_weights", self.asked, self.correction.names.index(name))
-        if key == "sized":
-            arithmetic = term(float(row.scaled[j])) * row.size
-            return Step(message("scaled score of {key}, times the size", key=name), arithmetic, float(row.sized[j]))
-        if key == "weights":
-            total = float(np.exp(row.sized).sum())
-            return Step(
-                message("weight of {key}: its part of the sum", key=name),
-                power(float(row.sized[j])) / total,
-                float(row.weights[j]),
-            )
-        less = term(float(row.d_weights[j])) - row.mean
-        if key == "less_mean":
-            return Step(message("d_weight of {key}, less the mean", key=name), less, float(row.less_mean[j]))
-        return Step(
-            message("weight of {key} · (d_weight − mean)", key=name),
-            term(float(row.weights[j])) * less,
-            float(row.d_sized[j]),
-        )
-
-    def before(self, key: str, j: int) -> Iterator[Step]:
-        """What leads to it."""
-        if key == "d_weights":
-            yield from self.rule.before("d_weights", self.asked, self.correction.names.index(self.row.names[j]))
-        elif key == "weights":
-            yield self.step("sized", j)
-        elif key in ("less_mean", "d_sized"):
-            yield from (self.step("weights", m) for m in range(len(self.row.names)))
-            yield from (self.step("d_weights", m) for m in range(len(self.row.names)))
-            yield self.mean()
-
-    def mean(self) -> Step:
-        """The weighted mean."""
-        arithmetic = sum_of_products(self.row.weights.tolist(), self.row.d_weights.tolist())
-        return Step(message("mean: each d_weight counted by its weight"), arithmetic, self.row.mean)
-
-
-def notice_row_back(row: RowBackward) -> Iterator[Message]:
+def notice_row_back(keys: tuple[Token, ...], row: RowBack) -> Iterator[Message]:
     """Which scores go up: those whose d_weight lies below the mean."""
-    up = ListOf(tuple(name for name, d in zip(row.names, row.d_sized.tolist(), strict=True) if d < 0))
+    up = ListOf(tuple(name for name, d in zip(keys, row.d_sized.tolist(), strict=True) if d < 0))
     yield message(
         "The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that "
         "mean moves a score.",
-        mean=Magnitude(row.mean),
+        mean=Magnitude(float(row.mean)),
     )
     if up.items and any(row.d_sized > 0):
         yield plural(
@@ -223,38 +184,38 @@ def notice_row_back(row: RowBackward) -> Iterator[Message]:
         "The largest gradient is that of {keys}: {value} without its sign.",
         "The largest gradients are those of {keys}: {value} without the sign.",
         len(most),
-        keys=ListOf(tuple(row.names[j] for j in most)),
+        keys=ListOf(tuple(keys[j] for j in most)),
         value=Magnitude(row.largest),
     )
 
 
-def notice_sizes(correction: Prediction, row: RowBackward) -> Iterator[Message]:
+def notice_sizes(correction: Prediction, row: RowBack, size: float) -> Iterator[Message]:
     """How much gradient is left where one key has nearly all the weight; and what √d_k has to do with it."""
-    one, last = row_backward(correction, 1), row_backward(correction, SIZES_OF_SCORES[-1])
     yield message(
         "With scores times {size}, the largest weight is {share} and the largest gradient {value}.",
-        size=size_as_written(row.size),
+        size=size_as_written(size),
         share=Percent(float(row.weights.max())),
         value=Magnitude(row.largest),
     )
-    rows = (row_backward(correction, size) for size in measured_sizes())
-    first = next((row for row in rows if row.weights.max() >= NEARLY_CERTAIN), None)
-    nearly = Percent(NEARLY_CERTAIN)
+    rows = ((size, row_at(correction, size)) for size in measured_sizes())
+    certain, first = next(((size, row) for size, row in rows if row.weights.max() >= NEARLY_CERTAIN), (None, None))
+    one, nearly = row_at(correction, 1), Percent(NEARLY_CERTAIN)
     if first is None:
-        yield message("Even times {size} no weight reaches {nearly}.", size=size_as_written(last.size), nearly=nearly)
-    elif first.size > 1 and first.largest < one.largest / 2:
+        largest = size_as_written(SIZES_OF_SCORES[-1])
+        yield message("Even times {size} no weight reaches {nearly}.", size=largest, nearly=nearly)
+    elif certain > 1 and first.largest < one.largest / 2:
         yield message(
             "At the scores' own size the largest gradient is {now}. From times {size} on one weight is {nearly} or "
             "more, and the largest gradient there is {then}: a row that is certain hardly learns.",
             now=Magnitude(one.largest),
-            size=Fixed(first.size),
+            size=Fixed(certain),
             nearly=nearly,
             then=Magnitude(first.largest),
         )
     else:
         yield message(
             "From times {size} on one weight is {nearly} or more, and there the largest gradient is {then}.",
-            size=Fixed(first.size),
+            size=Fixed(certain),
             nearly=nearly,
             then=Magnitude(first.largest),
         )

@@ -1,38 +1,74 @@
 """What is summed on the way back: over the queries that looked at a key, and over the places of a word."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from jaxtyping import Float, Int
 
+from attention_core.arrays import Array
+from attention_core.backward import loss_backward, model_backward, table_backward
+from attention_core.embeddings import one_hot
 from attention_core.tasks import Batch
-from lessons.backward.derivation import ChainRule, chain_rule
+from attention_core.training import predict
 from lessons.backward.gradients_view import forward_matrix, gradient_matrix, sentence_and_answer
 from lessons.backward.one_prediction import (
     PRONOUN_WORDS,
+    WORD_TOKENS,
     Prediction,
-    correct,
-    next_words,
     sentence_with_pronoun,
     whose_gradients,
+    word_of,
 )
-from lessons.kit.matrices import QUERIES, feature_axis, single_axis, token_axis
-from lessons.screen.arithmetic import term
+from lessons.backward.way_back import WayBack, go_back
+from lessons.kit.matrices import QUERIES, feature_axis, single_axis, token_axis, traced_matrix
 from lessons.screen.format import argmax_ties, magnitude
 from lessons.screen.message import ListOf, Magnitude, Message, Token, message, plural
-from lessons.screen.screen import Cells, Figure, Matrices, Matrix, Step
+from lessons.screen.screen import Figure, Matrices, Matrix
+from lessons.trace.computation import Computation
+from lessons.trace.story import Names
 
 MOST_LOOKED_THROUGH = 200  # sentences, until one shares a word
 
 
+@dataclass(frozen=True, eq=False)
+class ValueBack:
+    """A sentence forwards and back, and what each query adds to the gradient of one value."""
+
+    way: WayBack
+    added: Float[Array, "queries d_v"]
+    d_value: Float[Array, " d_v"]
+
+
+def sum_over_queries(key: int, **sentence: Array) -> ValueBack:
+    """Go back through a `sentence`: each query hands its d_output on to the value, as much as its weight on the key."""
+    way = go_back(**sentence)
+    added = way.attention.weights[:, [key]] * way.d_output
+    return ValueBack(way, added, added.sum(axis=0))
+
+
+def compute_value(correction: Prediction, key: int) -> Computation:
+    """For the value at this position, with every position asked."""
+    everywhere = correction.everywhere
+    name = everywhere.names[key]
+    names = everywhere.called(
+        **{
+            "added": message("what {query} adds: its weight on {key} · d_output, feature {feature}", key=name),
+            "added hidden": message("{key} is masked for {query}, so {query} adds nothing", key=name),
+            "d_value": message("d_v of {key}, feature {feature}: summed over the queries, weight · d_output", key=name),
+        }
+    )
+    return everywhere.compute(sum_over_queries, names, key=key)
+
+
 def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figure]:
     """The mask, one value, one word: `correction` is that of one sentence, `key` the position of the value."""
-    everywhere = asked_everywhere(correction)
-    rule = chain_rule(everywhere)
+    everywhere = correction.everywhere
     yield Matrices(
         key="mask_back",
         name=message("Weights and the gradients of the scores, with every position asked"),
-        bands=((forward_matrix(everywhere, "weights"), gradient_matrix(everywhere, rule, "d_scores")),),
+        bands=((forward_matrix(everywhere, "weights"), gradient_matrix(everywhere, "scores")),),
         first="d_scores",
         heading=sentence_and_answer(correction),
         notice=tuple(notice_mask(everywhere)),
@@ -40,23 +76,19 @@ def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figu
         height=300,
         width=560,
     )
+    computation = compute_value(correction, key)
     yield Matrices(
         key="value_back",
         name=message("What each query adds to the gradient of one value"),
         first="d_v",
         beside=True,
-        bands=((added_by_queries(everywhere, rule, key),), (value_gradient(everywhere, rule, key),)),
-        notice=tuple(notice_value(everywhere, key)),
+        bands=((added_by_queries(everywhere, computation, key),), (value_gradient(everywhere, computation, key),)),
+        notice=tuple(notice_value(everywhere, computation.result, key)),
         numbered=True,
         height=300,
         width=440,
     )
     yield word_figure(correction, number)
-
-
-def asked_everywhere(correction: Prediction) -> Prediction:
-    """The same model and sentence, with the next word as the answer at every position."""
-    return correct(correction.learner, next_words(correction.batch))
 
 
 def notice_mask(everywhere: Prediction) -> Iterator[Message]:
@@ -66,7 +98,7 @@ def notice_mask(everywhere: Prediction) -> Iterator[Message]:
         "the mean.",
         count=len(everywhere.asked),
     )
-    hidden = int((~everywhere.attention.visible).sum())
+    hidden = int((~everywhere.way.attention.visible).sum())
     if hidden:
         yield message(
             "The {count} masked scores get a gradient of exactly 0: their weight is 0, and the gradient of a "
@@ -77,57 +109,40 @@ def notice_mask(everywhere: Prediction) -> Iterator[Message]:
         yield message("The mask is off, so every score gets a gradient, those of later words among them.")
 
 
-def added_by_queries(everywhere: Prediction, rule: ChainRule, key: int) -> Matrix:
+def added_by_queries(everywhere: Prediction, computation: Computation, key: int) -> Matrix:
     """A row for each query: its weight on the key, times its d_output."""
-    weights, d_output = (np.array(everywhere.numbers[name]) for name in ("weights", "d_output"))
-    values = weights[:, key, None] * d_output
-    visible = [[rule.visible[i][key]] * values.shape[1] for i in range(len(values))]
-
-    def step(i: int, c: int) -> Step:
-        about = {"query": everywhere.names[i], "key": everywhere.names[key]}
-        if not rule.visible[i][key]:
-            return Step(message("{key} is masked for {query}, so {query} adds nothing", **about), term(0), 0.0)
-        says = message("what {query} adds: its weight on {key} · d_output, feature {feature}", feature=c + 1, **about)
-        return Step(says, term(float(weights[i, key])) * float(d_output[i, c]), float(values[i, c]))
-
-    def before(i: int, c: int) -> Iterator[Step]:
-        return rule.before("d_output", i, c) if rule.visible[i][key] else iter(())
-
-    return Matrix(
-        key="added",
-        title=message("weight · d_output"),
-        values=values,
-        scale="gradient",
-        colour="v",
-        visible=visible,
+    shape = computation.result.added.shape
+    return traced_matrix(
+        computation,
+        "added",
+        message("weight · d_output"),
+        everywhere.tokens,
         rows=token_axis(everywhere.tokens, QUERIES),
-        columns=feature_axis(values.shape[1]),
-        step=step,
-        before=before,
-        sources=lambda i, c: (Cells("d_v", 0, c),),
-    )
-
-
-def value_gradient(everywhere: Prediction, rule: ChainRule, key: int) -> Matrix:
-    """The sum over all queries: the gradient of the value."""
-    values = np.array(everywhere.numbers["d_v"][key])[None]
-    return Matrix(
-        key="d_v",
-        title=message("sum: d_v of {key}", key=everywhere.names[key]),
-        values=values,
+        columns=feature_axis(shape[1]),
         scale="gradient",
         colour="v",
-        rows=single_axis(everywhere.tokens[key], named=True),
-        columns=feature_axis(values.shape[1]),
-        step=lambda _, c: rule.step("d_v", key, c),
-        before=lambda _, c: rule.before("d_v", key, c),
-        sources=lambda _, c: (Cells("added", column=c),),
+        visible=np.broadcast_to(everywhere.way.attention.visible[:, [key]], shape),
     )
 
 
-def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
+def value_gradient(everywhere: Prediction, computation: Computation, key: int) -> Matrix:
+    """The sum over all queries: the gradient of the value."""
+    return traced_matrix(
+        computation,
+        "d_value",
+        message("sum: d_v of {key}", key=everywhere.names[key]),
+        everywhere.tokens,
+        key="d_v",
+        take=lambda sums: sums[None],
+        rows=single_axis(everywhere.tokens[key], named=True),
+        scale="gradient",
+        colour="v",
+    )
+
+
+def notice_value(everywhere: Prediction, found: ValueBack, key: int) -> Iterator[Message]:
     """How many queries have a part in it, and whose is the largest."""
-    looked = everywhere.attention.visible[:, key].nonzero()[0].tolist()
+    looked = everywhere.way.attention.visible[:, key].nonzero()[0].tolist()
     name = everywhere.names[key]
     yield plural(
         "One query may look at {key}, so one row makes its d_v.",
@@ -135,8 +150,7 @@ def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
         len(looked),
         key=name,
     )
-    weights, d_output = (np.array(everywhere.numbers[each]) for each in ("weights", "d_output"))
-    lengths = weights[:, key] * np.linalg.norm(d_output, axis=-1)
+    lengths = np.linalg.norm(found.added, axis=-1)
     longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     if len(looked) > 1:
         yield plural(
@@ -159,63 +173,73 @@ def sentence_that_shares(number: int) -> int:
     return next(n for n in later if words & set(sentence_with_pronoun(n).inputs[0].tolist()))
 
 
-def two_sentences(correction: Prediction, number: int) -> Prediction:
+def two_sentences(correction: Prediction, number: int) -> Batch:
     """This sentence and one that shares a word with it, as one batch."""
     both = correction.batch, sentence_with_pronoun(sentence_that_shares(number))
-    inputs, targets = (np.concatenate([getattr(one, name) for one in both]) for name in ("inputs", "targets"))
-    return correct(correction.learner, Batch(inputs, targets))
+    return Batch(*(np.concatenate([getattr(one, name) for one in both]) for name in ("inputs", "targets")))
+
+
+@dataclass(frozen=True, eq=False)
+class TableBack:
+    """What the embedding table gets back from the sentences that read it."""
+
+    d_x: Float[Array, "which tokens d_model"]
+    d_table: Float[Array, "vocabulary d_model"]
+
+
+def sum_readings(
+    ids: Int[Array, "which tokens"],
+    table: Float[Array, "vocabulary d_model"],
+    d_x: Float[Array, "which tokens d_model"],
+) -> TableBack:
+    """Each row of the table gets the gradients of all places that read it."""
+    return TableBack(d_x, table_backward(one_hot(ids, len(table), table), table, d_x))
 
 
 def word_figure(correction: Prediction, number: int) -> Matrices:
     """The gradient of the row of the embedding table that both sentences read."""
-    pair = two_sentences(correction, number)
-    first, second = (row.tolist() for row in pair.batch.inputs)
+    model, batch = correction.learner.model, two_sentences(correction, number)
+    trace, loss = predict(model, batch)
+    d_x = model_backward(model, trace, loss_backward(loss)).layers[0].d_x
+    first, second = batch.inputs.tolist()
     shared = next(i for i in first if i in second)
-    places = first.index(shared), second.index(shared)
-    d_x = pair.gradients.layers[0].d_x
-    parts = [d_x[which, place].tolist() for which, place in enumerate(places)]
-    whole = pair.gradients.d_token_table[shared].tolist()
-    word = Token(PRONOUN_WORDS[shared], shared)
+    word = word_of(shared)
+    names = Names(
+        {
+            "d_x": message("d_x of {word} in sentence {which}", word=word),
+            "d_table": message("the row of {word} was read twice, so both are added"),
+        },
+        {"vocabulary": WORD_TOKENS},
+    )
+    computation = Computation(sum_readings, {"ids": batch.inputs, "table": model.token_table, "d_x": d_x}, names)
 
-    def part(which: int) -> Matrix:
-        says = message("d_x of {word} in sentence {which}", word=word, which=which + 1)
-        return one_row(
-            f"part_{which}",
-            message("sentence {which}", which=which + 1),
-            parts[which],
-            lambda _, c: Step(says, term(parts[which][c]), parts[which][c]),
+    def one_row(key: str, path: str, title: Message, *place: int) -> tuple[Matrix]:
+        look = {"rows": single_axis(word.text, named=True), "columns": feature_axis(d_x.shape[-1])}
+        return (
+            traced_matrix(
+                computation, path, title, (), key=key, take=lambda a: a[place][None], scale="gradient", **look
+            ),
         )
 
-    def total(_: int, c: int) -> Step:
-        arithmetic = term(parts[0][c]) + parts[1][c]
-        return Step(message("the row of {word} was read twice, so both are added", word=word), arithmetic, whole[c])
-
-    def one_row(key: str, title: Message, values: list[float], step) -> Matrix:
-        return Matrix(
-            key=key,
-            title=title,
-            values=np.array(values)[None],
-            rows=single_axis(word.text, named=True),
-            columns=feature_axis(len(values)),
-            scale="gradient",
-            step=step,
-        )
-
+    parts = [
+        one_row(f"part_{which}", "d_x", message("sentence {which}", which=which + 1), which, sentence.index(shared))
+        for which, sentence in enumerate((first, second))
+    ]
     return Matrices(
         key="word_back",
         name=message("The gradient of one row of the embedding table"),
         heading=message("A word twice"),
-        bands=((part(0),), (part(1),), (one_row("row", message("table row"), whole, total),)),
+        bands=(*parts, one_row("row", "d_table", message("table row"), shared)),
         first="row",
-        notice=tuple(notice_word(correction, pair, word)),
+        notice=tuple(notice_word(correction, batch, word)),
         numbered=True,
         height=240,
     )
 
 
-def notice_word(correction: Prediction, pair: Prediction, word: Token) -> Iterator[Message]:
+def notice_word(correction: Prediction, pair: Batch, word: Token) -> Iterator[Message]:
     """No word comes twice in a sentence of this task, so a batch has to show it."""
-    other = " ".join(PRONOUN_WORDS[i] for i in pair.batch.inputs[1].tolist())
+    other = " ".join(PRONOUN_WORDS[i] for i in pair.inputs[1].tolist())
     yield message(
         "No word repeats in “{sentence}”. So take two sentences at once, as training takes {batch}: the second "
         "is “{other}”.",

@@ -2,21 +2,25 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
 
+from attention_core.arrays import Array
+from attention_core.finite_differences import losses_at
+from attention_core.model import ModelConfig
 from attention_core.tasks import Batch
-from attention_core.training import HELD_OUT, TrainingSettings, held_out_batch
-from lessons.backward.derivation import word_of
-from lessons.backward.finite_differences import losses_at
-from lessons.backward.gradients_view import loss_of_one, said_and_wanted, sentence_and_answer
-from lessons.backward.one_prediction import Prediction, in_numpy, whose_gradients
+from attention_core.training import HELD_OUT, TrainingSettings, gradient_of, held_out_batch
+from attention_core.weights import model_with
+from lessons.backward.gradients_view import sentence_and_answer
+from lessons.backward.one_prediction import Prediction, in_numpy, whose_gradients, word_of
 from lessons.screen.format import magnitude, percent
 from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
 from lessons.screen.screen import Curves, Facts, Figure, Line
+from lessons.trace.computation import Computation
 
 RATES = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10)
 POINTS_ALONG = 61
@@ -25,22 +29,55 @@ TRIED = np.geomspace(RATES[0], 10 * RATES[-1], 121)  # where the first step that
 Rates = Float[np.ndarray, " rates"]
 
 
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """One step of plain gradient descent at each of several learning rates, all from the same weights."""
+
+    before: Float[Array, ""]  # the loss
+    gradient: Float[Array, " parameters"]
+    weights: Float[Array, "rates parameters"]
+    promised: Float[Array, " rates"]  # on the straight line that the gradient draws
+    after: Float[Array, " rates"]
+
+
+def take_steps(
+    config: ModelConfig, weights: Float[Array, " parameters"], batch: Batch, rates: Float[Array, " rates"]
+) -> Steps:
+    """Steps against the gradient of the loss, what it promised of them, and the loss there."""
+    before, gradient = gradient_of(model_with(config, weights), batch)
+    moved = weights - rates[:, None] * gradient
+    promised = before - rates * (gradient @ gradient)
+    return Steps(before, gradient, moved, promised, losses_at(config, moved, batch))
+
+
+def compute_steps(correction: Prediction, rates: Rates) -> Computation:
+    """Steps of these lengths from a prediction."""
+    return Computation(take_steps, {**correction.model_inputs, "rates": rates})
+
+
+def steps_at(correction: Prediction, *rates: float) -> Steps:
+    """The same steps, made."""
+    return compute_steps(correction, np.array(rates, float)).result
+
+
 def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
     """The loss before and after, and the loss on the way beside what the gradient promises."""
-    before, after = loss_of_one(correction), loss_after(correction, rate)
+    step = steps_at(correction, rate)
+    before, slope = float(step.before), float(step.gradient @ step.gradient)
     yield Facts(
         key="one_update",
         name=message("One update"),
         heading=sentence_and_answer(correction),
         facts=(
             (message("loss before"), Magnitude(before)),
-            (message("loss after"), Magnitude(after)),
-            (message("the gradient promised"), Magnitude(promised(correction, rate))),
+            (message("loss after"), Magnitude(float(step.after[0]))),
+            (message("the gradient promised"), Magnitude(float(step.promised[0]))),
         ),
     )
     rates = np.linspace(0, 2 * rate, POINTS_ALONG).astype(np.float32).astype(float)  # as they are drawn
-    slope = squared_length(correction)
     straight = np.linspace(0, min(2 * rate, 0.9 * before / slope), POINTS_ALONG)  # no loss is below 0
+    along, promised = steps_at(correction, *rates), steps_at(correction, *straight).promised
+    others = message("{count} other sentences", count=HELD_OUT)
     yield Curves(
         key="along_gradient",
         name=message("The loss along the way of one update"),
@@ -49,22 +86,16 @@ def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
         notice=tuple(notice_update(correction, rate)),
         weights=whose_gradients(correction.learner),
         lines=(
-            Line(key="loss", name=message("this sentence"), x=rates, y=losses_after(correction, rates)),
+            Line(key="loss", name=message("this sentence"), x=rates, y=along.after),
             Line(
                 key="promise",
                 name=message("promised by its gradient"),
                 x=straight,
                 colour="muted",
                 style="dashed",
-                y=before - straight * slope,
+                y=promised,
             ),
-            Line(
-                key="others",
-                name=message("{count} other sentences", count=HELD_OUT),
-                x=rates,
-                colour="muted",
-                y=losses_of_others(correction, rates),
-            ),
+            Line(key="others", name=others, x=rates, colour="muted", y=losses_of_others(correction, along)),
         ),
         chosen=float(rates[POINTS_ALONG // 2]),
         width=760,
@@ -72,18 +103,10 @@ def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
     )
 
 
-def losses_after(correction: Prediction, rates: Rates, batch: Batch | None = None) -> Rates:
-    """The loss after one step of plain gradient descent, at each of several learning rates.
-
-    It is that of the same prediction, or of another batch.
-    """
-    learner, batch = correction.learner, correction.batch if batch is None else batch
-    return losses_at(learner.settings.model, learner.weights - rates[:, None] * correction.vector, batch)
-
-
-def losses_of_others(correction: Prediction, rates: Rates) -> Rates:
+def losses_of_others(correction: Prediction, steps: Steps) -> Rates:
     """What the same steps do to newly drawn sentences."""
-    return losses_after(correction, rates, other_sentences(correction.learner.settings))
+    settings = correction.learner.settings
+    return losses_at(settings.model, steps.weights, other_sentences(settings))
 
 
 @lru_cache(maxsize=16)
@@ -92,24 +115,10 @@ def other_sentences(settings: TrainingSettings) -> Batch:
     return in_numpy(held_out_batch(settings))
 
 
-def loss_after(correction: Prediction, rate: float) -> float:
-    """The loss of the same prediction after one step."""
-    return float(losses_after(correction, np.array([float(rate)]))[0])
-
-
-def squared_length(correction: Prediction) -> float:
-    """|gradient|²: how much the loss falls for each unit of the learning rate, at first."""
-    return float(correction.vector @ correction.vector)
-
-
-def promised(correction: Prediction, rate: float) -> float:
-    """The loss on the straight line that the gradient draws."""
-    return loss_of_one(correction) - rate * squared_length(correction)
-
-
 def first_too_long(correction: Prediction) -> float | None:
     """The smallest of many learning rates at which the step makes the prediction worse than it was."""
-    worse = TRIED[losses_after(correction, TRIED) > loss_of_one(correction)]
+    steps = steps_at(correction, *TRIED)
+    worse = TRIED[steps.after > steps.before]
     return float(worse[0]) if len(worse) else None
 
 
@@ -120,7 +129,8 @@ def rate_as_written(rate: float) -> Fixed:
 
 def notice_update(correction: Prediction, rate: float) -> Iterator[Message]:
     """What the step did, to this sentence and to others, what was promised, and where it overshoots."""
-    before, after = loss_of_one(correction), loss_after(correction, rate)
+    made = steps_at(correction, rate)
+    before, after = float(made.before), float(made.after[0])
     step = {"rate": rate_as_written(rate), "before": Magnitude(before)}
     if magnitude(before) == magnitude(after):
         yield message("At learning rate {rate} the loss stays at {before}, to two digits.", **step)
@@ -145,7 +155,7 @@ def notice_update(correction: Prediction, rate: float) -> Iterator[Message]:
 
 def notice_promise(correction: Prediction, rate: float) -> Message:
     """The straight line of the gradient beside the loss."""
-    line = promised(correction, rate)
+    line = float(steps_at(correction, rate).promised[0])
     if line < 0:
         return message(
             "The straight line of the gradient would be below 0 there, where no loss can be: so long a step is "
@@ -164,18 +174,16 @@ def notice_promise(correction: Prediction, rate: float) -> Message:
 
 def nearly_straight(correction: Prediction, rate: float) -> bool:
     """Whether the loss reads as on the straight line all along the way: at its end alone a curve may come back."""
-    rates = rate * np.linspace(0.1, 1, 10)
-    return all(
-        magnitude(loss) == magnitude(promised(correction, on_the_way))
-        for loss, on_the_way in zip(losses_after(correction, rates).tolist(), rates.tolist(), strict=True)
-    )
+    steps = steps_at(correction, *(rate * np.linspace(0.1, 1, 10)))
+    both = zip(steps.after.tolist(), steps.promised.tolist(), strict=True)
+    return all(magnitude(loss) == magnitude(promised) for loss, promised in both)
 
 
 def notice_probability(correction: Prediction, after: float) -> Message:
     """What it means for the right word: its probability is e to the minus loss."""
-    probabilities, right = said_and_wanted(correction)
-    then, about = math.exp(-after), {"right": word_of(right), "before": Percent(probabilities[right])}
-    if percent(probabilities[right]) == percent(then):
+    now, then = float(correction.probabilities[correction.right]), math.exp(-after)
+    about = {"right": word_of(correction.right), "before": Percent(now)}
+    if percent(now) == percent(then):
         return message("The probability of the right word, {right}, reads {before} before and after.", **about)
     return message(
         "The probability of the right word, {right}, goes from {before} to {after}.", after=Percent(then), **about
@@ -184,9 +192,10 @@ def notice_probability(correction: Prediction, after: float) -> Message:
 
 def notice_others(correction: Prediction, rate: float) -> Message:
     """What the step does to others, beside what it does to this sentence."""
-    before, after = losses_of_others(correction, np.array([0.0, rate])).tolist()
+    steps = steps_at(correction, 0.0, rate)
+    before, after = losses_of_others(correction, steps).tolist()
     about = {"count": HELD_OUT, "before": Magnitude(before), "after": Magnitude(after)}
-    own, others = as_read(loss_of_one(correction), loss_after(correction, rate)), as_read(before, after)
+    own, others = as_read(*steps.after.tolist()), as_read(before, after)
     match own, others:
         case _, "stays":
             return message(

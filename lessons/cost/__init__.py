@@ -1,1 +1,5 @@
 """Lesson: what attention costs."""
+
+from lessons.screen.message import message
+
+TITLE, PLACE = message("Cost"), 61

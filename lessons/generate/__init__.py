@@ -1,1 +1,5 @@
 """Lesson: how a model writes."""
+
+from lessons.screen.message import message
+
+TITLE, PLACE = message("Generate"), 42

@@ -1,1 +1,5 @@
 """Lesson: several heads side by side."""
+
+from lessons.screen.message import message
+
+TITLE, PLACE = message("Heads"), 30

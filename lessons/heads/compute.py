@@ -1,6 +1,6 @@
 """Several heads at once: how they are computed, and what a reader calls every number on the way."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,8 +11,8 @@ from attention_core.attention import AttentionTrace, Mask, Number, attend
 from attention_core.embeddings import Rotary, rotate
 from attention_core.heads import MultiHeadAttention, keep_weights, linear, merge_heads, split_heads
 from attention_core.weights import count_weights, named_weights
-from lessons.screen.message import Token, message
-from lessons.trace.head import HEAD_SENTENCES
+from lessons.screen.message import Message, Token, message
+from lessons.trace.head import HEAD_SENTENCES, TURNED, WITH_POSITIONS
 from lessons.trace.story import Names
 
 
@@ -139,15 +139,18 @@ def inputs_of_module(
     return inputs | {name: value for name, value in others.items() if value is not None}
 
 
+PROJECTED = {name: HEAD_SENTENCES[name] for name in ("q", "k", "v")} | {
+    "output": message("output of {token}, feature {feature}: its concatenated row · its column of W_o")
+}
 SENTENCES = {
-    **{name: HEAD_SENTENCES[name] for name in ("x", "q", "k", "v")},
-    "output": message("output of {token}, feature {feature}"),
+    "x": HEAD_SENTENCES["x"],
+    "+ of x": message("x of {token} with its position, feature {feature}"),
     "W_o": message("W_o, row {row}, column {column}: an entry of W_o"),
     "sum": message("sum of the row of {query}"),
 }
-OF_EACH_HEAD = {name: says for name, says in HEAD_SENTENCES.items() if name not in SENTENCES} | {
-    "heads.q": message("query of {query}, feature {feature}, turned by its position"),
-    "heads.k": message("key of {key}, feature {feature}, turned by its position"),
+OF_EACH_HEAD = {name: says for name, says in HEAD_SENTENCES.items() if name not in PROJECTED | SENTENCES} | {
+    "heads.q": TURNED["q"],
+    "heads.k": TURNED["k"],
     "heads.output": HEAD_SENTENCES["output"],
     "dropped.output": HEAD_SENTENCES["output"],
     "dropped.weights": message(
@@ -158,17 +161,27 @@ OF_EACH_HEAD = {name: says for name, says in HEAD_SENTENCES.items() if name not 
 }
 
 
-def names_of_heads(tokens: Sequence[Token], d_k: int, d_v: int, n_heads: int, noun: str = "head") -> Names:
-    """What a reader calls the numbers of several heads: a feature of all heads side by side is one of its head."""
-    own = {"d_all_k": d_k, "d_all_v": d_v}
-    features = {
-        axis: [
-            message("{feature} of head {head}", feature=place + 1, head=head + 1)
-            for head in range(n_heads)
-            for place in range(width)
-        ]
-        for axis, width in own.items()
-    }
+def names_of_heads(
+    tokens: Sequence[Token], inputs: Collection[str], n_heads: int, d_k: int, d_v: int, noun: str = "head"
+) -> Names:
+    """What a reader calls the numbers of several heads: a feature of all heads side by side is one of its head.
+
+    How queries, keys, values and the output were made follows from the names of the `inputs`.
+    """
+    projected = PROJECTED | (WITH_POSITIONS if "positions" in inputs else {})
+    biased = {name: says for name, says in projected.items() if f"b_{name[0]}" in inputs}
+    projected |= {name: message("{says}, plus the bias", says=says) for name, says in biased.items()}
     each = {"head": message("head {head}: {says}"), "sentence": message("sentence {head}: {says}")}[noun]
-    sentences = {name: each._replace(arguments={"says": says}) for name, says in OF_EACH_HEAD.items()}
-    return Names(sentences | SENTENCES, features | dict.fromkeys(("tokens", "queries", "keys"), tokens))
+    of_head = {name: each._replace(arguments={"says": says}) for name, says in OF_EACH_HEAD.items()}
+    features = {"d_all_k": features_of_heads(n_heads, d_k), "d_all_v": features_of_heads(n_heads, d_v)}
+    things = dict.fromkeys(("tokens", "queries", "keys"), tokens)
+    return Names(of_head | projected | SENTENCES, things | features)
+
+
+def features_of_heads(n_heads: int, width: int) -> list[Message]:
+    """The features of all heads, side by side."""
+    return [
+        message("{feature} of head {head}", feature=feature + 1, head=head + 1)
+        for head in range(n_heads)
+        for feature in range(width)
+    ]

@@ -128,10 +128,11 @@ class HeadsTrace(SideBySide):
     x: Float[Tensor, "tokens d_model"]
     added: Float[Tensor, "tokens d_model"] | None = None
 
-    def __getattr__(self, name: str) -> Tensor:
-        if name in ("q", "k", "v", "concatenated", "output"):
-            return getattr(self.computation.result, name)
-        raise AttributeError(name)
+    q = property(lambda self: self.computation.result.q)
+    k = property(lambda self: self.computation.result.k)
+    v = property(lambda self: self.computation.result.v)
+    concatenated = property(lambda self: self.computation.result.concatenated)
+    output = property(lambda self: self.computation.result.output)
 
     @property
     def usual_sizes(self) -> bool:
@@ -156,7 +157,7 @@ def run_heads(example: HeadsExample) -> SideBySide:
     d_k, n_heads = module.W_q.shape[-1] // module.n_heads, module.n_heads
     scale = scale_of_heads(d_k, example)
     inputs = inputs_of_module(module, x, may_attend, scale, added)
-    said = names_of_heads(names(example.tokens), d_k, module.d_head, n_heads)
+    said = names_of_heads(names(example.tokens), inputs, n_heads, d_k, module.d_head)
     return HeadsTrace(
         example=example,
         tokens=example.tokens,
@@ -195,7 +196,7 @@ def drawn_side_by_side(example: HeadsExample, may_attend: Tensor | None) -> Side
     q, k, v = (torch.randn(DRAWN, generator=random) for _ in "qkv")
     scale = scale_of_heads(DRAWN[-1], example)
     inputs = {"q": q, "k": k, "v": v, "may_attend": may_attend, "scale": scale}
-    said = names_of_heads(names(example.tokens), DRAWN[-1], DRAWN[-1], DRAWN[0], "sentence")
+    said = names_of_heads(names(example.tokens), inputs, DRAWN[0], DRAWN[-1], DRAWN[-1], "sentence")
     computation = Computation(attend_and_join, inputs, said)
     return SideBySide(example=example, tokens=example.tokens, computation=computation, scale=scale, noun="sentence")
 

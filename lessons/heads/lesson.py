@@ -15,7 +15,15 @@ from attention_core.heads import keep_weights, linear, merge_heads, split_heads
 from attention_core.weights import named_weights
 from lessons.example.example import ExampleTrace
 from lessons.heads.compute import attend_and_join, project_and_split, too_wide
-from lessons.heads.example import HeadsExample, HeadsTrace, SideBySide, in_training, run_heads, shown_features
+from lessons.heads.example import (
+    MOST_FEATURES,
+    HeadsExample,
+    HeadsTrace,
+    SideBySide,
+    in_training,
+    run_heads,
+    shown_features,
+)
 from lessons.heads.notices import (
     notice_concatenate,
     notice_joined,
@@ -26,7 +34,7 @@ from lessons.heads.notices import (
 )
 from lessons.heads.questions import QUESTIONS
 from lessons.heads.slices_view import code_of_reach, compute_reach, compute_sliced_numbers, slices_figure
-from lessons.heads.tensors_view import concatenate_bands, heads_figure, joined_bands, project_bands, split_bands
+from lessons.heads.tensors_view import FEW, concatenate_bands, heads_figure, joined_bands, project_bands, split_bands
 from lessons.heads.weights_view import attend_figures, dropout_figure
 from lessons.kit.formulas import heads_formula
 from lessons.kit.questions import question_picker
@@ -122,7 +130,8 @@ def code_of_step(trace: SideBySide, computation: Computation, choices: Choices) 
     step, function, inputs = choices.step, computation.function, dict(computation.inputs)
     wide = isinstance(trace, HeadsTrace) and too_wide(trace.module)
     if wide:
-        inputs = {name: shown_part(name, value, trace.n_heads) for name, value in inputs.items()}
+        most = MOST_FEATURES if step == "split" else FEW
+        inputs = {name: shown_part(name, value, trace.n_heads, most) for name, value in inputs.items()}
     if step in ("project", "split"):
         function = project_and_split
     elif wide:
@@ -135,9 +144,9 @@ def code_of_step(trace: SideBySide, computation: Computation, choices: Choices) 
     return Computation(function, taken).code(shown, *functions, attention=trace.heads.select(choices.head))
 
 
-def shown_part(name: str, value: Any, n_heads: int) -> Any:
-    """Of a wide map and its bias the features that figures show."""
-    return value[..., shown_features(value.shape[-1], n_heads)] if name[:2] in ("W_", "b_") else value
+def shown_part(name: str, value: Any, n_heads: int, most: int) -> Any:
+    """Of a wide map or its bias the features that the figure shows; another input as it is."""
+    return value[..., shown_features(value.shape[-1], n_heads, most)] if name[:2] in ("W_", "b_") else value
 
 
 def derive_number(trace: SideBySide, head: int, number: str, *place: int) -> list[Step]:

@@ -34,7 +34,7 @@ def head_matrix(example: ExampleTrace, computation: Computation, tensor: str, ti
     """A tensor of the one head that is computed, with what its mask hides; "k_transposed" is k, a column each."""
     if tensor == "k_transposed":
         axes = {"rows": feature_axis(computation.result.k.shape[1]), "columns": token_axis(example.tokens, KEYS)}
-        look = {"key": tensor, "take": lambda k: k.mT, **axes} | look
+        look = {"take": lambda k: k.mT, "name": tensor, "axes": ("d_k", "keys"), **axes} | look
         return traced_matrix(computation, "k", title, example.tokens, **look)
     if tensor in ("masked", "weights"):
         look = {"visible": computation.result.visible} | look

@@ -142,7 +142,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=rf"{formula} \qquad {hidden} \text{{ of }} {both.masked.visible.numel()}",
         figures=(figure,),
-        code=computation.code(SHOWN[choices.view], attend, attention=both.masked),
+        code=computation.code(SHOWN[choices.view], mask_scores, attention=both.masked),
         ask=question_picker("mask", QUESTIONS, example.example.seed, example, both.free, both.masked),
         derive=lambda tensor, *place: computation.follow(f"masked.{tensor}").derive(*place),
     )

@@ -1,1 +1,5 @@
 """Lesson: whether attention knows the order."""
+
+from lessons.screen.message import message
+
+TITLE, PLACE = message("Positions"), 31

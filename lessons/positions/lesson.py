@@ -5,41 +5,26 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Literal
 
-from jaxtyping import Bool
-from torch import Tensor
-
-from attention_core.masks import causal_mask
+from attention_core.permutation import BothOrders, Permutation, Residual, attend_with_positions, measure_residuals
+from attention_core.positions import PositionKind
 from lessons.example.example import Example, ExampleTrace, run_example
-from lessons.kit.matrices import BELOW_CONTROLS, head_matrix
+from lessons.kit.differences import compare, gap_matrix
+from lessons.kit.matrices import BELOW_CONTROLS, traced_matrix
 from lessons.kit.questions import question_picker
-from lessons.positions.derivation import derive_in_order
-from lessons.positions.permutation import (
-    BothOrders,
-    Permutation,
-    PositionKind,
-    Residual,
-    added_positions,
-    attend_in_both_orders,
-    attend_with_positions,
-    measure_residuals,
-    similarity_of_query_and_key,
-    similarity_of_rows,
-)
-from lessons.positions.positioned_head import (
-    PositionedHead,
-    head_projections,
-    positioned_head,
+from lessons.positions.own_head import (
+    derive_in_order,
+    in_both_orders,
     remarks_on_rows,
     whose_head,
     without_own_positions,
 )
 from lessons.positions.questions import QUESTIONS
-from lessons.positions.views import distance_view, rows_view
-from lessons.screen.arithmetic import term
+from lessons.positions.views import View, distance_view, rows_view
 from lessons.screen.format import distinguishable
 from lessons.screen.message import Magnitude, Message, message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Step, Table
+from lessons.screen.screen import Cells, Matrices, Matrix, Screen, Table
+from lessons.trace.computation import Computation
+from lessons.trace.head import head_inputs
 
 HEADING = message("Does attention know the order?")
 OPENING = message(
@@ -70,149 +55,95 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Both orders, or what positions add and turn; and what the permutation leaves for every kind of positions."""
     example, asked = without_own_positions(example), example
-    own = positioned_head(example, head, choices.kind)
-    mask = causal_mask(len(example.tokens)) if choices.causal else None
-    both = attend_in_both_orders(own.x, own.projections, choices.permutation, own.kind, own.seed, mask)
-    residuals = residuals_of(example.example, head, choices.permutation)
+    kind, order = choices.kind, choices.permutation
+    both = in_both_orders(example, head, kind, order, causal=choices.causal)
+    residuals, about = residuals_of(example.example, head, order), ()
+    if choices.view == "distance":
+        figure, computation, shown = distance_view(example, head, kind, choices.token)
+    elif choices.view == "rows":
+        figure, computation, shown = rows_view(example, head, kind)
+    else:
+        measured = next(r for r in residuals if (r.kind, r.causal) == (kind, choices.causal))
+        figure, computation, shown = orders_view(example, both, measured, choices)
+        about = (attend_with_positions,)
     return Screen(
-        figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
-        code=Code(
-            (attend_with_positions, attend_in_both_orders),
-            both.plain,
-            example.scale,
-            partial(ran_orders, own, both, mask, choices),
-        ),
-        ask=question_picker("positions", QUESTIONS, own.seed, example, head, choices.permutation),
+        figures=(figure, residual_table(residuals)),
+        code=replace(computation.code(shown, *about, attention=both.result.own.head), scale=example.scale),
+        ask=question_picker("positions", QUESTIONS, example.example.seed, example, head, order),
         derive=partial(derive_in_order, example, head),
         remarks=remarks_on_rows(asked),
-    )
-
-
-def ran_orders(
-    own: PositionedHead, both: BothOrders, mask: Bool[Tensor, "tokens tokens"] | None, choices: Choices
-) -> Ran:
-    """Both orders, and what the view adds to them."""
-    values: dict[str, object] = {"kind": own.kind, "seed": own.seed, "x": own.x}
-    if choices.view == "rows":
-        return Ran(
-            values,
-            ("added = added_positions(kind, *x.shape, seed)", "positioned = x + added"),
-            {"added": own.added, "positioned": own.x + own.added},
-            (added_positions,),
-        )
-    if choices.view == "distance" and own.kind in ("none", "rotary"):
-        row = own.x[choices.token]
-        vectors = row @ own.projections.W_q, row @ own.projections.W_k
-        line = "alike = similarity_of_query_and_key(kind, x[token] @ head.W_q, x[token] @ head.W_k)"
-        similarity = similarity_of_query_and_key(own.kind, *vectors)
-        values = {"kind": own.kind, "x": own.x, "head": own.projections, "token": choices.token}
-        return Ran(values, (line,), {"alike.mean": similarity.mean}, (similarity_of_query_and_key,))
-    if choices.view == "distance":
-        similarity = similarity_of_rows(own.kind, own.x.shape[-1], own.seed)
-        values = {"kind": own.kind, "d_model": own.x.shape[-1], "seed": own.seed}
-        line = "alike = similarity_of_rows(kind, d_model, seed)"
-        return Ran(values, (line,), {"alike.mean": similarity.mean}, (similarity_of_rows,))
-    name = choices.view
-    values |= {"head": own.projections, "order": both.permutation, "may_attend": mask}
-    lines = ("both = attend_in_both_orders(x, head, order, kind, seed, may_attend)",)
-    return Ran(
-        values,
-        lines,
-        {f"both.plain.{name}": getattr(both.plain, name), f"both.permuted.{name}": getattr(both.permuted, name)},
-    )
-
-
-def figure_of(
-    example: ExampleTrace, own: PositionedHead, both: BothOrders, residuals: tuple[Residual, ...], choices: Choices
-) -> Figure:
-    """The view that was chosen."""
-    if choices.view == "distance":
-        return distance_view(example, own, choices.token)
-    if choices.view == "rows":
-        return rows_view(example, own)
-    measured = next(r for r in residuals if (r.kind, r.causal) == (choices.kind, choices.causal))
-    band = in_both_orders(own, both, choices.view)
-    return Matrices(
-        key="positions_figure",
-        name=message("Shuffled tokens, and positions"),
-        bands=(tuple(band),),
-        first="own",
-        notice=tuple(notice_order(example, both, measured, choices.view)),
-        weights=whose_head(example, own),
-        height=BELOW_CONTROLS,
     )
 
 
 @lru_cache(maxsize=64)
 def residuals_of(example: Example, head: int, permutation: Permutation) -> tuple[Residual, ...]:
     """What this permutation leaves for every kind of positions; computed once while all this stays as it is."""
-    trace = without_own_positions(run_example(example))
-    return measure_residuals(trace.x, head_projections(trace, head), permutation, example.seed)
+    inputs = head_inputs(without_own_positions(run_example(example)), head)
+    arrays = (inputs[name] for name in ("x", "W_q", "W_k", "W_v"))
+    return measure_residuals(*arrays, permutation, inputs["scale"], example.seed)
 
 
-def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weights", "output"]) -> Iterator[Matrix]:
+def orders_view(example: ExampleTrace, computation: Computation, measured: Residual, choices: Choices) -> View:
+    """The output or the weights in both orders."""
+    tensor, order = choices.view, choices.permutation
+    figure = Matrices(
+        key="positions_figure",
+        name=message("Shuffled tokens, and positions"),
+        bands=(tuple(matrices_in_both_orders(computation, tensor, example.tokens, order)),),
+        first="own",
+        notice=tuple(notice_order(example, computation.result, order, measured, tensor)),
+        weights=whose_head(example, choices.kind),
+        height=BELOW_CONTROLS,
+    )
+    return figure, computation, (f"own.head.{tensor}", tensor, f"shuffled.head.{tensor}")
+
+
+def matrices_in_both_orders(
+    computation: Computation, tensor: Literal["weights", "output"], tokens: tuple[str, ...], order: Permutation
+) -> Iterator[Matrix]:
     """Attended in the sentence's order; that, shuffled; shuffled first; and for the output, the difference.
 
-    Queries move, so rows do; of the weights, keys and columns as well.
+    Queries move, so rows do; of the weights, keys and columns as well. What is the same lights up together.
     """
-    order, moved = both.permutation, own.permuted(both.permutation)
-    plain, permuted = own.derivation(both.plain), moved.derivation(both.permuted)
-    of_weights = tensor == "weights"
-    then = both.weights_permuted if of_weights else both.output_permuted
-    first = getattr(both.permuted, tensor)
+    both, there, of_weights = computation.result, list(order), tensor == "weights"
+    seen, moved = both.own.head.visible, tuple(tokens[old] for old in order)
+    visible = {"own": seen, "then": seen[there][:, there], "first": both.shuffled.head.visible} if of_weights else {}
     shuffled = ("then", "first") if of_weights else ("then", "first", "gap")
-    after = head_matrix(permuted, tensor, message("shuffle, then attend"), first, key="first")
-
-    def old(i: int, j: int) -> tuple[int, int]:
-        return order[i], order[j] if of_weights else j
 
     def others(i: int, j: int) -> tuple[Cells, ...]:
         new = order.index(i), order.index(j) if of_weights else j
         return tuple(Cells(key, *new) for key in shuffled)
 
     def same(i: int, j: int) -> tuple[Cells, ...]:
-        return Cells("own", *old(i, j)), *(Cells(key, i, j) for key in shuffled)
+        return Cells("own", order[i], order[j] if of_weights else j), *(Cells(key, i, j) for key in shuffled)
 
-    yield head_matrix(plain, tensor, message("attend"), getattr(both.plain, tensor), key="own", sources=others)
-    yield replace(
-        after,
-        key="then",
-        title=message("attend, then shuffle"),
-        values=then,
-        sources=same,
-        visible=both.plain.visible[list(order)][:, list(order)].tolist() if of_weights else None,
-        came_from=None if of_weights else order,
-        step=lambda i, j: plain.step(tensor, *old(i, j)),
-        before=lambda i, j: plain.before(tensor, *old(i, j)),
-    )
-    yield replace(after, sources=same)
+    def matrix(key: str, path: str, title: Message, tokens: tuple[str, ...] = moved, **look: object) -> Matrix:
+        look = {"key": key, "visible": visible.get(key), "sources": same} | look
+        return traced_matrix(computation, path, title, tokens, **look)
+
+    yield matrix("own", f"own.head.{tensor}", message("attend"), tokens, sources=others)
+    came_from = None if of_weights else order
+    yield matrix("then", tensor, message("attend, then shuffle"), computed=True, came_from=came_from)
+    first = matrix("first", f"shuffled.head.{tensor}", message("shuffle, then attend"))
+    yield first
     if not of_weights:
-        says, gap = message("shuffle, then attend − attend, then shuffle"), first - then
-        yield Matrix(
-            key="gap",
-            title=message("difference"),
-            values=gap,
-            rows=after.rows,
-            columns=after.columns,
-            scale="difference",
-            remark=message("at most {most}", most=Magnitude(both.residual)),
-            sources=same,
-            step=lambda i, j: Step(says, term(float(first[i, j])) - float(then[i, j]), float(gap[i, j])),
-            before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)),
-        )
+        says = message("shuffle, then attend − attend, then shuffle")
+        yield gap_matrix(compare(first.values, both.output, gap=says), first, both.residual, sources=same)
 
 
 # What there is to notice.
 
 
-def notice_order(example: ExampleTrace, both: BothOrders, measured: Residual, view: str) -> Iterator[Message]:
+def notice_order(
+    example: ExampleTrace, both: BothOrders, order: Permutation, measured: Residual, view: str
+) -> Iterator[Message]:
     """What the permutation does."""
     if len(example.tokens) == 1:
         yield message("One token has only one order: take a longer sentence to shuffle.")
-    elif both.permutation == tuple(range(len(example.tokens))):
+    elif order == tuple(range(len(example.tokens))):
         yield message("This is the sentence's own order. Ask for another shuffle to see what moves.")
     elif measured.knows_order:
-        yield notice_trace(example, both, view)
+        yield notice_trace(example, both, order, view)
         yield why_it_shows(measured)
     else:
         yield notice_no_trace(measured)
@@ -224,17 +155,17 @@ def notice_order(example: ExampleTrace, both: BothOrders, measured: Residual, vi
             yield message("With these tokens and this order, nothing shows.")
 
 
-def notice_trace(example: ExampleTrace, both: BothOrders, view: str) -> Message:
+def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, view: str) -> Message:
     """The number that differs most."""
-    first, then = both.output_permuted, both.permuted.output
-    of_weights = view == "weights" and float((both.permuted.weights - both.weights_permuted).abs().max()) > VISIBLE
+    first, then = both.output, both.shuffled.head.output
+    of_weights = view == "weights" and float((both.shuffled.head.weights - both.weights).abs().max()) > VISIBLE
     if of_weights:
-        first, then = both.weights_permuted, both.permuted.weights
+        first, then = both.weights, both.shuffled.head.weights
     row, column = divmod(int((then - first).abs().argmax()), first.shape[-1])
     before, after = distinguishable(float(first[row, column]), float(then[row, column]))
-    token = example.names[both.permutation[row]]
+    token = example.names[order[row]]
     if of_weights:
-        key = message("itself") if row == column else example.names[both.permutation[column]]
+        key = message("itself") if row == column else example.names[order[column]]
         return message(
             "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we "
             "shuffle first, and no weight differs by more.",

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 from attention_core.embeddings import rotate, sinusoidal_positions
-from attention_core.masks import causal_mask
+from attention_core.permutation import Permutation
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
@@ -21,9 +21,7 @@ from lessons.kit.questions import (
     two_alike,
     two_of,
 )
-from lessons.positions.derivation import attention_with
-from lessons.positions.permutation import Permutation, attend_in_both_orders, attend_with_positions
-from lessons.positions.positioned_head import head_projections
+from lessons.positions.own_head import in_both_orders, in_own_order
 from lessons.screen.message import Fixed, Message, message
 from lessons.screen.screen import Card
 
@@ -39,7 +37,7 @@ def moved_row(order: Permutation, random: Generator) -> int:
 def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """A weight belongs to two tokens, not to two positions."""
     row, column = moved_row(order, random), moved_row(order, random)
-    (i, j), weights = (order[row], order[column]), attention_with(example, head, causal=False).weights
+    (i, j), weights = (order[row], order[column]), in_own_order(example, head).result.head.weights
     if i == j:
         return None
     a, b = example.names[i], example.names[j]
@@ -97,7 +95,7 @@ def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, ran
     i = order[0]
     if i == 0:
         return None
-    masked, free = (attention_with(example, head, causal=causal) for causal in (True, False))
+    masked, free = (in_own_order(example, head, causal=causal).result.head for causal in (True, False))
     f = below(masked.v.shape[-1], random)
     a = example.names[i]
     return asks_about(
@@ -241,7 +239,7 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permuta
     """Without positions the same token comes out the same; with them it does not."""
     first, second = two_alike((example.x[:, None] == example.x).all(dim=-1), random)
     kind = ("none", "sinusoidal")[below(2, random)]
-    output = attend_with_positions(example.x, head_projections(example, head), kind, example.example.seed).output
+    output = in_own_order(example, head, kind).result.head.output
     gap = float((output[first] - output[second]).abs().max())
     if SAME < gap < OTHER:
         return None
@@ -261,11 +259,10 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permuta
 
 def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Without a mask only the rows move; the causal mask alone changes what a token sees."""
-    n, row, causal = len(example.tokens), moved_row(order, random), below(2, random) == 1
-    mask = causal_mask(n) if causal else None
-    projections, seed = head_projections(example, head), example.example.seed
-    both = attend_in_both_orders(example.x, projections, order, "none", seed, mask)
-    gap = float((both.permuted.output[row] - both.plain.output[order[row]]).abs().max())
+    row, causal = moved_row(order, random), below(2, random) == 1
+    both = in_both_orders(example, head, "none", order, causal=causal).result
+    shuffled, own = both.shuffled.head.output, both.own.head.output
+    gap = float((shuffled[row] - own[order[row]]).abs().max())
     if SAME < gap < OTHER:
         return None
     prompt = message(
@@ -274,7 +271,7 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
         token=example.names[order[row]],
         row=row + 1,
     )
-    stays = float((both.permuted.output - both.plain.output).abs().max())
+    stays = float((shuffled - own).abs().max())
     still = Card(
         message("The whole output stays as it is, row by row."),
         message("The output rows are permuted in the same way as the tokens: they move with them."),

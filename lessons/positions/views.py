@@ -1,117 +1,91 @@
 """What positions add to X, how they turn queries and keys, and how alike they are over distance."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from lessons.example.example import ExampleTrace
-from lessons.kit.matrices import BELOW_CONTROLS, head_matrix, token_axis
-from lessons.positions.permutation import (
+from attention_core.positions import (
     N_POSITIONS,
+    PositionedRows,
+    PositionKind,
     Similarity,
+    TurnedVectors,
+    add_positions,
     added_positions,
-    attend_with_positions,
     over_distance,
     similarity_of_query_and_key,
     similarity_of_rows,
+    turn_vectors,
     wavelengths,
 )
-from lessons.positions.positioned_head import (
-    PositionedHead,
-    added_step,
-    angle_step,
-    going_in_step,
-    positioned_head,
-    whose_head,
-)
+from lessons.example.example import ExampleTrace
+from lessons.kit.matrices import BELOW_CONTROLS, token_axis, traced_matrix
+from lessons.positions.own_head import compute_with_positions, whose_head
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Token, message, plural
-from lessons.screen.screen import Axis, Cells, Curves, Line, Matrices, Matrix
+from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix
+from lessons.trace.computation import Computation
 
 DISTANCES = {"near": 1, "further": 8, "far": 32}  # of which the curve is told
+View = tuple[Figure, Computation, tuple[str, ...]]  # the picture, what it was computed by, and what the program shows
 
 
-def rows_view(example: ExampleTrace, own: PositionedHead) -> Matrices:
+def rows_view(example: ExampleTrace, head: int, kind: PositionKind) -> View:
     """What goes in at each position, or how queries and keys are turned."""
-    rotary = own.kind == "rotary"
-    band = turned_vectors(example, own) if rotary else added_rows(own)
-    notice = notice_turned(own) if rotary else notice_added(own)
-    random = rotary or own.kind == "learned" or example.example.source != "journey"
-    return Matrices(
+    rotary = kind == "rotary"
+    computation = compute_with_positions(turn_vectors if rotary else add_positions, example, head, kind)
+    found = computation.result
+    band = turned_vectors(example, computation) if rotary else added_rows(example, computation, kind)
+    notice = notice_turned(example, found) if rotary else notice_added(example, found, kind)
+    random = rotary or kind == "learned" or example.example.source != "journey"
+    figure = Matrices(
         key="positions_figure",
         name=message("Shuffled tokens, and positions"),
         bands=(tuple(band),),
         first="q" if rotary else "x",
         notice=tuple(notice),
-        weights=whose_head(example, own) if random else None,
+        weights=whose_head(example, kind) if random else None,
         height=BELOW_CONTROLS,
     )
+    shown = ("angles", "q_turned", "k_turned") if rotary else ("positions", "going_in")
+    return figure, computation, shown if kind != "none" else ("going_in",)
 
 
-def added_rows(own: PositionedHead) -> Iterator[Matrix]:
+def added_rows(example: ExampleTrace, computation: Computation, kind: PositionKind) -> Iterator[Matrix]:
     """X, and where something is added to it, that and the sum."""
-    derivation = own.derivation(attend_with_positions(own.x, own.projections, own.kind, own.seed))
-    x = head_matrix(derivation, "x", message("X"), own.x, key="x", given=True)
-    yield x
-    if own.kind == "none":
-        return
-    added = own.added
     titles = {"sinusoidal": message("+ sinusoidal"), "learned": message("+ learned, untrained")}
-    yield Matrix(
-        key="p",
-        title=titles[own.kind],
-        values=added,
-        rows=x.rows,
-        columns=x.columns,
-        colour="weight",
-        step=lambda i, j: added_step(own, i, j),
-    )
-    yield Matrix(
-        key="sum",
-        title=message("= what goes in"),
-        values=own.x + added,
-        rows=x.rows,
-        columns=x.columns,
-        step=lambda i, j: going_in_step(own, i, j),
-        before=lambda i, j: (derivation.step("x", i, j), added_step(own, i, j)),
-    )
+    yield traced_matrix(computation, "x", message("X"), example.tokens, given=True)
+    if kind in titles:
+        yield traced_matrix(computation, "positions", titles[kind], example.tokens, key="p", colour="weight")
+        yield traced_matrix(computation, "going_in", message("= what goes in"), example.tokens, key="sum")
 
 
-def turned_vectors(example: ExampleTrace, own: PositionedHead) -> Iterator[Matrix]:
+def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[Matrix]:
     """Queries and keys before and after they are turned, and the angles."""
-    still = attend_with_positions(own.x, own.projections, "none", own.seed)
-    turned = attend_with_positions(own.x, own.projections, "rotary", own.seed)
-    before, after = positioned_head(example, own.head, "none").derivation(still), own.derivation(turned)
-    rows = token_axis(tuple(name.text for name in own.names))
-    pairs = Axis(message("pairs"), tuple(str(pair + 1) for pair in range(own.angles.shape[1])), one=message("pair"))
-
-    def made_of(vector: str) -> Callable[[int, int], tuple[Cells, ...]]:
-        return lambda i, j: (*(Cells(vector, i, j - j % 2 + half) for half in (0, 1)), Cells("angle", i, j // 2))
-
-    yield head_matrix(before, "q", message("Q"), still.q, key="q", rows=rows)
-    yield Matrix(
-        key="angle",
-        title=message("angles (radians)"),
-        values=own.angles,
-        rows=rows,
-        columns=pairs,
-        step=lambda i, j: angle_step(own, i, j),
-    )
-    yield head_matrix(after, "q", message("Q turned"), turned.q, key="q_turned", rows=rows, sources=made_of("q"))
-    yield head_matrix(before, "k", message("K"), still.k, key="k", rows=rows)
-    yield head_matrix(after, "k", message("K turned"), turned.k, key="k_turned", rows=rows, sources=made_of("k"))
+    rows, n_pairs = token_axis(example.tokens), computation.result.angles.shape[1]
+    pairs = Axis(message("pairs"), tuple(str(pair + 1) for pair in range(n_pairs)), one=message("pair"))
+    titles = {
+        "q": message("Q"),
+        "angles": message("angles (radians)"),
+        "q_turned": message("Q turned"),
+        "k": message("K"),
+        "k_turned": message("K turned"),
+    }
+    for path, title in titles.items():
+        look = {"key": "angle", "columns": pairs} if path == "angles" else {"colour": path[0]}
+        yield traced_matrix(computation, path, title, example.tokens, rows=rows, **look)
 
 
-def notice_added(own: PositionedHead) -> Iterator[Message]:
+def notice_added(example: ExampleTrace, rows: PositionedRows, kind: PositionKind) -> Iterator[Message]:
     """What is added to X, and how long it is beside X."""
-    if own.kind == "none":
+    if rows.positions is None:
         yield message("Nothing is added: a row of X says which token it is, and nothing says where it stands.")
         return
-    if own.kind == "learned":
+    if kind == "learned":
         yield message(
             "One row for each position, drawn at random from seed {seed}. They are untrained: only training "
             "would give them a meaning.",
-            seed=own.seed,
+            seed=example.example.seed,
         )
     else:
-        waves = wavelengths(own.x.shape[-1])
+        waves = wavelengths(example.x.shape[-1])
         shown = {"first": Fixed(waves[0], 1), "last": Fixed(waves[-1], 0)}
         if len(waves) == 1:
             yield message("A wave over the positions, which repeats every {first} positions.", first=shown["first"])
@@ -122,39 +96,42 @@ def notice_added(own: PositionedHead) -> Iterator[Message]:
             )
     yield message(
         "On average an added row has the length {added}, and a row of X the length {x}.",
-        added=Fixed(float(own.added.norm(dim=-1).mean())),
-        x=Fixed(float(own.x.norm(dim=-1).mean())),
+        added=Fixed(float(rows.positions.norm(dim=-1).mean())),
+        x=Fixed(float(example.x.norm(dim=-1).mean())),
     )
 
 
-def notice_turned(own: PositionedHead) -> Iterator[Message]:
+def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Message]:
     """How far the query of the last token is turned, and that its length stays."""
-    last = len(own.names) - 1
+    last = len(example.names) - 1
     yield message("Nothing is added: queries and keys are turned.")
     if last == 0:
         yield message("The first position has the angle 0, so with one token nothing turns yet.")
         return
-    degrees = [Fixed(angle, 1) for angle in own.angles[last].rad2deg().tolist()]
+    degrees = [Fixed(angle, 1) for angle in turned.angles[last].rad2deg().tolist()]
     angles = ListOf(tuple(message("{degrees}°", degrees=angle) for angle in degrees))
     yield plural(
         "The pair of features of the query of {token} turns by {angles}; its length stays {length}.",
         "The {count} pairs of features of the query of {token} turn by {angles}; its length stays {length}.",
         len(degrees),
-        token=own.names[last],
+        token=example.names[last],
         angles=angles,
-        length=Fixed(float((own.x[last] @ own.projections.W_q).norm())),
+        length=Fixed(float(turned.q[last].norm())),
     )
 
 
-def distance_view(example: ExampleTrace, own: PositionedHead, token: int) -> Curves:
+def distance_view(example: ExampleTrace, head: int, kind: PositionKind, token: int) -> View:
     """How alike two positions are: the vectors added at them, or a query and a key set there."""
-    if own.kind in ("none", "rotary"):
-        row, who = own.x[token], own.names[token]
-        similarity = similarity_of_query_and_key(own.kind, row @ own.projections.W_q, row @ own.projections.W_k)
-        notice, axis = notice_query_and_key(similarity, who), message("positions from the query to the key")
+    if kind in ("none", "rotary"):
+        row = example.x[token]
+        computation = compute_with_positions(similarity_of_query_and_key, example, head, kind, row=row)
+        similarity, axis = computation.result, message("positions from the query to the key")
+        notice = notice_query_and_key(similarity, kind, example.names[token])
     else:
-        similarity = similarity_of_rows(own.kind, own.x.shape[-1], own.seed)
-        notice, axis = notice_rows(similarity, own), message("positions from one to the other")
+        width = example.x.shape[-1]
+        computation = compute_with_positions(similarity_of_rows, example, head, kind, d_model=width)
+        similarity, axis = computation.result, message("positions from one to the other")
+        notice = notice_rows(similarity, example, kind)
     line = Line(
         key="mean",
         name=message("mean cosine"),
@@ -163,19 +140,20 @@ def distance_view(example: ExampleTrace, own: PositionedHead, token: int) -> Cur
         low=similarity.least,
         high=similarity.most,
     )
-    return Curves(
+    figure = Curves(
         key="distance_figure",
         name=message("Similarity over distance"),
         lines=(line,),
         width=760,
         notice=tuple(notice),
-        weights=None if own.kind == "sinusoidal" else whose_head(example, own),
+        weights=None if kind == "sinusoidal" else whose_head(example, kind),
         x=axis,
         y=message("cosine"),
         x_domain=(similarity.distances[0], similarity.distances[-1]),
         y_domain=(-1.0, 1.0),
         height=300,
     )
+    return figure, computation, ("mean",)
 
 
 def told(similarity: Similarity) -> dict[str, Fixed]:
@@ -183,9 +161,9 @@ def told(similarity: Similarity) -> dict[str, Fixed]:
     return {name: Fixed(similarity.at(distance)) for name, distance in DISTANCES.items()}
 
 
-def notice_query_and_key(similarity: Similarity, who: Token) -> Iterator[Message]:
+def notice_query_and_key(similarity: Similarity, kind: PositionKind, who: Token) -> Iterator[Message]:
     """Whether a query and a key fit better when they are near."""
-    if similarity.kind == "none":
+    if kind == "none":
         yield message(
             "Without positions the query and the key of {token} have the cosine {cosine} at every distance.",
             token=who,
@@ -201,14 +179,14 @@ def notice_query_and_key(similarity: Similarity, who: Token) -> Iterator[Message
     yield only_distance(similarity)
 
 
-def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Message]:
+def notice_rows(similarity: Similarity, example: ExampleTrace, kind: PositionKind) -> Iterator[Message]:
     """Whether rows that are added at near positions are more alike, and whether only the distance counts."""
     variation = Magnitude(similarity.variation)
-    if own.kind == "learned":
+    if kind == "learned":
         yield message(
             "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance "
             "means nothing to them: pairs at the same distance differ by up to {variation}.",
-            seed=own.seed,
+            seed=example.example.seed,
             variation=variation,
         )
         return
@@ -217,7 +195,7 @@ def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Message
         "at 8 and {far} at 32.",
         **told(similarity),
     )
-    width = own.x.shape[-1]
+    width = example.x.shape[-1]
     if width % 2 == 0:
         yield only_distance(similarity)
     elif width == 1:
@@ -227,14 +205,14 @@ def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Message
             variation=variation,
         )
     else:
-        paired = added_positions("sinusoidal", N_POSITIONS, width, own.seed)[:, :-1]
+        paired = added_positions("sinusoidal", N_POSITIONS, width, 0)[:, :-1]
         yield message(
             "Pairs at the same distance differ by up to {variation}, but only because the number of features, {width}, "
             "is odd: the last sine has no cosine beside it. Without that feature they differ by at most {paired}, "
             "which is rounding: then only the distance counts.",
             variation=variation,
             width=width,
-            paired=Magnitude(over_distance("sinusoidal", paired, paired).variation),
+            paired=Magnitude(over_distance(paired, paired).variation),
         )
 
 

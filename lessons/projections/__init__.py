@@ -1,1 +1,3 @@
 """Lesson: queries, keys and values."""
+
+TITLE, PLACE = "Q, K, V", 22

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attention_core.heads import MultiHeadAttention
-from lessons.pytorch.parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
+from attention_core.parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, message, plural
 from lessons.screen.screen import Listing
 

@@ -2,43 +2,43 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention_core.attention import attend
-from attention_core.heads import linear, merge_heads
-from attention_core.weights import named_weights
-from lessons.example.example import ExampleTrace
-from lessons.heads.derivation import ManyHeadsDerivation
-from lessons.heads.example import HeadsExample, HeadsTrace, run_heads, shown_features, whose_heads
-from lessons.heads.notices import notice_model
-from lessons.heads.program import beginning, is_wide
-from lessons.kit.matrices import BELOW_CONTROLS
-from lessons.kit.questions import question_picker
-from lessons.pytorch.answers import derive_beside_pytorch
-from lessons.pytorch.implementations import level_listings, three_levels
-from lessons.pytorch.masks_view import meanings_band, notice_meanings
-from lessons.pytorch.parity import (
+from attention_core.heads import merge_heads
+from attention_core.parity import (
     Parity,
     compare_with_pytorch,
     copy_to_pytorch,
     fits_pytorch,
+    heads_beside_function,
     heads_by_function,
     one_mask_for_both,
     shapes_of_batch,
 )
+from attention_core.weights import named_weights
+from lessons.example.example import ExampleTrace
+from lessons.heads.compute import too_wide
+from lessons.heads.example import MOST_FEATURES, HeadsExample, HeadsTrace, run_heads, shown_features, whose_heads
+from lessons.heads.notices import notice_model
+from lessons.heads.tensors_view import whole
+from lessons.kit.differences import compare, gap_matrix
+from lessons.kit.matrices import BELOW_CONTROLS, traced_matrix
+from lessons.kit.questions import question_picker
+from lessons.pytorch.compute import Beside, beside_pytorch, derive_beside_pytorch
+from lessons.pytorch.implementations import level_listings, three_levels
+from lessons.pytorch.masks_view import meanings_band, notice_meanings
 from lessons.pytorch.questions import QUESTIONS
 from lessons.pytorch.random_cases import case_figures
 from lessons.pytorch.weights_view import averaged_band, notice_averaged
-from lessons.screen.arithmetic import term
 from lessons.screen.format import names
 from lessons.screen.message import ListOf, Magnitude, Message, message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Step, Table
+from lessons.screen.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Table
+from lessons.trace.computation import Computation
 
 HEADING = message("Is this what PyTorch computes?")
 OPENING = message(
@@ -62,19 +62,13 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Ours beside PyTorch's. All that this lesson takes from the running example is in its choices."""
-    trace = run_heads(choices.example)
-    parity = compare_with_pytorch(trace.tokens, trace.x, choices.may_attend, trace.module, trace.added)
-    attention, derivation = parity.trace.heads.select(0), derive_ours(parity)
+    beside = beside_pytorch(run_heads(choices.example), choices.may_attend)
+    trace, parity = beside.ours, beside.parity
     return Screen(
-        figures=tuple(figures_of(parity, derivation, choices, trace)),
-        code=Code(
-            (copy_to_pytorch, compare_with_pytorch, one_mask_for_both) if parity.theirs else (heads_by_function,),
-            attention,
-            attention.q.shape[-1] ** -0.5,
-            partial(ran_parity, trace, parity),
-        ),
-        ask=question_picker("pytorch", QUESTIONS, trace.example.seed, parity),
-        derive=partial(derive_beside_pytorch, parity, derivation),
+        figures=tuple(figures_of(beside, choices)),
+        code=code_of_view(beside, choices.view),
+        ask=question_picker("pytorch", QUESTIONS, trace.example.seed, parity, names(trace.tokens)),
+        derive=partial(derive_beside_pytorch, beside),
         remarks=(
             *notice_model(trace),
             *why_not_the_module(trace),
@@ -84,46 +78,25 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     )
 
 
-def ran_parity(trace: HeadsTrace, parity: Parity) -> Ran:
-    """Ours beside PyTorch's two functions, and one mask for both; of what is too wide to write, the heads alone."""
-    if parity.theirs is None or is_wide(trace):
-        return ran_from_queries(parity)
-    values, (*drawing, _, _), uses = beginning(trace)
-    values = {name: value for name, value in values.items() if name != "scale"}  # PyTorch's functions have their own
-    values |= {"may_attend": parity.may_attend, "tokens": trace.tokens}
-    positions = "" if trace.added is None else ", p"
-    lines = (
-        *drawing,
-        f"parity = compare_with_pytorch(tokens, x, may_attend, module{positions})",
-        "both = one_mask_for_both(parity)",
-    )
-    shown = {
-        "parity.trace.output": parity.trace.output,
-        "parity.module": parity.module,
-        "parity.fused": parity.fused,
-        "parity.averaged": parity.averaged,
-        "both.kept": one_mask_for_both(parity).kept,
-    }
-    return Ran(values, lines, shown, uses)
-
-
-def ran_from_queries(parity: Parity) -> Ran:
-    """The heads by F.scaled_dot_product_attention and by ours; values that are the identity hand the weights back."""
-    heads = parity.trace.heads
-    values = {"q": heads.q, "k": heads.k, "v": heads.v, "may_attend": parity.may_attend}
-    values |= {"W_o": parity.ours.W_o, "b_o": parity.ours.b_o}
-    lines = (
-        "heads = attend(q, k, v, may_attend)",
-        "ours, theirs = merge_heads(heads.output), merge_heads(heads_by_function(q, k, v, may_attend))",
-        "output, averaged = linear(theirs, W_o, b_o), heads.weights.mean(dim=0)",
-    )
-    shows = {
-        "ours": parity.trace.concatenated,
-        "theirs": merge_heads(parity.fused),
-        "output": parity.trace.output,
-        "averaged": heads.weights.mean(dim=0),
-    }
-    return Ran(values, lines, shows, (attend, merge_heads, linear, heads_by_function))
+def code_of_view(beside: Beside, view: str) -> Code:
+    """Ours beside PyTorch's functions; of what the module cannot hold, or no program, the heads alone."""
+    ours, parity = beside.ours, beside.parity
+    every = {"x": parity.x, "may_attend": parity.may_attend, "ours": parity.ours, "positions": parity.positions}
+    if parity.theirs is None or too_wide(parity.ours) or view == "fused":
+        shown = shown_features(parity.ours.W_o.shape[-1], ours.n_heads)
+        vectors = {role: getattr(ours.heads, role) for role in "qkv"}
+        maps = {"W_o": parity.ours.W_o[:, shown], "b_o": None if parity.ours.b_o is None else parity.ours.b_o[shown]}
+        inputs, function = {**vectors, "may_attend": parity.may_attend, **maps}, heads_beside_function
+        shows, about = ("ours", "theirs", "output", "averaged"), heads_by_function
+    elif view == "meanings":
+        inputs = {"mask" if name == "may_attend" else name: value for name, value in every.items()}
+        function, shows, about = one_mask_for_both, ("blocked", "kept", "without_weights"), copy_to_pytorch
+    else:
+        inputs, function, about = every, compare_with_pytorch, copy_to_pytorch
+        shows = "trace.output", "module", "fused", "averaged"
+    given = {name: value for name, value in inputs.items() if value is not None}
+    code = Computation(function, given).code(shows, about, attention=ours.heads.select(0))
+    return replace(code, scale=ours.scale)
 
 
 def why_not_the_module(trace: HeadsTrace) -> tuple[Message, ...]:
@@ -166,18 +139,9 @@ def with_batch_axis(parity: Parity, view: str) -> tuple[Message, ...]:
     )
 
 
-def derive_ours(parity: Parity) -> ManyHeadsDerivation:
-    """How the numbers of our heads come about."""
-    divisor = f"√{parity.trace.heads.q.shape[-1]}"
-    return ManyHeadsDerivation(
-        names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x, parity.trace.output, parity.added
-    )
-
-
-def figures_of(
-    parity: Parity, derivation: ManyHeadsDerivation, choices: Choices, trace: HeadsTrace
-) -> Iterator[Figure]:
+def figures_of(beside: Beside, choices: Choices) -> Iterator[Figure]:
     """What one view shows."""
+    parity, who = beside.parity, names(beside.ours.tokens)
     if choices.view == "cases":
         yield from case_figures(choices.cases)
         return
@@ -185,13 +149,13 @@ def figures_of(
         yield from level_listings(three_levels(parity))
         return
     if choices.view == "weights":
-        band, notice = averaged_band(parity, derivation), notice_averaged(parity)
+        band, notice = averaged_band(beside), notice_averaged(parity, who)
     elif choices.view == "meanings":
-        two = one_mask_for_both(parity)
-        band, notice = meanings_band(two, derivation), notice_meanings(parity, two)
+        two = one_mask_for_both(parity.x, parity.may_attend, parity.ours, parity.positions)
+        band, notice = meanings_band(beside, two), notice_meanings(two, who)
     else:
         yield parity_rows(parity)
-        band, notice = outputs_band(parity, choices.view, derivation), [notice_parity(parity, choices.view)]
+        band, notice = outputs_band(beside, choices.view), [notice_parity(parity, choices.view)]
     band = tuple(band)
     yield Matrices(
         key="parity_figure",
@@ -200,7 +164,7 @@ def figures_of(
         notice=tuple(notice),
         first="theirs" if choices.view in THEIRS else band[0].key,
         height=BELOW_CONTROLS,
-        weights=whose_heads(trace),
+        weights=whose_heads(beside.ours),
     )
     if parity.theirs is not None:
         yield parameter_table(parity)
@@ -217,45 +181,25 @@ def parity_rows(parity: Parity) -> Facts:
     return Facts(key="differences", name=message("How far apart ours and PyTorch's are"), facts=tuple(facts))
 
 
-def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
+def outputs_band(beside: Beside, view: str) -> Iterator[Matrix]:
     """Ours, theirs and the difference, feature by feature; of very wide outputs some features of each head."""
+    parity, function = beside.parity, THEIRS[view]
     if view == "fused":
         tensor, theirs, most = "concatenated", merge_heads(parity.fused), parity.fused_difference
     else:
         tensor, theirs, most = "output", parity.module, parity.module_difference
-    shown = shown_features(derivation.features(tensor), derivation.n_heads)
-    ours, theirs = derivation.tensors[tensor][:, shown], theirs[:, shown]
-    gaps = theirs - ours
-
-    def ours_and_difference(i: int, j: int) -> Step:
-        one, other = float(ours[i, j]), float(theirs[i, j])
-        says = message("{function}: ours + the difference", function=THEIRS[view])
-        return Step(says, term(one) + (other - one), other)
-
-    def difference(i: int, j: int) -> Step:
-        arithmetic = term(float(theirs[i, j])) - float(ours[i, j])
-        return Step(message("{function} − ours", function=THEIRS[view]), arithmetic, float(gaps[i, j]))
-
-    first = derivation.matrix(tensor, message("ours"), ours, shown, key="ours", colour="v")
-    look = {"rows": first.rows, "columns": first.columns, "before": first.derive}
-    yield first
-    yield Matrix(
-        key="theirs",
-        title=message("{function}", function=THEIRS[view]),
-        values=theirs,
-        colour="v",
-        step=ours_and_difference,
-        **look,
+    ours = whole(beside.ours, tensor, MOST_FEATURES, key="ours", title=message("ours"), colour="v", remark=None)
+    shown = shown_features(theirs.shape[-1], beside.ours.n_heads)
+    comparison = compare(
+        theirs[:, shown],
+        ours.values,
+        one=message("{function}", function=function),
+        gap=message("{function} − ours", function=function),
     )
-    yield Matrix(
-        key="gap",
-        title=message("difference"),
-        values=gaps,
-        scale="difference",
-        step=difference,
-        remark=message("at most {most}", most=Magnitude(most)),
-        **look,
-    )
+    look = {"key": "theirs", "rows": ours.rows, "columns": ours.columns, "colour": "v"}
+    yield ours
+    yield traced_matrix(comparison, "one", message("{function}", function=function), (), **look)
+    yield gap_matrix(comparison, ours, most)
 
 
 def notice_parity(parity: Parity, view: str) -> Message:

@@ -1,77 +1,35 @@
 """One boolean mask, given to two functions of PyTorch that read it in opposite ways."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from lessons.heads.derivation import ManyHeadsDerivation
-from lessons.kit.head_derivation import HeadDerivation
-from lessons.kit.matrices import KEYS, QUERIES, head_matrix, token_axis
-from lessons.pytorch.parity import Parity, TwoMeanings
-from lessons.screen.arithmetic import term
-from lessons.screen.format import names
-from lessons.screen.message import Fixed, Message, message, plural
-from lessons.screen.screen import Matrix, Step
+from attention_core.parity import TwoMeanings
+from lessons.kit.matrices import KEYS, QUERIES, token_axis, traced_matrix
+from lessons.pytorch.compute import Beside, compute_meanings
+from lessons.screen.message import Fixed, Message, Token, message, plural
+from lessons.screen.screen import Matrix
 
 
-def meanings_band(two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
-    """The mask, and the weights of head 1 that each function makes of it."""
-    mask, own = two.mask.float(), derivation.head(0)
-    tokens = tuple(name.text for name in own.names)
-
-    def entry(i: int, j: int) -> Step:
-        says = message("the mask for {query} → {key}: 1 is True", query=own.names[i], key=own.names[j])
-        return Step(says, term(float(mask[i, j])), float(mask[i, j]))
-
-    yield Matrix(
-        key="mask",
-        title=message("mask: 1 is True"),
-        values=mask,
-        rows=token_axis(tokens, QUERIES),
-        columns=token_axis(tokens, KEYS),
-        scale="weight",
-        colour="weight",
-        step=entry,
-        given=True,
-    )
-    yield blocked_weights(two, own)
-    yield head_matrix(
-        own, "weights", message("scaled_dot_product_attention"), two.kept[0], key="kept", visible=two.mask.tolist()
-    )
+def meanings_band(beside: Beside, two: TwoMeanings) -> Iterator[Matrix]:
+    """The mask, and the weights of head 1 that each function makes of it. A blind row has no numbers."""
+    tokens, computation = beside.ours.tokens, compute_meanings(beside)
+    axes = {"rows": token_axis(tokens, QUERIES), "columns": token_axis(tokens, KEYS)}
+    look = {**axes, "scale": "weight", "colour": "weight"}
+    mask = {"values": two.mask.float(), "given": True, **look}
+    blocked = {"key": "blocked", "values": two.blocked[0], "visible": ~two.mask, **look}
+    kept = {"key": "kept", "values": two.kept[0], "visible": two.mask, **look}
+    yield traced_matrix(computation, "mask", message("mask: 1 is True"), tokens, **mask)
+    yield traced_matrix(computation, "blocked.weights", message("nn.MultiheadAttention"), tokens, **blocked)
+    yield traced_matrix(computation, "kept.weights", message("scaled_dot_product_attention"), tokens, **kept)
 
 
-def blocked_weights(two: TwoMeanings, own: HeadDerivation) -> Matrix:
-    """What nn.MultiheadAttention makes of the mask: it blocks where True. A blind row has no numbers."""
-    blind, visible = two.mask.all(dim=-1), (~two.mask).tolist()
-    masked = torch.tensor(own.numbers["scaled"]).masked_fill(two.mask, -math.inf)
-    numbers = own.numbers | {"masked": masked.tolist(), "weights": two.blocked[0].tolist()}
-    followed = replace(own, numbers=numbers, visible=visible)
-
-    def step(i: int, j: int) -> Step:
-        if not blind[i]:
-            return followed.step("weights", i, j)
-        says = message(
-            "weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value",
-            query=own.names[i],
-            key=own.names[j],
-        )
-        return Step(says, term(0) / 0, math.nan)
-
-    def before(i: int, j: int) -> Iterator[Step]:
-        return iter(()) if blind[i] else followed.before("weights", i, j)
-
-    return head_matrix(
-        followed, "weights", message("nn.MultiheadAttention"), two.blocked[0], key="blocked", step=step, before=before
-    )
-
-
-def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Message]:
+def notice_meanings(two: TwoMeanings, who: Sequence[Token]) -> Iterator[Message]:
     """One cell where the mask is True, in both functions; and who is left with nothing to look at."""
-    blocked, kept, who = two.blocked[0], two.kept[0], names(parity.tokens)
+    blocked, kept = two.blocked[0], two.kept[0]
     i, j = telling_cell(two.mask, kept)
     weight = float(blocked[i, j])
     yield message(
@@ -90,7 +48,7 @@ def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Message]:
     )
     blind = two.mask.all(dim=-1).nonzero().flatten().tolist()
     if blind:
-        yield notice_blind_rows(parity, two, blind)
+        yield notice_blind_rows(two, who, blind)
 
 
 def telling_cell(mask: Bool[Tensor, "queries keys"], kept: Float[Tensor, "queries keys"]) -> tuple[int, int]:
@@ -107,7 +65,7 @@ def telling_cell(mask: Bool[Tensor, "queries keys"], kept: Float[Tensor, "querie
     return divmod(int(shown.argmax()), len(mask))
 
 
-def notice_blind_rows(parity: Parity, two: TwoMeanings, blind: list[int]) -> Message:
+def notice_blind_rows(two: TwoMeanings, who: Sequence[Token], blind: list[int]) -> Message:
     """What the module gives a query that is blocked everywhere, with weights and without."""
     weights = message("the weights are numbers all the same")
     if two.blocked[:, blind].isnan().all():
@@ -115,12 +73,11 @@ def notice_blind_rows(parity: Parity, two: TwoMeanings, blind: list[int]) -> Mes
     output = message("with need_weights=False the output is not a number either")
     if not two.without_weights[blind].isnan().any():
         output = message("with need_weights=False numbers come out as if nothing were wrong")
-    query = names(parity.tokens)[blind[0]]
     return plural(
         "{query} is blocked everywhere: {weights}; {output}.",
         "{count} tokens are blocked everywhere, {query} first: {weights}; {output}.",
         len(blind),
-        query=query,
+        query=who[blind[0]],
         weights=weights,
         output=output,
     )

@@ -4,10 +4,12 @@ Each is about the same heads in our module and in PyTorch's two functions.
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 
 from attention_core.heads import MultiHeadAttention
+from attention_core.parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.kit.questions import (
     asks_about,
@@ -19,17 +21,15 @@ from lessons.kit.questions import (
     one_of,
     shaped,
 )
-from lessons.pytorch.parity import Parity, largest_absolute
-from lessons.screen.format import names
-from lessons.screen.message import ListOf, Magnitude, message
+from lessons.screen.message import ListOf, Magnitude, Token, message
 from lessons.screen.screen import Card, Question
 
 LEAST_DIFFERENCE = 0.01  # of other weights: a smaller one would look like the same
 
 
-def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | None:
+def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """nn.MultiheadAttention blocks where the mask is True."""
-    i, n = below(len(parity.tokens), random), len(parity.tokens)
+    i, n = below(len(who), random), len(who)
     true = int(parity.may_attend[i].sum())
     return asks_about(
         "blocked where True",
@@ -39,7 +39,7 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
                 "A boolean mask has {n} entries in the row of {query}, {true} of them True. nn.MultiheadAttention gets "
                 "it as attn_mask, just as it is. At how many keys may {query} look?",
                 n=n,
-                query=names(parity.tokens)[i],
+                query=who[i],
                 true=true,
             ),
             (n - true, message("nn.MultiheadAttention blocks where the mask is True."), message("True blocks a key")),
@@ -69,9 +69,9 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
     )
 
 
-def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question | None:
+def mask_for_the_function(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """F.scaled_dot_product_attention keeps where the mask is True."""
-    i, n = below(len(parity.tokens), random), len(parity.tokens)
+    i, n = below(len(who), random), len(who)
     false = int((~parity.may_attend[i]).sum())
     return asks_about(
         "blocked where False",
@@ -82,7 +82,7 @@ def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question |
                 "F.scaled_dot_product_attention gets it as attn_mask, just as it is. At how many keys may {query} "
                 "look?",
                 n=n,
-                query=names(parity.tokens)[i],
+                query=who[i],
                 false=false,
             ),
             (
@@ -114,12 +114,12 @@ def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question |
     )
 
 
-def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
+def reported_weight(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """What is reported is the average over the heads, and no head need have it."""
     i = one_of(parity.may_attend.sum(dim=-1) > 1, random)
     if parity.per_head is None or len(parity.per_head) == 1:
         return None
-    j, who = one_of(parity.may_attend[i], random), names(parity.tokens)
+    j = one_of(parity.may_attend[i], random)
     weights = parity.per_head[:, i, j].tolist()
     return asks_about(
         "averaged",
@@ -167,13 +167,13 @@ def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
 
 
 @beyond_figure
-def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
+def divided_twice(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """F.scaled_dot_product_attention divides by itself."""
     q, k = parity.trace.heads.q[0], parity.trace.heads.k[0]
     d_head, n = q.shape[-1], len(q)
     if d_head == 1:
         return None
-    i, j, who = below(n, random), below(n, random), names(parity.tokens)
+    i, j = below(n, random), below(n, random)
     score, root = float(q[i] @ k[j]), math.sqrt(d_head)
     return asks_about(
         "divided twice",
@@ -217,7 +217,7 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
 
 
 @beyond_figure
-def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | None:
+def weights_of_its_own(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """The same shape is not the same numbers."""
     if parity.theirs is None:
         return None
@@ -253,7 +253,7 @@ def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | No
 
 
 @beyond_figure
-def shape_of_packed_weights(parity: Parity, random: torch.Generator) -> Question | None:
+def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """Three projections on top of each other, each stored transposed. Always possible."""
     d_model = 2 + below(63, random)
     return multiple_choice(

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterator
 from functools import lru_cache
 
-from lessons.pytorch.parity import RandomCase, random_cases
+from attention_core.parity import RandomCase, random_cases
 from lessons.screen.message import ListOf, Magnitude, Message, message, plural
 from lessons.screen.screen import Facts, Figure, Points
 

@@ -1,1 +1,5 @@
 """Lesson: what the heads of a language model do."""
+
+from lessons.screen.message import message
+
+TITLE, PLACE = message("Read"), 50

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lessons.screen.screen import Figure, Matrices, Matrix, Screen
+from lessons.screen.screen import Figure, Matrix, Screen, matrices_figures
 
 
 def diff(now: Screen, then: Screen) -> Screen:
@@ -19,6 +19,6 @@ def with_past(figure: Figure, before: dict[str, Matrix]) -> Figure:
         same = past and tuple(past.values.shape) == tuple(matrix.values.shape)
         return replace(matrix, was=past.values) if same else matrix
 
-    if not isinstance(figure, Matrices):
+    if not matrices_figures([figure]):
         return figure
     return replace(figure, bands=tuple(tuple(map(remembering, band)) for band in figure.bands))

@@ -66,7 +66,8 @@ class Matrix:
     """One matrix of a figure.
 
     `step(i, j)` is the arithmetic of that cell and `before(i, j)` all that leads to it, from X and the weights on.
-    `sources(i, j)` are the cells that light up when one points at it. A question covers what is not `given`.
+    `sources(i, j)` are the cells that light up when one points at it, and so does the cell at the same place of its
+    `twin`, such as its gradient. A question covers what is not `given`.
     Frames stand for a matrix that is not `drawn` yet. `marked` cells carry a sign, and so do those that differ from
     what they were without the learner's edits (`was`). Once the question is answered, weights grow from what
     they `began` as, so that one sees how they are shared out anew; and the rows of a shuffled matrix slide from those
@@ -85,6 +86,7 @@ class Matrix:
     before: Callable[[int, int], Iterable[Step]] = lambda i, j: ()
     sources: Callable[[int, int], Iterable[Cells]] = lambda i, j: ()
     traced: Any = None  # a `Followed`, which says of each cell what it was made of
+    twin: str | None = None  # the key of another matrix with the same axes, which may stand in the figure
     given: bool = False
     drawn: bool = True
     marked: Array | None = None
@@ -158,6 +160,11 @@ class Line:
     high: Sequence[float] | None = None
     style: Literal["line", "dashed", "dots"] = "line"
     points: bool = False
+
+
+def matrices_figures(figures: Iterable[Figure]) -> list[Matrices]:
+    """Those that are figures of matrices."""
+    return [figure for figure in figures if isinstance(figure, Matrices)]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

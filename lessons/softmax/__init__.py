@@ -1,1 +1,5 @@
 """Lesson: how scores become weights."""
+
+from lessons.screen.message import message
+
+TITLE, PLACE = message("Softmax"), 25

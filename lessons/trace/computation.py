@@ -148,6 +148,7 @@ def at_path(result: Any, path: str) -> Any:
 def remembering(name: str, value: object, axes: Sequence[str]) -> object:
     """An input as an array that remembers; sizes, switches and texts as they are.
 
+    Whole numbers in an array are ids or places: they choose, and nothing is computed of them, so they stay plain.
     Numbers of 32 bits become the decimal numbers with which they are written: what a reader sees is what is computed.
     """
     if isinstance(value, float):
@@ -155,6 +156,8 @@ def remembering(name: str, value: object, axes: Sequence[str]) -> object:
     if not hasattr(value, "shape") or hasattr(value, "rule"):
         return value
     plain = np.asarray(value)
+    if plain.dtype.kind in "iu":
+        return plain
     if plain.dtype == np.float32:
         plain = np.array([float(str(number)) for number in plain.ravel()]).reshape(plain.shape)
     return given(plain, name, axes)

@@ -21,9 +21,10 @@ HEAD_SENTENCES: Mapping[str, Message] = {
     "W_q": message("W_q, row {row}, column {column}: an entry of W_q"),
     "W_k": message("W_k, row {row}, column {column}: an entry of W_k"),
     "W_v": message("W_v, row {row}, column {column}: an entry of W_v"),
-    "q": message("query of {query}, feature {feature}"),
-    "k": message("key of {key}, feature {feature}"),
-    "v": message("value of {key}, feature {feature}"),
+    "q": message("query of {query}, feature {feature}: its row of X · its column of W_q"),
+    "k": message("key of {key}, feature {feature}: its row of X · its column of W_k"),
+    "v": message("value of {key}, feature {feature}: its row of X · its column of W_v"),
+    "k_transposed": message("feature {feature} of the key of {key}: Kᵀ has a column for each key"),
     "scores": message("score of {key} for {query}: query · key"),
     "scaled": message("scaled score of {key} for {query}"),
     "masked": message("masked score of {key} for {query}: visible, so it stays"),
@@ -35,6 +36,16 @@ HEAD_SENTENCES: Mapping[str, Message] = {
     "weights": message("weight that {query} puts on {key}: its part of the sum"),
     "weights hidden": message("weight of {key} for {query}: masked, so it is exactly 0"),
     "output": message("output of {query}, feature {feature}: weights · values"),
+}
+
+
+WITH_POSITIONS = {
+    "q": message("query of {query}, feature {feature}: (its row of X + its position) · its column of W_q"),
+    "k": message("key of {key}, feature {feature}: (its row of X + its position) · its column of W_k"),
+}
+TURNED = {
+    "q": message("query of {query}, feature {feature}: turned by its position"),
+    "k": message("key of {key}, feature {feature}: turned by its position"),
 }
 
 
@@ -90,7 +101,8 @@ def divisor_of(example: ExampleTrace) -> str:
 def head_names(example: ExampleTrace, **sentences: Message) -> Names:
     """What a reader calls the numbers of a head: tokens by their names, and `sentences` beside the usual ones."""
     things = dict.fromkeys(("tokens", "queries", "keys"), example.names)
-    return Names({**HEAD_SENTENCES, **sentences}, things)
+    positions = TURNED if example.rotary else {} if example.added is None else WITH_POSITIONS
+    return Names({**HEAD_SENTENCES, **positions, **sentences}, things)
 
 
 def compute_head(

@@ -191,9 +191,8 @@ def texts_of(term: Term, n: int) -> Texts:
         mark = "−" if term.sign == "neg" else "not "
         lines = [mark + text for text in in_parentheses(first, 4)]
         return (lines, [0] * len(lines)) if term.sign == "neg" else ([f"[{line}]" for line in lines], [9] * len(lines))
-    (second,) = more
     if term.sign in COMPARED:
-        pairs = zip(in_parentheses(first, 3), in_parentheses(second, 3), strict=True)
+        pairs = zip(in_parentheses(first, 3), in_parentheses(*more, 3), strict=True)
         return [f"[{a} {term.sign} {b}]" for a, b in pairs], [9] * len(first[0])
     text = term.parts[1].text or ""
     if term.sign == "·" and text.startswith("1 ÷ "):  # times a number that is written as 1 ÷ √2
@@ -201,8 +200,9 @@ def texts_of(term: Term, n: int) -> Texts:
         return [f"{a} ÷ {divisor}" for a in in_parentheses(first, 3)], [3] * len(first[0])
     mark, (least, later), strength = INFIX[term.sign]
     bare = term.sign in "+−" and term.parts[0].sign == "number"  # a number below 0 may come first
-    begins = first[0] if bare else in_parentheses(first, least)
-    lines = [a + mark + b for a, b in zip(begins, in_parentheses(second, later), strict=True)]
+    lines = first[0] if bare else in_parentheses(first, least)
+    for texts in more:
+        lines = [a + mark + b for a, b in zip(lines, in_parentheses(texts, later), strict=True)]
     return lines, [1 if line[0] == "−" else strength for line in lines]
 
 
@@ -256,7 +256,8 @@ def write_lines(term: Term) -> list[str]:
                 continue
             texts, _ = texts_of(taken(here, found, 1), n)
             for place, text in zip(found.tolist(), texts, strict=True):
-                lines[int(waiting[place])] = f"{text} {'=' if exact[place] else '≈'} {results[place]}"
+                line = f"{text} {'=' if exact[place] else '≈'} {results[place]}"
+                lines[int(waiting[place])] = "0" if line == "0 = 0" else line  # a sum without terms
             waiting = waiting[~true]
             if not len(waiting):
                 break

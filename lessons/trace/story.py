@@ -14,14 +14,14 @@ sentence for each name.
 
 import math
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from attention_core.traced import Cells, EachCell, Given, Moved, Traced, sources_of
+from attention_core.traced import Cells, EachCell, Given, Moved, Traced, arrays_behind, sources_of
 from lessons.screen.message import Argument, Message, message
 from lessons.trace.lines import COMPARED, Term, taken, write_lines
 
@@ -129,6 +129,10 @@ def grown(cells: Cells, depth: int) -> Term:
             return parts[0]
         if made.sign == parts[0].sign == "+" and parts[0].kept is not None:  # x·W + b is one sum
             return Term("+", values, (*parts[0].parts, *parts[1:]), kept=parts[0].kept)
+    if made.sign == "+":  # a + b + c is one sum, too
+        parts = tuple(
+            one for part in parts for one in (part.parts if part.sign == "+" and part.kept is None else (part,))
+        )
     return Term(made.sign, values, parts, cells=cells)
 
 
@@ -147,7 +151,7 @@ def sum_of_products(parts: Sequence[Cells], values: np.ndarray, depth: int) -> T
     """Σ left · right, without factors that are a constant 1, and without terms that are nothing."""
     factors = tuple(settled(part) for part in parts)
     kept = ~(vanishing(factors[0]) | vanishing(factors[1]))
-    written = tuple(cells for cells in factors if not changes_nothing(number(cells), "·")) or factors[:1]
+    written = tuple(cells for cells in factors if not changes_nothing(number(cells), "·", kept)) or factors[:1]
     if len(written) == 1:  # as e^(a − m) in the sum of a softmax
         term = operand(written[0], depth + 1, "sum")
     else:
@@ -163,12 +167,21 @@ def vanishing(cells: Cells) -> np.ndarray:
     return cells.values == 0
 
 
-def changes_nothing(term: Term, sign: str) -> bool:
-    """True for a condition or a constant of the core that is added as 0 or multiplied as 1, such as + [Σ = 0]."""
-    if term.cells is None or not (term.values == (sign == "·")).all():
+def changes_nothing(term: Term, sign: str, kept: np.ndarray | bool = True) -> bool:
+    """True for a condition or a constant of the core that is added as 0 or multiplied as 1, such as + [Σ = 0].
+
+    In a sum only the terms that are `kept` matter.
+    """
+    if term.cells is None or not ((term.values == (sign == "·")) | ~np.asarray(kept)).all():
         return False
-    rule = settled(term.cells, through_names=True).array.rule
-    return getattr(rule, "kind", "") in ("constant", "number") or getattr(rule, "sign", "") in COMPARED
+    source = settled(term.cells, through_names=True).array
+    return getattr(source.rule, "sign", "") in COMPARED or made_of_constants(source)
+
+
+def made_of_constants(array: Traced) -> bool:
+    """True where no input has a part in an array, such as the share of each position in a mean."""
+    rules = (behind.rule for behind in arrays_behind(array))
+    return all(rule.kind != "input" for rule in rules if isinstance(rule, Given))
 
 
 def hidden(cells: Cells) -> np.ndarray:
@@ -190,6 +203,20 @@ def hidden_number(cells: Cells) -> np.ndarray:
     return cells.values == -math.inf if isinstance(cells.array.rule, Given) else hidden(cells)
 
 
+def without_terms(cells: Cells) -> np.ndarray:
+    """True for a sum of products that has no term left to tell: see `vanishing`."""
+    made = settled(cells, through_names=True).made
+    if made.sign != "products":
+        return np.zeros(cells.at.shape, bool)
+    return (vanishing(made.parts[0]) | vanishing(made.parts[1])).all(axis=-1)
+
+
+def kinds_of(cells: Cells) -> np.ndarray:
+    """What is added to the name of an array, for the sentence about each of its cells: see `Names`."""
+    nothing = np.where(without_terms(cells), " nothing", "")
+    return np.where(hidden_number(cells), " hidden", np.where(np.isnan(cells.values), " undefined", nothing))
+
+
 # What they are called.
 
 
@@ -197,30 +224,34 @@ def hidden_number(cells: Cells) -> np.ndarray:
 class Names:
     """What a reader calls cells.
 
-    `sentences` has one for each name of an array, with what counts its axes as arguments: {query}, {key}, {token},
-    {head}, {feature}, {word}; "masked hidden" is said of cells of `masked` that a mask hides, and "max of masked" of a
-    maximum of it that has no name of its own. `things` are what the entries of an axis are called, by the name of the
-    axis; those of others are counted from 1.
+    `sentences` has one for each name of an array, with what counts its axes as arguments, also within a sentence that
+    is an argument itself: {query}, {key}, {token}, {head}, {feature}, {word}; "masked hidden" is said of cells of
+    `masked` that a mask hides, "weights undefined" of those of `weights` that are no number, "d_q nothing" of cells of
+    `d_q` that are sums without a term that counts, and "max of masked" of a maximum of it that has no name of its own.
+    `things` are what the entries of an axis are called, by the name of the axis; "shuffled.keys" are those of the keys
+    in the part `shuffled` of a result. Those of others are counted from 1. `known` are arrays, by their names, whose
+    cells a story takes as they are, unless it is about one of them.
     """
 
     sentences: Mapping[str, Message]
     things: Mapping[str, Sequence[Argument]]
+    known: Collection[str] = ()
 
     def call(self, cells: Cells) -> list[Message]:
         """The sentence for each of these cells."""
         array, said = cells.array, []
-        plain, masked = (self.sentence(array, is_hidden) for is_hidden in (False, True))
         entries = self.entries(array, cells.at.ravel())
-        for i, is_hidden in enumerate(hidden_number(cells).ravel().tolist()):
-            sentence = masked if is_hidden else plain
-            said.append(filled(sentence, {name: those[i] for name, those in entries.items()}))
+        kinds = kinds_of(cells)
+        sentences = {kind: self.sentence(array, kind) for kind in np.unique(kinds).tolist()}
+        for i, kind in enumerate(kinds.ravel().tolist()):
+            said.append(filled(sentences[kind], {name: those[i] for name, those in entries.items()}))
         return said
 
-    def sentence(self, array: Traced, is_hidden: bool) -> Message:
-        """The sentence of an array."""
+    def sentence(self, array: Traced, kind: str) -> Message:
+        """The sentence of an array, and of this kind of its cells where they have one of their own."""
         name = (array.name or "").rpartition(".")[2]
         if name:
-            keys = [key + " hidden" * is_hidden for key in (array.name, name)] + [array.name, name]
+            keys = [array.name + kind, name + kind, array.name, name]
             fallback = message("{name}", name=name)
         else:
             sign = getattr(array.rule, "sign", "products")
@@ -299,7 +330,7 @@ def name_behind(array: Traced) -> str:
 
 
 def axes_of_annotation(kind: object) -> tuple[str, ...]:
-    """The names of axes in an annotation of jaxtyping; "*batch" stands for any in front, of which the last counts heads."""
+    """The names of axes in an annotation of jaxtyping; "*batch" are any in front, of which the last counts heads."""
     kinds = (kind, *get_args(kind))
     words = next((one.dim_str.split() for one in kinds if getattr(one, "dim_str", "")), [])
     return tuple(word for word in words if word != "...")
@@ -358,11 +389,16 @@ def line_of(cells: Cells, names: Names) -> tuple[Line, Term]:
 def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: bool = False) -> list[Line]:
     """All lines that lead to a cell, from the inputs on, each once, sources first and its own last; see `lines_of`."""
     lines: dict[tuple[int, int], Line] = {}
+    at = np.ravel_multi_index(tuple(index), array.shape) if array.ndim else 0
+    told = Cells(array, np.asarray(at))
+    known = () if called(told).array.name in names.known else names.known
 
     def add_lines(cells: Cells, *, asked: bool = False) -> None:
         cells = called(cells) if asked else settled(cells)
         key = (id(cells.array), int(cells.at))
-        if key in lines or isinstance(settled(cells, through_names=True).array.rule, Given):
+        there_from_the_start = isinstance(settled(cells, through_names=True).array.rule, Given)
+        untold = there_from_the_start and not (cells.array.name and hidden_number(cells))
+        if key in lines or cells.array.name in known or untold:
             return
         line, term = line_of(cells, names)
         for source in told_first(term):
@@ -370,8 +406,7 @@ def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: boo
                 add_lines(source)
         lines[key] = line
 
-    at = np.ravel_multi_index(tuple(index), array.shape) if array.ndim else 0
-    add_lines(Cells(array, np.asarray(at)), asked=not computed)
+    add_lines(told, asked=not computed)
     return list(lines.values())
 
 

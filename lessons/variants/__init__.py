@@ -1,1 +1,5 @@
 """Lesson: what today's models change."""
+
+from lessons.screen.message import message
+
+TITLE, PLACE = message("Variants"), 60

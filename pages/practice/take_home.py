@@ -5,7 +5,7 @@ from attention_ui.page.drawer import show_drawer
 from attention_ui.practice.take_home_view import take_home_panel
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
-from lessons.worksheet import sheet, tasks
+from lessons.take_home import sheet, tasks
 
 opening(sheet)
 show_notes(*link_notes())

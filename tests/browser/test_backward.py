@@ -1,6 +1,6 @@
 """What only a browser shows of the way back: what lights up with a gradient, its derivation, the fold of a screen."""
 
-from attention_ui.figures.matrices import tooltip
+from attention_ui.figures.matrices.matrices import tooltip
 from attention_ui.page.derivation import LAST_STEPS
 from lessons.backward.lesson import Choices, screen
 from lessons.example.example import Example, run_example

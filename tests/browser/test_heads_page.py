@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from lessons.example.example import Example, run_example
 from lessons.heads.example import heads_example
 from lessons.heads.lesson import Choices, screen

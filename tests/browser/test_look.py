@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_ui.figures.ribbons_chart import WHOLE_RIBBON
+from attention_ui.figures.sentence.ribbons_chart import WHOLE_RIBBON
 from lessons.example.example import learnt_example, run_example
 from lessons.overview.sentence_view import Choices, screen
 

@@ -7,7 +7,7 @@ from attention_ui.page.contents import CONTENTS
 from tests.chromium import SETTLED
 
 SIZES = {"laptop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
-ASKED = [entry.address for entry in CONTENTS if entry.section not in ("Begin here", "Practice")]
+ASKED = [entry.address for entry in CONTENTS if entry.section not in ("start", "practice")]
 PANEL = ".st-key-with_panel_{}"
 # Where the first picture in a part of the page stands on it, wherever one has scrolled to, once it has stood a while.
 STANDS = """selector => {

@@ -3,7 +3,7 @@
 import pytest
 from overview_cells import matrices_of
 
-from attention_ui.figures.matrices import tooltip
+from attention_ui.figures.matrices.matrices import tooltip
 from lessons.example.example import Example
 
 

@@ -1,6 +1,6 @@
 """What only a browser shows of the lesson on the language model: pointing at a word shows its arcs alone."""
 
-from attention_ui.figures.arcs import top_keys
+from attention_ui.figures.sentence.arcs import top_keys
 from lessons.example.language_model_text import ReadChoices, first_head_named, read
 from lessons.read.lesson import read_screen
 

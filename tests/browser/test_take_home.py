@@ -5,7 +5,7 @@ import zipfile
 
 from attention_ui.practice.class_sheets import ClassOrder
 from attention_ui.practice.take_home_view import file_of_sheet
-from lessons.worksheet.sheet import SheetChoices, choices_of_code
+from lessons.take_home.sheet import SheetChoices, choices_of_code
 
 ORDER = ClassOrder(SheetChoices(tasks=2, seed=8), 3, "letter")
 POINTS = {"a4": (595, 842), "letter": (612, 792)}  # of a page

@@ -2,7 +2,7 @@
 
 from overview_cells import matrices_of
 
-from attention_ui.figures.matrices import tooltip
+from attention_ui.figures.matrices.matrices import tooltip
 from attention_ui.page.derivation import LAST_STEPS
 from lessons.example.example import Example
 from lessons.screen.format import equation

@@ -11,6 +11,7 @@ from torch import nn
 from attention_core.head_measures import head_contributions
 from attention_core.heads import MultiHeadAttention, split_heads
 from attention_core.masks import causal_mask, full_mask
+from attention_core.parity import compare_with_pytorch, shapes_of_batch
 from attention_core.randomness import generator
 from lessons.example.example import MAX_TOKENS, Example, run_example
 from lessons.example.presets import JOURNEY_X
@@ -26,7 +27,6 @@ from lessons.heads.example import (
     run_heads,
     shown_features,
 )
-from lessons.pytorch.parity import compare_with_pytorch, shapes_of_batch
 
 PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
 WITH_MODULE = [key for key in HEADS_PRESETS if key != "drawn"]
@@ -149,7 +149,7 @@ def test_a_built_in_preset_is_what_pytorchs_own_module_gives_in_its_notebook(key
     assert torch.equal(trace.module.W_o, theirs.out_proj.weight.T)
     torch.testing.assert_close(trace.output, output.squeeze(1), atol=1e-6, rtol=0)
     torch.testing.assert_close(trace.heads.weights.mean(dim=0), averaged.squeeze(0), atol=1e-6, rtol=0)
-    parity = compare_with_pytorch(trace.tokens, trace.x, full_mask(len(x)), trace.module)
+    parity = compare_with_pytorch(trace.x, full_mask(len(x)), trace.module)
     torch.testing.assert_close(parity.averaged, averaged.squeeze(0), atol=1e-6, rtol=0)
     assert shapes_of_batch(parity) == (batch.shape, output.shape, averaged.shape)
 

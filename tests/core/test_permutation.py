@@ -10,51 +10,59 @@ from hypothesis import strategies as st
 from attention_core.attention import attend
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
-from attention_core.randomness import generator
-from lessons.example.example import Example, run_example
-from lessons.positions.permutation import (
-    FURTHEST,
-    N_POSITIONS,
-    Projections,
-    added_positions,
+from attention_core.permutation import (
     attend_in_both_orders,
     attend_with_positions,
-    kinds_for,
-    measure_residual,
     measure_residuals,
     random_permutation,
     read_permutation,
+)
+from attention_core.positions import (
+    FURTHEST,
+    N_POSITIONS,
+    add_positions,
+    added_positions,
+    kinds_for,
     similarity_of_query_and_key,
     similarity_of_rows,
     wavelengths,
 )
-from lessons.positions.positioned_head import head_projections
+from attention_core.randomness import generator
+from lessons.example.example import Example, run_example
+from lessons.trace.head import head_inputs
 
 SIZES = st.tuples(st.integers(1, 12), st.integers(1, 11), st.integers(1, 7), st.integers(1, 5))
 KINDS = ["none", "sinusoidal", "learned", "rotary"]
 
 
 def drawn(n, d_model, d_k, d_v, seed=0):
-    """Tokens and the maps of one head, all of different sizes."""
+    """Tokens and the maps W_q, W_k and W_v of one head, all of different sizes."""
     random = generator(seed)
-    x, *maps = (
-        torch.randn(shape, generator=random) for shape in ((n, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v))
-    )
-    return x, Projections(*maps, 1 / math.sqrt(d_k))
+    shapes = (n, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v)
+    return [torch.randn(shape, generator=random) for shape in shapes]
 
 
-def attend_by_loops(x, head, positions, causal):
+def both_orders(head, order, kind, seed=0, mask=None):
+    return attend_in_both_orders(*head, order, mask, head[1].shape[1] ** -0.5, kind, seed)
+
+
+def residual_of(head, order, kind, seed, causal):
+    measured = measure_residuals(*head, order, head[1].shape[1] ** -0.5, seed)
+    return next(r for r in measured if (r.kind, r.causal) == (kind, causal))
+
+
+def attend_by_loops(x, W_q, W_k, W_v, scale, positions, causal):
     """One head with rows added to x, number by number and in double precision."""
     rows = [[float(a) + float(b) for a, b in zip(r, p, strict=True)] for r, p in zip(x, positions, strict=True)]
 
     def project(W):
         return [[sum(r[f] * float(W[f, c]) for f in range(len(r))) for c in range(W.shape[1])] for r in rows]
 
-    q, k, v = project(head.W_q), project(head.W_k), project(head.W_v)
+    q, k, v = map(project, (W_q, W_k, W_v))
     output = []
     for i in range(len(rows)):
         keys = range(i + 1) if causal else range(len(rows))
-        powers = [math.exp(head.scale * sum(a * b for a, b in zip(q[i], k[j], strict=True))) for j in keys]
+        powers = [math.exp(scale * sum(a * b for a, b in zip(q[i], k[j], strict=True))) for j in keys]
         output.append(
             [sum(p * v[j][c] for p, j in zip(powers, keys, strict=True)) / sum(powers) for c in range(len(v[0]))]
         )
@@ -64,30 +72,32 @@ def attend_by_loops(x, head, positions, causal):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned"])
 def test_positions_are_added_before_projecting(kind, causal):
-    x, head = drawn(5, 3, 2, 7)
-    head = Projections(head.W_q, head.W_k, head.W_v, 0.3)
-    mask = causal_mask(5) if causal else None
-    trace = attend_with_positions(x, head, kind, 11, mask)
-    expected = attend_by_loops(x, head, added_positions(kind, 5, 3, 11), causal)
-    assert torch.allclose(trace.output, torch.tensor(expected), atol=1e-5)
+    head, mask = drawn(5, 3, 2, 7), causal_mask(5) if causal else None
+    trace = attend_with_positions(*head, mask, 0.3, kind, 11)
+    rows = torch.zeros(5, 3) if kind == "none" else added_positions(kind, 5, 3, 11)
+    expected = attend_by_loops(*head, 0.3, rows, causal)
+    assert torch.allclose(trace.head.output, torch.tensor(expected), atol=1e-5)
 
 
 def test_rotary_positions_turn_queries_and_keys_but_not_values():
-    x, head = drawn(7, 5, 4, 3)
-    trace = attend_with_positions(x, head, "rotary", 0)
-    assert torch.equal(trace.v, x @ head.W_v)
+    x, W_q, W_k, W_v = drawn(7, 5, 4, 3)
+    trace = attend_with_positions(x, W_q, W_k, W_v, None, 0.5, "rotary", 0).head
+    assert torch.equal(trace.v, x @ W_v)
     for place in range(7):
         for pair in range(2):
             angle = place / 10000 ** (2 * pair / 4)
             turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
-            for turned, W in ((trace.q, head.W_q), (trace.k, head.W_k)):
+            for turned, W in ((trace.q, W_q), (trace.k, W_k)):
                 own = slice(2 * pair, 2 * pair + 2)
                 assert torch.allclose(turned[place, own], turn @ (x[place] @ W)[own], atol=1e-5)
 
 
 def test_added_positions_are_the_tables_they_say():
     assert torch.equal(added_positions("sinusoidal", 5, 3, 1), sinusoidal_positions(5, 3))
-    assert not added_positions("none", 5, 3, 1).any() and not added_positions("rotary", 5, 3, 1).any()
+    x = torch.ones(5, 3)
+    for kind in ("none", "rotary"):
+        rows = add_positions(x, kind, 1)
+        assert rows.going_in is x and rows.positions is None
     learned = added_positions("learned", 7, 3, 1)
     assert torch.equal(learned[:5], added_positions("learned", 5, 3, 1)), "a longer sentence keeps the first rows"
     assert not torch.equal(learned, added_positions("learned", 7, 3, 2))
@@ -95,69 +105,64 @@ def test_added_positions_are_the_tables_they_say():
 
 @given(SIZES, st.integers(0, 9999))
 def test_without_mask_and_positions_the_output_is_shuffled_along(sizes, seed):
-    x, head = drawn(*sizes, seed=seed)
-    both = attend_in_both_orders(x, head, random_permutation(sizes[0], seed), "none", 0)
-    size = max(1, float(both.plain.output.abs().max())) * max(1, float(both.plain.scaled.abs().max()))
+    head, order = drawn(*sizes, seed=seed), random_permutation(sizes[0], seed)
+    both = both_orders(head, order, "none")
+    own = both.own.head
+    size = max(1, float(own.output.abs().max())) * max(1, float(own.scaled.abs().max()))
     assert both.residual <= 1e-5 * size
-    assert torch.allclose(both.weights_permuted, both.permuted.weights, atol=1e-5 * size)
-    measured = measure_residual(x, head, both.permutation, "none", 0, False)
+    assert torch.allclose(both.weights, both.shuffled.head.weights, atol=1e-5 * size)
+    measured = residual_of(head, order, "none", 0, False)
     assert not measured.knows_order
     assert measured.residual == both.residual
 
 
 def test_moved_output_and_weights_are_those_of_the_same_tokens():
-    x, head = drawn(5, 3, 2, 7)
+    x, W_q, *_ = head = drawn(5, 3, 2, 7)
     order = (2, 0, 4, 1, 3)
-    both = attend_in_both_orders(x, head, order, "sinusoidal", 3)
-    assert torch.equal(both.permuted.q, (x[[2, 0, 4, 1, 3]] + sinusoidal_positions(5, 3)) @ head.W_q)
+    both = both_orders(head, order, "sinusoidal", 3)
+    own, shuffled = both.own.head, both.shuffled.head
+    assert torch.equal(shuffled.q, (x[[2, 0, 4, 1, 3]] + sinusoidal_positions(5, 3)) @ W_q)
     for i, old_i in enumerate(order):
-        assert torch.equal(both.output_permuted[i], both.plain.output[old_i])
+        assert torch.equal(both.output[i], own.output[old_i])
         for j, old_j in enumerate(order):
-            assert both.weights_permuted[i, j] == both.plain.weights[old_i, old_j]
+            assert both.weights[i, j] == own.weights[old_i, old_j]
     differences = [
-        abs(float(a) - float(b))
-        for a, b in zip(both.permuted.output.flatten(), both.output_permuted.flatten(), strict=True)
+        abs(float(a) - float(b)) for a, b in zip(shuffled.output.flatten(), both.output.flatten(), strict=True)
     ]
     assert both.residual == pytest.approx(max(differences))
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @given(seed=st.integers(0, 500))
-def test_positions_and_the_mask_give_the_order_away(kind, seed):
-    x, head = drawn(7, 5, 4, 3, seed=seed)
-    order = random_permutation(7, seed)
-    for causal in (False, True):
-        assert measure_residual(x, head, order, kind, seed, causal).knows_order == (causal or kind != "none")
+def test_positions_and_the_mask_give_the_order_away(seed):
+    measured = measure_residuals(*drawn(7, 5, 4, 3, seed=seed), random_permutation(7, seed), 0.5, seed)
+    assert {r.kind for r in measured} == set(KINDS)
+    for r in measured:
+        assert r.knows_order == (r.causal or r.kind != "none")
 
 
-@given(SIZES, st.sampled_from(KINDS), st.booleans())
-def test_the_own_order_leaves_nothing_at_all(sizes, kind, causal):
-    n, _, d_k, _ = sizes
-    x, head = drawn(*sizes)
-    if kind in kinds_for(d_k):
-        measured = measure_residual(x, head, tuple(range(n)), kind, 0, causal)
+@given(SIZES)
+def test_the_own_order_leaves_nothing_at_all(sizes):
+    for measured in measure_residuals(*drawn(*sizes), tuple(range(sizes[0])), 0.5, 0):
         assert measured.residual == measured.precise == 0
 
 
 def test_the_first_token_under_the_causal_mask_sees_itself_alone():
-    x, head = drawn(5, 3, 2, 7)
-    both = attend_in_both_orders(x, head, (4, 3, 2, 1, 0), "none", 0, causal_mask(5))
-    assert torch.allclose(both.permuted.output[0], x[4] @ head.W_v, atol=1e-6)
+    x, *_, W_v = head = drawn(5, 3, 2, 7)
+    both = both_orders(head, (4, 3, 2, 1, 0), "none", mask=causal_mask(5))
+    assert torch.allclose(both.shuffled.head.output[0], x[4] @ W_v, atol=1e-6)
 
 
 @pytest.mark.parametrize(("d_k", "kinds"), [(2, KINDS), (3, KINDS[:3]), (1, KINDS[:3]), (8, KINDS)])
 def test_rotary_positions_are_offered_for_even_d_k_only(d_k, kinds):
     assert list(kinds_for(d_k)) == kinds
-    trace = run_example(Example(source="sentence", d_k=d_k))
-    residuals = measure_residuals(trace.x, head_projections(trace, 0), random_permutation(6, 1), 0)
+    residuals = measure_residuals(*drawn(6, 3, d_k, 2), random_permutation(6, 1), 0.5, 0)
     assert [(r.kind, r.causal) for r in residuals] == [(kind, causal) for kind in kinds for causal in (False, True)]
 
 
 def test_the_projections_of_a_head_are_those_that_ran():
     trace = run_example(Example(source="sentence", n_heads=3, d_k=2, d_v=5, causal=False))
     for head in range(3):
-        maps = head_projections(trace, head)
-        again = attend_with_positions(trace.x, maps, "none", 0)
+        again = attend_with_positions(**head_inputs(trace, head), kind="none", seed=0).head
         assert torch.allclose(again.output, trace.heads.output[head], atol=1e-6)
 
 
@@ -223,8 +228,9 @@ def test_only_the_distance_counts_for_even_sines_and_for_rotations():
     assert similarity_of_rows("sinusoidal", 8, 0).variation < 1e-5
     assert 1e-2 < similarity_of_rows("sinusoidal", 3, 0).variation < 0.1
     assert similarity_of_rows("learned", 8, 0).variation > 0.5
-    q, k = torch.randn(2, 4, generator=generator(5))
-    rotary, none = (similarity_of_query_and_key(kind, q, k) for kind in ("rotary", "none"))
+    row, W_q, W_k, _ = drawn(1, 3, 4, 2, seed=5)
+    q, k = row @ W_q, row @ W_k
+    rotary, none = (similarity_of_query_and_key(row[0], W_q, W_k, kind) for kind in ("rotary", "none"))
     assert rotary.variation < 1e-5 and none.variation < 1e-6
     assert none.mean == pytest.approx([none.at(0)] * len(none.mean), abs=1e-6)
     assert rotary.at(0) == pytest.approx(none.at(0), abs=1e-5)
@@ -239,6 +245,6 @@ def test_wavelengths_are_where_a_wave_comes_round():
 
 
 def test_attention_itself_is_what_runs():
-    x, head = drawn(5, 3, 2, 7)
-    plain = attend(x @ head.W_q, x @ head.W_k, x @ head.W_v, scale=head.scale)
-    assert torch.equal(attend_with_positions(x, head, "none", 0).output, plain.output)
+    x, *maps = drawn(5, 3, 2, 7)
+    own = attend(*(x @ W for W in maps), scale=0.7)
+    assert torch.equal(attend_with_positions(x, *maps, None, 0.7, "none", 0).head.output, own.output)

@@ -14,8 +14,8 @@ from screens import JUDGE, Case, Ranked, by_largest, by_text, check_sentence, ch
 from torch.nn.functional import cross_entropy
 
 from attention_core.tasks import PronounTask
-from attention_core.training import held_out_batch
-from lessons.backward.check_view import CHECKED, STEP_SIZES
+from attention_core.training import gradient_of, held_out_batch
+from lessons.backward.check_view import CHECKED, STEP_SIZES, places_of
 from lessons.backward.gradients_view import STAGES_BACK
 from lessons.backward.lesson import Choices, screen
 from lessons.backward.one_prediction import (
@@ -31,8 +31,9 @@ from lessons.backward.sums_view import sentence_that_shares
 from lessons.backward.update_view import RATES, TRIED, notice_others, notice_promise
 from lessons.example.example import Example, run_example
 from lessons.kit.questions import question_picker
-from lessons.screen.format import magnitude, percent, render, render_all
-from tests.printed import read_alike, some_may_differ
+from lessons.screen.format import equation, format_value, magnitude, percent, render, render_all
+from lessons.trace.story import sources_among
+from tests.printed import read_alike, readings, some_may_differ, with_decimals
 
 WORDS = PronounTask().vocabulary.tokens
 EXAMPLES = st.sampled_from([Example(), Example(seed=7, causal=False), Example(seed=3, scaling=False)])
@@ -724,8 +725,8 @@ ORACLE = {
     "It has the largest weight already. What counts as well is how far its d_weight is below the mean.": concept,
     "The d_score of {key} is {gradient}; another is lower.": another_is_lower,
     "It is visible, with the weight {weight}, so its score gets a gradient.": visible_weight,
-    "{query} compared its query with this key, so the key has a part in the loss.": chosen,
-    "{query} mixed this value into its output, so it has a part in the loss.": chosen,
+    "{query} read the key and the value of {token}, and both are made of its x: all three have a part in the "
+    "loss.": chosen,
 }
 
 
@@ -767,7 +768,6 @@ def answer_hidden(case, prompt):
     d_scores = anew(case, everywhere=True).d["scores"][prompt.arguments["query"].position]
     return {
         "It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.": ...,
-        "A token may look at itself, so its own score learns, too.": prompt.arguments["query"].position,
         "It is visible, with the weight {weight}, so its score gets a gradient.": ...,
         JUDGE: lambda card: d_scores[token_on(card)] == 0,
     }
@@ -778,38 +778,58 @@ def answer_alone(case, prompt):
     judge = by_text({f"d_{name} of {{token}}": not d[name][token].any() for name in "qkvx"})
     replies = (
         "Its query served its own prediction only, and that does not count here.",
-        "{query} compared its query with this key, so the key has a part in the loss.",
-        "{query} mixed this value into its output, so it has a part in the loss.",
-        "Key and value are made of x, and both have a part in the loss.",
+        "{query} read the key and the value of {token}, and both are made of its x: all three have a part in the loss.",
     )
     return {reply: {"token": token} for reply in replies} | {JUDGE: judge}
+
+
+def judge_by_thought(numbers):
+    """Each card says the number to which its thought leads, the right one first."""
+    right = next(iter(numbers))
+
+    def judge(card):
+        said, thought = card.text.arguments["number"], card.reason.template
+        assert format_value(said) in readings(numbers[thought], with_decimals(said.decimals)), thought
+        return thought == right
+
+    return judge
 
 
 def answer_twice(case, prompt):
     rate = float(prompt.arguments["rate"].value)
     before, after, then = losses(case, 0.0, rate, 2 * rate)
-    return {
-        "The step is twice as long, and the loss was measured there: it bends on the way.": then,
-        "Twice the rate doubles the step, not the change: the loss is no straight line.": before - 2 * (before - after),
-        "That is the straight line of the gradient. The loss leaves it.": line_of(case, 2 * rate),
-        "A step twice as long ends somewhere else.": after,
-        "That is half the change. The step is twice as long, not half.": (before + after) / 2,
-        "A second step does not change the loss by the same factor, nor does one twice as long.": after**2 / before,
-        "A longer step need not end where the loss is 0: it was measured there.": 0.0,
+    numbers = {
+        "twice the step, along a curve": then,
+        "twice the step, twice the change": before - 2 * (before - after),
+        "down the straight line of the gradient": line_of(case, 2 * rate),
+        "the same direction, the same loss": after,
+        "twice the rate, half the change": (before + after) / 2,
+        "the same factor once more": after**2 / before,
+        "a longer step arrives at the bottom": 0.0,
     }
+    reply = "The step is twice as long, and the loss was measured there: it bends on the way."
+    return {reply: ..., JUDGE: judge_by_thought(numbers)}
 
 
 def answer_logit(case, prompt):
     p = probabilities(case)[right_of(case)]
     assert last(case, "logits")[right_of(case)] == pytest.approx(p - 1)
-    return {
-        "Probability minus 1: negative, so a step against it raises the logit.": p - 1,
-        "So it would be for a wrong word. For the right one 1 is taken away.": p,
-        "That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.": 1 - p,
-        "That is the loss itself, not its gradient.": -math.log(p),
-        "That is ln of the probability. Asked for is the gradient of minus that.": math.log(p),
-        "That would be so if it gave the right word no probability at all.": -1.0,
+    numbers = {
+        "the probability, minus 1": p - 1,
+        "the probability, just as it is": p,
+        "1, minus the probability": 1 - p,
+        "minus ln of the probability": -math.log(p),
+        "ln of the probability": math.log(p),
+        "minus 1, whatever the probability": -1.0,
     }
+    replies = (
+        "Probability minus 1: negative, so a step against it raises the logit.",
+        "So it would be for a wrong word. For the right one 1 is taken away.",
+        "That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.",
+        "The loss is minus ln of the probability. Asked for is its gradient.",
+        "That would be so if it gave the right word no probability at all.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: judge_by_thought(numbers)}
 
 
 ANSWERS = {
@@ -833,12 +853,12 @@ def correction_of(example=Example(), updates=20, number=0):  # noqa: B008
 @pytest.mark.parametrize("updates", [0, 60])
 def test_every_gradient_is_that_of_autograd(example, updates):
     correction = correction_of(example, updates, 1)
-    found = anew_of(correction.learner, 1)
+    way, found = correction.way, anew_of(correction.learner, 1)
     for name in (*MATRICES, *MAPS):
-        gradient = found.d[name]
+        ours, gradient = getattr(way, f"d_{name}"), found.d[name]
         if name == "weights":  # of a masked weight too, but that one cannot move
-            gradient = np.where(correction.attention.visible, gradient, correction.numbers["d_weights"])
-        assert correction.numbers[f"d_{name}"] == pytest.approx(gradient, abs=1e-12), name
+            gradient = np.where(way.attention.visible, gradient, ours)
+        assert ours == pytest.approx(gradient, abs=1e-12), name
 
 
 @pytest.mark.parametrize("stage", STAGES_BACK)
@@ -863,16 +883,52 @@ def test_what_is_not_reached_is_a_frame():
         assert figure.first in drawn
 
 
+def lit(figure, key, i, j):
+    """What pointing at a cell lights: what it is made of, and its twin."""
+    matrices = {matrix.key: matrix for matrix in figure.matrices}
+    matrix = matrices[key]
+    own = [tuple(cells) for cells in matrix.sources(i, j)]
+    traced = sources_among({name: each.traced.array for name, each in matrices.items()}, key)
+    found = own or list(traced[i * matrix.values.shape[1] + j])
+    return {*found, (matrix.twin, i, j)} if matrix.twin in matrices else {*found}
+
+
 def test_a_gradient_lights_what_it_is_made_of():
-    inside, ends = (screen(run_example(Example()), 0, Choices(stage=stage)).figures[0] for stage in ("qkv", "x"))
-    matrices = {matrix.key: matrix for matrix in inside.matrices}
-    lit = {(cells.matrix, cells.row, cells.column) for cells in matrices["d_k"].sources(3, 1)}
-    assert lit == {("d_scores", None, 3), ("q", None, 1), ("k", 3, 1)}
-    for key, matrix in matrices.items():
-        assert not key.startswith("d_") or {cells.matrix for cells in matrix.sources(2, 1)} <= matrices.keys(), key
-    (d_x,) = (matrix for matrix in ends.matrices if matrix.key == "d_x")
-    lit = {(cells.matrix, cells.row, cells.column) for cells in d_x.sources(3, 1)}
-    assert lit == {("x", 3, 1), ("d_after", 3, 1), *((f"d_{role}", 3, None) for role in "qkv")}
+    inside, ends, maps = (
+        screen(run_example(Example()), 0, Choices(stage=stage)).figures[0] for stage in ("qkv", "x", "maps")
+    )
+    assert lit(inside, "d_k", 3, 1) == {("d_scores", 6, 3), ("q", 6, 1), ("k", 3, 1)}, "one query alone counts"
+    assert lit(inside, "d_q", 6, 1) == {("d_scores", 6, None), ("k", None, 1), ("q", 6, 1)}
+    assert lit(inside, "d_weights", 6, 1) == {("d_output", 6, None), ("v", 1, None), ("weights", 6, 1)}
+    rows = {(name, 6, None) for name in ("weights", "d_weights")}
+    cells = {(name, 6, 1) for name in ("weights", "d_weights", "scores")}
+    assert lit(inside, "d_scores", 6, 1) == rows | cells
+    assert lit(inside, "weights", 4, 1) == {("scores", 4, None), ("d_weights", 4, 1)}
+    assert lit(maps, "d_W_v", 2, 1) == {("x", None, 2), ("d_v", None, 1), ("W_v", 2, 1)}
+    gradients = {(f"d_{role}", 6, None) for role in "qkv"}
+    assert lit(ends, "d_x", 6, 1) == {("x", 6, 1), ("d_after", 6, 1), *gradients}
+
+
+def test_a_story_begins_with_what_the_model_said_and_says_where_nothing_comes():
+    (figure,) = screen(run_example(Example()), 0, Choices(stage="scores")).figures
+    (d_scores,) = (matrix for matrix in figure.matrices if matrix.key == "d_scores")
+    assert {step.meaning.template.split()[0] for step in d_scores.derive(6, 2)} == {
+        *("d_logit", "d_after", "d_output", "d_weight", "mean", "d_score")
+    }
+    (d_output,) = (matrix for matrix in figure.matrices if matrix.key == "d_output")
+    (nothing,) = d_output.derive(2, 1)
+    assert equation(nothing) == "0" and "does not count" in render(nothing.meaning)
+    (hidden,) = d_scores.derive(2, 4)
+    assert "is masked" in render(hidden.meaning)
+
+
+def test_the_lesson_goes_back_as_the_core_does():
+    for example in (Example(), Example(seed=7, causal=False), Example(seed=3, scaling=False)):
+        mistake = correction_of(example, 60, 1)
+        _, gradient = gradient_of(mistake.learner.model, mistake.batch)
+        for role, name in enumerate(MAPS):
+            which, shape = places_of(mistake, CHECKED[role])
+            assert getattr(mistake.way, f"d_{name}") == pytest.approx(gradient[which].reshape(shape), abs=1e-14)
 
 
 STEPS_TAKEN = [  # losses that rise, of this sentence or of others, or of both; long steps and short ones

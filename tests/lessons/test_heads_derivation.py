@@ -1,14 +1,18 @@
-"""Every cell of several heads, computed again from the arithmetic that is shown for it."""
+"""Every number of several heads is told from X on, in lines that are right."""
 
 import pytest
-from arithmetic_checks import evaluates
 from hypothesis import given
 from hypothesis import strategies as st
+from printed_lines import wrong
 
-from lessons.heads.derivation import derive_heads
-from lessons.heads.example import HeadsExample, run_heads
-from lessons.screen.format import render
-from lessons.screen.message import message
+from attention_core.tasks import TASKS
+from attention_core.training import recommended
+from lessons.example.example import Example, run_example
+from lessons.heads.example import HeadsExample, heads_example, in_training, run_heads
+from lessons.heads.lesson import Choices, derive_number, screen
+from lessons.screen.format import format_value, names, render
+
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
 SIZES = st.sampled_from([(6, 3), (5, 1), (7, 7), (10, 2), (16, 4)])
 
@@ -29,54 +33,109 @@ def heads_examples(draw):
     )
 
 
-def follow(derivation, tensor, i, j, value):
-    """All lines that lead to a cell; each gives what it says, and the last the number that is drawn."""
-    steps = [*derivation.before(tensor, i, j), derivation.step(tensor, i, j)]
-    assert all(map(evaluates, steps))
+def follow(computation, path, index, value):
+    """All lines that lead to a cell: each evaluates, and the last gives the number that is drawn."""
+    steps = computation.follow(path).derive(*index)
+    for step in steps:
+        assert wrong(step.arithmetic, float(step.value)) is None, (render(step.meaning), step.arithmetic, step.value)
     assert steps[-1].value == pytest.approx(float(value), rel=1e-4, abs=1e-6)
-    return steps
+    return [(render(step.meaning), step.arithmetic) for step in steps]
 
 
 @given(heads_examples(), st.data())
 def test_the_whole_way_through_the_heads(example, data):
-    trace = run_heads(example)
-    derivation = derive_heads(trace)
-    tensors = {key: getattr(trace, key) for key in ("x", "q", "k", "v", "concatenated", "output")}
-    for key, tensor in (tensors | {"w_o": trace.module.W_o}).items():
-        i, j = (data.draw(st.integers(0, size - 1)) for size in tensor.shape)
-        follow(derivation, key, i, j, tensor[i, j])
-    head, i, j = (data.draw(st.integers(0, size - 1)) for size in trace.heads.weights.shape)
-    follow(derivation.head(head), "weights", i, j, trace.heads.weights[head, i, j])
-    steps = follow(derivation, "output", 0, 0, trace.output[0, 0])
-    assert len(steps) == example.d_model + 1 + (example.d_model > 8)
-    assert any("bias" in render(step.meaning) for step in steps[example.d_model :]) == example.bias
+    computation = in_training(run_heads(example))
+    found = computation.result
+    tensors = {key: getattr(found, key) for key in ("q", "k", "v", "concatenated", "output")}
+    tensors |= {"heads.weights": found.heads.weights, "dropped.weights": found.dropped.weights}
+    for path, tensor in tensors.items():
+        index = [data.draw(st.integers(0, size - 1)) for size in tensor.shape]
+        follow(computation, path, index, tensor[tuple(index)])
 
 
-def test_a_matrix_of_a_few_features_follows_those_and_says_where_they_live():
+@pytest.mark.parametrize("bias", [True, False])
+def test_an_output_is_told_from_what_every_head_found(bias):
+    trace = run_heads(HeadsExample(d_model=6, n_heads=3, bias=bias))
+    *way, (says, line) = follow(trace.computation, "output", (2, 4), trace.output[2, 4])
+    bias_said = ", plus the bias" * bias
+    assert says == f"output of “starts”, feature 5: its concatenated row · its column of W_o{bias_said}"
+    assert line.count("·") == 6
+    projected = [says for says, _ in way if " · its column of W_" in says]
+    assert projected and all(says.endswith(", plus the bias") == bias for says in projected)
+    assert line.count(" + ") == 6 if bias else line.count(" + ") == 5
+    found = [says for says, _ in way if "output of" in says]
+    assert found == [f"head {h}: output of “starts”, feature {f}: weights · values" for h in (1, 2, 3) for f in (1, 2)]
+    assert sum(says.startswith("value of “Your”, feature 1 of head ") for says, _ in way) == 3
+
+
+def test_a_feature_of_all_heads_is_told_as_one_of_its_head_before_the_split_and_after():
     trace = run_heads(HeadsExample(d_model=6, n_heads=3))
-    features = [0, 2, 5]
-    matrix = derive_heads(trace).matrix("q", message("Q"), trace.q[:, features], features)
-    assert matrix.columns.labels == ("1", "3", "6")
-    (step,) = matrix.derive(4, 2)
-    assert step.value == pytest.approx(float(trace.q[4, 5]))
-    assert "feature 2 of head 3: its row of X · column 6 of W_q" in render(step.meaning)
-    w_o = derive_heads(trace).matrix("w_o", message("W_o"), trace.module.W_o[features][:, features], features)
-    (step,) = w_o.derive(1, 2)
-    assert step.value == pytest.approx(trace.module.W_o[2, 5].item())
+    (whole,) = trace.computation.follow("q").derive(4, 5)
+    (part,) = trace.computation.follow("parts.q", computed=True).derive(2, 4, 1)
+    assert whole == part and whole.value == pytest.approx(float(trace.q[4, 5]))
+    assert render(whole.meaning) == "query of “one”, feature 2 of head 3: its row of X · its column of W_q"
+
+
+def test_rotary_positions_turn_queries_and_keys_of_each_head():
+    example = run_example(Example(source="language", text="A dog said: a dog"))
+    trace = run_heads(heads_example(example, "sentence"))
+    assert trace.module.rotary is not None
+    steps = follow(trace.computation, "heads.q", (1, 3, 2), trace.heads.q[1, 3, 2])
+    assert steps[-1][0] == "head 2: query of “said”, feature 3: turned by its position"
+    assert [says for says, _ in steps[:2]] == [
+        f"query of “said”, feature {f} of head 2: its row of X · its column of W_q" for f in (3, 4)
+    ]
+
+
+def test_positions_that_are_added_stand_in_queries_and_keys_alone():
+    own = recommended(TASKS["previous"], 4, steps=20, d_model=8, n_heads=2, d_k=3, d_v=5, positions="qk")
+    example = run_example(Example(source="mine", text="", own=own, seed=own.seed, updates=20))
+    trace = run_heads(heads_example(example, "sentence"))
+    assert trace.added is not None
+    *added, (says, _) = follow(trace.computation, "q", (3, 1), trace.q[3, 1])
+    name = format_value(names(trace.tokens)[3])
+    assert [says for says, _ in added] == [f"x of {name} with its position, feature {f + 1}" for f in range(8)]
+    assert ": (its row of X + its position) · its column of W_q" in says
+    assert len(follow(trace.computation, "v", (3, 1), trace.v[3, 1])) == 1
 
 
 @pytest.mark.parametrize("source", ["planted", "wide"])
-def test_wide_heads_are_followed_one_sum_at_a_time(source):
+def test_wide_heads_tell_the_largest_of_their_many_terms(source):
     trace = run_heads(HeadsExample(source=source))
-    derivation = derive_heads(trace)
-    assert len(follow(derivation.head(1), "weights", 4, 2, trace.heads.weights[1, 4, 2])) < 16
-    sum_, result = follow(derivation, "output", 3, 5, trace.output[3, 5])
-    assert len(sum_.arithmetic.parts) == trace.example.d_model + 1 and not result.arithmetic.parts
-    assert sum_.value == result.value
+    says, line = follow(trace.computation, "output", (3, 5), trace.output[3, 5])[-1]
+    assert ", feature 6: " in says and f"the other {trace.example.d_model - 6}: " in line
 
 
-def test_drawn_queries_and_keys_are_said_to_be_drawn():
+def test_drawn_queries_and_keys_are_where_all_begins():
     trace = run_heads(HeadsExample(source="drawn"))
-    steps = follow(derive_heads(trace).head(1), "weights", 3, 1, trace.heads.weights[1, 3, 1])
-    assert render(steps[0].meaning).endswith("a drawn number")
-    assert not any("X" in render(step.meaning) for step in steps)
+    steps = follow(trace.computation, "heads.weights", (1, 3, 1), trace.heads.weights[1, 3, 1])
+    assert steps[0][0].startswith("sentence 2: score of ") and not any("X" in says for says, _ in steps)
+
+
+def test_a_question_on_dropout_drops_that_weight_alone():
+    trace = run_heads(HeadsExample(dropout=0.3))
+    steps = derive_number(trace, 1, "row without", 4, 2)
+    assert steps[-1].value == pytest.approx((1 - float(trace.heads.weights[1, 4, 2])) / 0.7)
+    kept = [render(step.meaning).split(" in training")[0] for step in steps if "in training" in render(step.meaning)]
+    keys = ("Your", "journey", "with", "one")
+    assert kept == [f"head 2: weight that “one” puts on “{key}”" for key in keys]
+
+
+def test_the_numbers_of_slices_are_counted():
+    steps = derive_number(run_heads(HeadsExample()), 0, "sliced", 3, 4)
+    assert [(render(step.meaning), step.arithmetic) for step in steps] == [
+        ("one matrix: 4 features in, 4 out", "4·4 = 16"),
+        ("W_q, W_k and W_v of one head", "3·16 = 48"),
+        ("of all 3 heads", "3·48 = 144"),
+    ]
+
+
+def test_the_largest_change_from_outside_a_slice_is_that_of_its_row():
+    example = run_example(Example())
+    choices = Choices(heads_example(example, "sentence", d_model=6, n_heads=3), "slices")
+    changes, outside, *_ = screen(example, 0, choices).figures[0].matrices
+    for head in range(3):
+        others = [float(changes.values[head, f]) for f in range(6) if f // 2 != head]
+        (step,) = outside.derive(head, 0)
+        assert step.value == pytest.approx(max(others), rel=1e-6) and step.arithmetic.startswith("max(")
+        assert wrong(step.arithmetic, float(step.value)) is None

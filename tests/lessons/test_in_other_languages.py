@@ -6,7 +6,7 @@ import pytest
 from screens import sentences, words
 from test_every_screen import LESSONS, file_of
 
-from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from lessons.example.example import Example, run_example
 from lessons.screen.format import equation, render
 from lessons.screen.screen import Matrices

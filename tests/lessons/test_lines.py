@@ -8,7 +8,7 @@ import pytest
 from printed_lines import wrong
 
 from attention_core.attention import attend
-from attention_core.traced import Cells, Given, Traced, Written, given
+from attention_core.traced import XP, Cells, Given, Traced, Written, given
 from lessons.screen.format import render
 from lessons.screen.message import message
 from lessons.trace.story import Names, lines_of, name_arrays, sources_among, story_of, term_of, told_first
@@ -89,10 +89,33 @@ def test_a_story_goes_from_the_inputs_to_the_number_and_tells_each_step_once():
     assert sum("÷ √3" in line.text for line in story) == 2
 
 
-def test_a_hidden_weight_needs_no_story():
+def test_of_a_hidden_weight_the_hidden_score_is_all_there_is_to_tell():
     _, trace = one_head()
-    names = Names({"weights hidden": message("masked")}, {})
-    assert [render(line.meaning) for line in story_of(trace.weights, (0, 3), names)] == ["masked"]
+    names = Names({"masked hidden": message("may not look"), "weights hidden": message("masked")}, {})
+    told = story_of(trace.weights, (0, 3), names)
+    assert [render(line.meaning) for line in told] == ["may not look", "masked"]
+
+
+def test_a_story_takes_as_it_is_what_is_known_unless_it_is_about_it():
+    _, trace = one_head()
+    names = Names({}, {}, known=("weights", "v"))
+    assert len(story_of(trace.output, (1, 2), names)) == 1
+    assert len(story_of(trace.weights, (1, 0), names)) > 10
+
+
+def test_a_sum_without_a_term_says_that_nothing_comes_and_what_is_added_up_is_one_sum():
+    shares = XP.asarray(np.array([[0.0], [1.0]])) / XP.asarray(np.array(1.0))
+    a, W = given(np.array([[0.3, 0.2], [0.5, 0.7]]), "a"), given(np.array([[2.0, -1.0], [0.5, 4.0]]), "W")
+    counted = a * shares
+    product = counted @ W
+    whole = product + (a + W)
+    product.name, whole.name = "product", "whole"
+    names = Names({"product": message("something"), "product nothing": message("nothing")}, {})
+    told = [(render(line.meaning), line.text) for line in lines_of(product, names)]
+    assert told[0] == told[1] == ("nothing", "0") and told[2][0] == told[3][0] == "something"
+    assert lines_of(whole, names)[2].text == "1.35 + 0.5 + 0.5 = 2.35"
+    (line,) = [line for line in story_of(counted, (1, 0), names)]
+    assert line.text == "0.5", "one of its constants is 1"
 
 
 def test_pointing_lights_up_what_a_cell_was_made_of():

@@ -15,7 +15,7 @@ from test_output import ORACLE as OUTPUT
 from test_output import role, visible, weights_of
 
 from attention_core.attention import AttentionTrace
-from attention_ui.figures.matrices import Layout
+from attention_ui.figures.matrices.matrices import Layout
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.kit.stages import STAGES

@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 import torch
-from arithmetic_checks import evaluates
+from printed_lines import wrong
 from screens import JUDGE, by_text, chosen, holds
 
+from attention_core.permutation import random_permutation
+from attention_core.positions import added_positions, kinds_for
 from lessons.example.example import Example, model_of, run_example
 from lessons.positions.lesson import Choices, screen
-from lessons.positions.permutation import added_positions, kinds_for, random_permutation
-from lessons.screen.format import render, render_all
+from lessons.screen.format import equation, render, render_all
 
 KINDS = ("none", "sinusoidal", "learned", "rotary")
 ROUNDING = 1e-4  # of single precision, even where numbers are large
@@ -72,8 +73,8 @@ def x_of(case):
 def added_of(case, kind=None):
     n, d = x_of(case).shape
     kind = kind or case.choices.kind
-    if kind == "sinusoidal":
-        return waves(n, d)
+    if kind != "learned":
+        return waves(n, d) if kind == "sinusoidal" else np.zeros((n, d))
     return added_positions(kind, n, d, case.example.example.seed).double().numpy()
 
 
@@ -564,12 +565,13 @@ def test_the_table_holds_every_kind_of_positions_that_the_head_can_have():
             assert masked.value == pytest.approx(residual(case, kind, True), rel=1e-3)
 
 
-def test_a_sinusoidal_position_is_the_wave_that_is_named():
+def test_a_sinusoidal_position_is_the_wave_that_is_written():
     matrix = shown(view="rows", kind="sinusoidal", d_model=5).figures[0].matrices[1]
-    for j, wave in enumerate((math.sin, math.cos, math.sin)):
+    for j, (wave, exponent) in enumerate(((math.sin, 0), (math.cos, 0), (math.sin, -2), (math.cos, -2))):
         step = matrix.step(2, j)
-        assert f"the {'cosine' if wave is math.cos else 'sine'} of {{angle}}" in step.meaning.template
-        assert step.value == pytest.approx(wave(step.meaning.arguments["angle"].value), abs=1e-6)
+        power = f"({exponent})".replace("-", "−") if exponent else "0"
+        assert equation(step).startswith(f"{wave.__name__}(2·10000^({power} ÷ 5)) ≈ ")
+        assert step.value == pytest.approx(wave(2 * 10000 ** (exponent / 5)), abs=1e-6)
 
 
 def test_pointing_lights_the_same_token_in_both_orders():
@@ -588,11 +590,11 @@ def test_the_difference_is_followed_to_its_last_digit():
     figure = shown().figures[0]
     gap = figure.matrices[-1]
     for i in range(3):
-        *_, step = gap.derive(i, 0)
-        assert evaluates(step) and step.value == float(gap.values[i, 0])
+        (step,) = gap.derive(i, 0)
+        assert wrong(step.arithmetic, step.value) is None and step.value == float(gap.values[i, 0])
 
 
 def test_the_permutation_is_attended_with_the_weights_of_the_example():
     matrices = {m.key: m.values for m in shown((1, 2, 0)).figures[0].matrices}
     assert torch.equal(matrices["then"], matrices["own"][[1, 2, 0]])
-    assert torch.allclose(matrices["gap"], matrices["first"] - matrices["then"])
+    assert torch.equal(matrices["gap"].float(), matrices["first"] - matrices["then"])

@@ -201,10 +201,9 @@ def same(one, other):
 ACTS_LATER = {
     "carried": {"v"},
     "cost": {"block"},
-    "heads": {"v", "module.W_v", "module.W_o", "scale", "dropout"},
+    "heads": {"v", "W_v", "W_o", "module.W_o"},
     "softmax": {"v"},
-    "positions": {"head.W_v", "seed"},
-    "pytorch": {"tokens", "dropout"},
+    "positions": {"W_v", "seed"},
     "variants": {"W_v"},
 }
 

@@ -8,19 +8,12 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from arithmetic_checks import evaluates
+from printed_lines import wrong
 from screens import AS_GOOD, JUDGE, chosen
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
-from attention_core.randomness import generator
-from attention_core.weights import named_weights
-from lessons.example.example import Example, run_example
-from lessons.heads.example import HEADS_PRESETS, heads_example, run_heads
-from lessons.pytorch.implementations import Level, code_lines, note_on, notice_levels, three_levels, timed
-from lessons.pytorch.lesson import Choices, parameter_table, screen
-from lessons.pytorch.masks_view import telling_cell
-from lessons.pytorch.parity import (
+from attention_core.parity import (
     RandomCase,
     compare_with_pytorch,
     copy_to_pytorch,
@@ -31,6 +24,13 @@ from lessons.pytorch.parity import (
     one_mask_for_both,
     random_cases,
 )
+from attention_core.randomness import generator
+from attention_core.weights import named_weights
+from lessons.example.example import Example, run_example
+from lessons.heads.example import HEADS_PRESETS, heads_example, run_heads
+from lessons.pytorch.implementations import Level, code_lines, note_on, notice_levels, three_levels, timed
+from lessons.pytorch.lesson import Choices, parameter_table, screen
+from lessons.pytorch.masks_view import telling_cell
 from lessons.pytorch.random_cases import CASES, notice_cases
 from lessons.screen.format import format_value, render, render_all
 from lessons.screen.message import message
@@ -48,7 +48,7 @@ def cases(example):
     own = heads_example(example, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1)
     n = len(example.tokens)
     scattered = drawn_mask([[i == j or (i * 3 + j * 5 + seed) % 2 == 0 for j in range(n)] for i in range(n)])
-    masks = (causal_mask(n), full_mask(n), sliding_window_mask(n, 2), scattered)
+    masks = (full_mask(n), causal_mask(n), sliding_window_mask(n, 2), scattered)
     fits = fits_pytorch(run_heads(own).module)
     for at, view in enumerate(VIEWS if fits else ("fused",)):
         yield Choices(own, masks[(seed + at) % 4], view)
@@ -494,7 +494,12 @@ def compared(n, d_head, n_heads, mask=None, bias=False):
     random = generator(0)
     ours = MultiHeadAttention.draw(d_head * n_heads, n_heads, bias=bias, generator=random)
     x = torch.randn(n, d_head * n_heads, generator=random)
-    return compare_with_pytorch(tuple("abcdefghijk"[:n]), x, causal_mask(n) if mask is None else mask, ours)
+    return compare_with_pytorch(x, causal_mask(n) if mask is None else mask, ours)
+
+
+def both_meanings(n, d_head, n_heads):
+    parity = compared(n, d_head, n_heads)
+    return one_mask_for_both(parity.x, parity.may_attend, parity.ours)
 
 
 def test_every_kind_of_question_comes_up_and_the_right_card_stands_anywhere():
@@ -506,7 +511,7 @@ def test_every_kind_of_question_comes_up_and_the_right_card_stands_anywhere():
 def test_a_row_blocked_everywhere_is_no_number_or_looks_like_one():
     said = render_all(figure("meanings").notice)
     assert "“five” is blocked everywhere: the weights are not numbers (0 ÷ 0)" in said
-    two = one_mask_for_both(compared(5, 2, 3))
+    two = both_meanings(5, 2, 3)
     silent = not two.without_weights[4].isnan().any()
     assert said.endswith("as if nothing were wrong." if silent else "is not a number either.")
     assert "blocked everywhere" not in render_all(figure("meanings", sliding_window_mask(5, 2)).notice)
@@ -515,12 +520,12 @@ def test_a_row_blocked_everywhere_is_no_number_or_looks_like_one():
 
 def test_the_cell_told_of_has_a_choice_in_both_meanings():
     for n in range(4, 9):
-        two = one_mask_for_both(compared(n, 2, 2))
+        two = both_meanings(n, 2, 2)
         i, j = telling_cell(two.mask, two.kept[0])
         assert two.mask[i, j] and 2 <= int(two.mask[i].sum()) <= n - 2
         rows = [row for row in range(n) if 2 <= row + 1 <= n - 2]
         assert two.kept[0, i, j] == max(two.kept[0, row, key] for row in rows for key in range(row + 1))
-    two = one_mask_for_both(compared(3, 2, 2))
+    two = both_meanings(3, 2, 2)
     i, _ = telling_cell(two.mask, two.kept[0])
     assert 0 < int(two.mask[i].sum()) < 3, "of three tokens none has a choice in both, but some see something in both"
 
@@ -529,8 +534,8 @@ def test_what_stands_beside_is_ours_theirs_and_the_difference():
     for view in ("module", "fused"):
         ours, theirs, gap = figure(view).matrices
         assert torch.equal(gap.values, theirs.values - ours.values)
-        *_, step = gap.derive(4, 5)
-        assert evaluates(step) and step.value == float(gap.values[4, 5])
+        (step,) = gap.derive(4, 5)
+        assert wrong(step.arithmetic, step.value) is None and step.value == float(gap.values[4, 5])
 
 
 def test_the_average_is_not_what_any_head_does():

@@ -17,6 +17,8 @@ from attention_core.attention import attend
 from attention_core.generation import generate
 from attention_core.masks import causal_mask
 from attention_core.model import ModelConfig, TinyTransformer
+from attention_core.parity import compare_with_pytorch
+from attention_core.permutation import random_permutation
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
@@ -34,12 +36,10 @@ from lessons.kit.questions import question_picker
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
 from lessons.positions import lesson as positions
-from lessons.positions.permutation import random_permutation
 from lessons.projections import lesson as projections
 from lessons.pytorch import lesson as pytorch
-from lessons.pytorch.parity import compare_with_pytorch
 from lessons.scores import lesson as scores
-from lessons.screen.format import format_value, render
+from lessons.screen.format import format_value, names, render
 from lessons.screen.message import Fixed
 from lessons.softmax import lesson as softmax
 from lessons.tokens import lesson as tokens
@@ -77,7 +77,7 @@ def several_heads(seed):
 @cache
 def parity(seed):
     trace = several_heads(seed)
-    return compare_with_pytorch(trace.tokens, trace.x, causal_mask(len(trace.tokens)), trace.module)
+    return compare_with_pytorch(trace.x, causal_mask(len(trace.tokens)), trace.module), names(trace.tokens)
 
 
 @cache
@@ -127,7 +127,7 @@ ABOUT = {
     "output": lambda seed: (example_of(seed), 0, 5),
     "heads": lambda seed: (several_heads(seed % FEW), 0),
     "positions": lambda seed: (example_of(seed), 0, positions_order(seed)),
-    "pytorch": lambda seed: (parity(seed % FEW),),
+    "pytorch": lambda seed: parity(seed % FEW),
     "backward": lambda seed: (mistake(seed % FEW),),
     "cost": lambda seed: (sizes_of_example(example_of(seed)),),
     "generate": lambda seed: newest_character(seed % FEW),

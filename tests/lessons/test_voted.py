@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from attention_ui.figures.flow import flow_rows
+from attention_ui.figures.shares.flow import flow_rows
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
 from lessons.screen.format import render
 from lessons.screen.message import message

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from lessons.screen.format import format_value, render
 from lessons.screen.message import Fixed, ListOf, Message
-from lessons.worksheet.numbers import on_paper, rounded_number
-from lessons.worksheet.sheet import (
+from lessons.take_home.numbers import on_paper, rounded_number
+from lessons.take_home.sheet import (
     CHARACTERS,
     LAST_SHEET,
     LONGEST_SHEET_CODE,
@@ -28,7 +28,7 @@ from lessons.worksheet.sheet import (
     sheets_of_class,
     words_on_paper,
 )
-from lessons.worksheet.tasks import answers_of, sheet_tasks, what_they_sum_to, written_cell
+from lessons.take_home.tasks import answers_of, sheet_tasks, what_they_sum_to, written_cell
 
 HOSTILE = "<script>x</script> ![a](b) \"c' &amp; {0}"
 

@@ -6,8 +6,14 @@ import pytest
 from visiting import answer, chart, open_page, source_shown, texts
 
 from attention_core.backward import attend_backward, softmax_backward
-from lessons.backward.finite_differences import central_differences, losses_at
+from attention_core.finite_differences import central_differences, losses_at
+from attention_core.training import gradient_of
+from lessons.backward.check_view import find_in_three_ways
 from lessons.backward.lesson import HEADING, Choices, screen
+from lessons.backward.softmax_view import resize_scores, softmax_and_back
+from lessons.backward.sums_view import sum_over_queries
+from lessons.backward.update_view import take_steps
+from lessons.backward.way_back import go_back
 from lessons.example.example import Example, run_example
 from lessons.screen.arithmetic import digits
 from lessons.screen.format import format_value, render, render_all
@@ -22,11 +28,11 @@ VIEWS = {
     "check": ({"checked": "W_k"}, {"matrix": "W_k"}),
 }
 SOURCES = {
-    "way": attend_backward,
-    "softmax": softmax_backward,
-    "sums": attend_backward,
-    "update": losses_at,
-    "check": central_differences,
+    "way": (go_back, attend_backward, softmax_backward),
+    "softmax": (resize_scores, softmax_and_back, softmax_backward),
+    "sums": (sum_over_queries, go_back, attend_backward),
+    "update": (take_steps, gradient_of, losses_at),
+    "check": (find_in_three_ways, central_differences, losses_at),
 }
 
 
@@ -58,8 +64,9 @@ def test_a_cold_link_opens_every_view_with_its_choice(view):
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_code_of_a_view_is_what_ran(view):
-    source = inspect.getsource(inspect.unwrap(SOURCES[view])).rstrip()
-    assert source_shown(open_backward(back_view=view)).startswith(source)
+    first, *others = (inspect.getsource(inspect.unwrap(function)).rstrip() for function in SOURCES[view])
+    shown = source_shown(open_backward(back_view=view))
+    assert shown.startswith(first) and all(source in shown for source in others)
 
 
 def test_the_numbers_drawn_are_those_of_the_lesson():

@@ -11,11 +11,12 @@ from visiting import ROOT, answer, chart, in_drawer, open_page, source_shown, te
 
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
-from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
+from attention_core.heads import MultiHeadAttention, SlicedHeads, keep_weights, linear, merge_heads, split_heads
 from attention_core.weights import named_weights
 from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
-from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.figures.matrices.grid import SMALLEST_CELL
 from lessons.example.example import Example, run_example
+from lessons.heads.compute import attend_and_join, many_heads, project_and_split
 from lessons.heads.example import (
     HEADS_PRESETS,
     HeadsExample,
@@ -24,10 +25,10 @@ from lessons.heads.example import (
     run_heads,
 )
 from lessons.heads.lesson import Choices, screen
-from lessons.heads.slices_view import reach_of_heads
-from lessons.screen.arithmetic import digits
+from lessons.heads.slices_view import compute_reach, reach_of_both
 from lessons.screen.format import render_all
 from lessons.screen.screen import Matrices
+from lessons.trace.lines import digits
 
 
 def open_heads(**query):
@@ -243,8 +244,8 @@ def test_w_o_stands_between_the_heads_and_the_output_as_their_factor(bias):
     assert lit(table["output 3,1"]) == {"output 3,1", "concatenated row 3", "w_o column 1"}
     assert lit(table["concatenated 3,1"]) == {"concatenated 3,1", "w_o row 1", "output row 3"}
     assert lit(table["w_o 3,1"]) == {"w_o 3,1", "concatenated column 3", "output column 1"}
-    said = "an entry of W_o: feature 2 of head 2 goes into feature 2 of the output: "
-    assert table["w_o 3,1"]["say"] == said + digits(trace.module.W_o[3, 1].item())
+    said = "W_o, row 4, column 2: an entry of W_o: "
+    assert table["w_o 3,1"]["say"] == said + digits(trace.module.W_o[3, 1].item(), 4)
 
 
 def test_of_a_wide_w_o_the_same_features_are_drawn_as_of_its_factor():
@@ -303,7 +304,7 @@ def test_the_sidebar_offers_only_what_this_lesson_takes_from_it_and_keeps_the_re
 
 def test_projection_against_slice_is_shown_as_numbers():
     at = open_heads(mh_step="slices", mh_d_model=16, mh_heads=2)
-    reach = reach_of_heads(expected(d_model=16, n_heads=2))
+    reach = compute_reach(expected(d_model=16, n_heads=2)).result
     assert reach_caption(expected(d_model=16, n_heads=2)) in texts(at)
     shows(at, 0, "projected", reach.projected)
     shows(at, 0, "sliced", reach.sliced)
@@ -343,13 +344,13 @@ def test_the_parameters_are_listed_when_the_panel_is_opened():
 @pytest.mark.parametrize(
     ("step", "functions"),
     [
-        ("project", (MultiHeadAttention.project,)),
-        ("split", (MultiHeadAttention.project, split_heads)),
-        ("attend", (MultiHeadAttention.__call__, total_variation)),
-        ("concatenate", (MultiHeadAttention.__call__, merge_heads)),
-        ("output", (MultiHeadAttention.__call__,)),
-        ("slices", (MultiHeadAttention.project, SlicedHeads.project)),
-        ("dropout", (drop_weights,)),
+        ("project", (project_and_split, linear)),
+        ("split", (project_and_split, split_heads)),
+        ("attend", (many_heads, attend, total_variation)),
+        ("concatenate", (many_heads, merge_heads)),
+        ("output", (many_heads, linear)),
+        ("slices", (reach_of_both, MultiHeadAttention.project, SlicedHeads.project)),
+        ("dropout", (many_heads, keep_weights)),
     ],
 )
 def test_the_code_is_the_code_that_ran(step, functions):
@@ -358,8 +359,9 @@ def test_the_code_is_the_code_that_ran(step, functions):
 
 
 def test_where_nothing_is_projected_the_code_is_that_of_attention_alone():
-    assert inspect.getsource(attend).rstrip() in source_shown(open_heads(mh="drawn"))
-    assert "self." not in source_shown(open_heads(mh="drawn"))
+    shown = source_shown(open_heads(mh="drawn"))
+    assert all(inspect.getsource(function).rstrip() in shown for function in (attend_and_join, attend))
+    assert "W_q" not in shown
 
 
 # Every preset

@@ -22,6 +22,8 @@ from attention_core.measures import measure_scaling
 from attention_ui.page.derivation import CHOOSE
 from lessons.dot_product.lesson import attend_without_weights
 from lessons.example.example import Example, run_example
+from lessons.mask.lesson import zeroed_late
+from lessons.output.lesson import weigh_values
 from lessons.softmax.lesson import softmax_row
 from lessons.tokens import lesson as tokens
 from tests.printed import readings
@@ -99,7 +101,7 @@ def test_masks_hide_what_they_say(mask):
     assert hidden == expected
     at.segmented_control(key="masking").set_value("late").run()
     assert not at.exception
-    assert source_shown(at) == inspect.getsource(mask_scores).rstrip()
+    assert source_shown(at) == sources_of(zeroed_late, mask_scores)
 
 
 def test_softmax_shows_every_number_of_a_row():
@@ -119,7 +121,11 @@ def test_output_puts_weights_beside_contributions():
     assert not at.exception
     shares = [cells(at)[f"share {j},0"]["v"] for j in range(6)]
     assert sum(shares) == pytest.approx(1, abs=1e-5)
-    assert source_shown(at) == inspect.getsource(mix_values).rstrip()
+    assert source_shown(at) == sources_of(weigh_values, mix_values)
+
+
+def sources_of(*functions):
+    return "\n\n\n".join(inspect.getsource(function).rstrip() for function in functions)
 
 
 def open_lesson(lesson, **query):

@@ -9,6 +9,7 @@ from attention_core.attention import attend
 from lessons.example.example import Example, run_example
 from lessons.kit.stages import STAGES, notice_stage
 from lessons.screen.format import render_all
+from lessons.trace.head import one_head
 
 
 def told(stage):
@@ -77,7 +78,8 @@ def test_each_head_can_be_looked_at():
 
 
 def test_the_source_shown_is_the_source_that_ran():
-    assert source_shown(open_page()) == inspect.getsource(attend).rstrip()
+    sources = (inspect.getsource(function).rstrip() for function in (one_head, attend))
+    assert source_shown(open_page()) == "\n\n\n".join(sources)
 
 
 def test_ones_own_sentence():

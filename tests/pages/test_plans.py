@@ -15,7 +15,7 @@ from attention_ui.practice.plan_view import (
 )
 from lessons.exercises.every import EXERCISES
 from lessons.screen.format import render
-from lessons.worksheet.plans import PLANS, begins_at, if_time_is_short, planned
+from lessons.take_home.plans import PLANS, begins_at, if_time_is_short, planned
 
 PAGE = "practice/take_home"
 STOPS = [(minutes, place) for minutes, plan in PLANS.items() for place in range(len(plan))]

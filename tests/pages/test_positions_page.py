@@ -5,13 +5,14 @@ import inspect
 import pytest
 from visiting import answer, chart, in_drawer, open_page, source_shown, texts
 
-from attention_ui.figures.grid import SMALLEST_CELL
+from attention_core.permutation import attend_in_both_orders, attend_with_positions, random_permutation
+from attention_core.positions import similarity_of_rows
+from attention_ui.figures.matrices.grid import SMALLEST_CELL
 from lessons.example.example import Example, run_example
 from lessons.kit.matrices import BELOW_CONTROLS
 from lessons.positions.lesson import Choices, screen
-from lessons.positions.permutation import attend_with_positions, random_permutation, similarity_of_rows
-from lessons.positions.positioned_head import head_projections
 from lessons.screen.format import format_value, render_all
+from lessons.trace.head import head_inputs
 
 VIEWS = ["output", "weights", "rows", "distance"]
 KINDS = ["none", "sinusoidal", "learned", "rotary"]
@@ -151,9 +152,8 @@ def test_what_is_added_adds_up():
             total = table[f"x {i},{j}"]["v"] + table[f"p {i},{j}"]["v"]
             assert table[f"sum {i},{j}"]["v"] == pytest.approx(total, abs=1e-6)
     at.segmented_control(key="positions").set_value("rotary").run()
-    q = attend_with_positions(
-        run_example(Example(seed=9)).x, head_projections(run_example(Example(seed=9)), 0), "rotary", 9
-    ).q
+    inputs = head_inputs(run_example(Example(seed=9)), 0)
+    q = attend_with_positions(**inputs, kind="rotary", seed=9).head.q
     assert cells(at)["q_turned 3,1"]["v"] == pytest.approx(float(q[3, 1]), abs=1e-6)
     assert cells(at)["angle 4,0"]["v"] == 4
     at.segmented_control(key="positions").set_value("none").run()
@@ -187,7 +187,9 @@ def test_no_link_breaks_the_page(name, value):
 
 
 def test_the_code_that_ran_is_shown():
-    assert source_shown(open_positions()).startswith(inspect.getsource(inspect.unwrap(attend_with_positions)).rstrip())
+    shown = source_shown(open_positions())
+    for function in (attend_in_both_orders, attend_with_positions):
+        assert inspect.getsource(inspect.unwrap(function)).rstrip() in shown
 
 
 def test_a_question_is_answered_and_a_class_can_hide_it():

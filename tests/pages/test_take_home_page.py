@@ -11,7 +11,7 @@ from visiting import open_page, texts
 from attention_ui.practice.class_sheets import ClassOrder
 from attention_ui.practice.take_home_view import file_of_class, file_of_sheet
 from attention_ui.server.process import class_sheets
-from lessons.worksheet.sheet import MOST_SHEETS, ON_PAPER, SheetChoices, choices_of_code, sheet_code
+from lessons.take_home.sheet import MOST_SHEETS, ON_PAPER, SheetChoices, choices_of_code, sheet_code
 
 PAGE = "practice/take_home"
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from attention_ui.figures.answers import answers_table, column_width
+from attention_ui.figures.sentence.answers import answers_table, column_width
 from lessons.train.lesson import answer_rows
 from words import LANGUAGES, speaking
 

@@ -12,9 +12,9 @@ from attention_core.model import ModelConfig
 from attention_core.observe import observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
-from attention_ui.figures.cells import SMALL, TITLE_SIZE, grid_chart
-from attention_ui.figures.curves import MOST_POINTS, curves_tables, points_of
-from attention_ui.figures.grid import (
+from attention_ui.figures.curves.curves import MOST_POINTS, curves_tables, points_of
+from attention_ui.figures.matrices.cells import SMALL, TITLE_SIZE, grid_chart
+from attention_ui.figures.matrices.grid import (
     NUMBER_FONT,
     SMALLEST_CELL_WITHOUT_NUMBER,
     TITLE_FONT,
@@ -25,9 +25,9 @@ from attention_ui.figures.grid import (
     font_size,
     sized,
 )
-from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.figures.ribbons import FIRST_RIBBONS
-from attention_ui.figures.ribbons_chart import ribbons_template
+from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.sentence.ribbons import FIRST_RIBBONS
+from attention_ui.figures.sentence.ribbons_chart import ribbons_template
 from attention_ui.figures.template import template, written_template
 from lessons.example.example import Example, run_example
 from lessons.kit.head_maps import every_head
@@ -152,8 +152,8 @@ def test_areas_and_lengths_have_fixed_domains_and_no_scale_but_that_of_the_roles
 @pytest.mark.parametrize(
     ("name", "build", "module"),
     [
-        ("grid_chart", lambda: template(grid_chart), "cells"),
-        ("first_ribbons", lambda: ribbons_template(*FIRST_RIBBONS), "ribbons_chart"),
+        ("matrices/grid_chart", lambda: template(grid_chart), "cells"),
+        ("sentence/first_ribbons", lambda: ribbons_template(*FIRST_RIBBONS), "ribbons_chart"),
     ],
 )
 def test_a_written_template_is_the_one_that_altair_builds(name, build, module):

@@ -25,7 +25,6 @@ NEEDED = (
     ".streamlit",
     "pyproject.toml",
 )
-CONTENTS = "attention_ui/page/contents.py"
 VISIT = """
 from visiting import asked, chart, open_page, texts
 
@@ -47,15 +46,11 @@ def copy(tmp_path):
             shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "cache"))
         else:
             shutil.copy(source, tmp_path / name)
-    blocks = dict(re.findall(r"(?ms)^```(?:python|text) (\S+)\n(.*?)^```$", GUIDE.read_text(encoding="utf-8")))
-    assert len(blocks) == 4
-    entry = blocks.pop(CONTENTS)
+    blocks = dict(re.findall(r"(?ms)^```python (\S+)\n(.*?)^```$", GUIDE.read_text(encoding="utf-8")))
+    assert len(blocks) == 3
     for path, code in blocks.items():
         assert not (tmp_path / path).exists()
         (tmp_path / path).write_text(code, encoding="utf-8")
-    contents = (tmp_path / CONTENTS).read_text(encoding="utf-8")
-    before, start, after = contents.partition('    Entry("One head"')
-    (tmp_path / CONTENTS).write_text(before + entry + start + after, encoding="utf-8")
     (tmp_path / "tests" / "pages" / "test_newcomer.py").write_text(VISIT, encoding="utf-8")
     return tmp_path
 

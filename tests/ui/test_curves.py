@@ -9,9 +9,9 @@ import pytest
 
 from attention_core.tasks import TASKS
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.curve_names import Plot, level_names, line_names, mark_names
-from attention_ui.figures.curves import MOST_POINTS, covered_shape, curves_numbers, curves_tables, shape_of
-from attention_ui.figures.curves_chart import curves_chart
+from attention_ui.figures.curves.curve_names import Plot, level_names, line_names, mark_names
+from attention_ui.figures.curves.curves import MOST_POINTS, covered_shape, curves_numbers, curves_tables, shape_of
+from attention_ui.figures.curves.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
 from lessons.screen.message import Fixed, message

@@ -10,12 +10,12 @@ import torch
 from attention_core.attention import attend
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from attention_ui.figures.curves import shape_of
+from attention_ui.figures.curves.curves import shape_of
 from attention_ui.figures.export import csv_of
-from attention_ui.figures.film import film_tables, jumps_of
-from attention_ui.figures.film_chart import MATRICES, film_chart, film_template
-from attention_ui.figures.grid import cell_text
-from attention_ui.figures.matrices import Layout
+from attention_ui.figures.matrices.film import film_tables, jumps_of
+from attention_ui.figures.matrices.film_chart import MATRICES, film_chart, film_template
+from attention_ui.figures.matrices.grid import cell_text
+from attention_ui.figures.matrices.matrices import Layout
 from attention_ui.figures.template import template
 from lessons.kit.head_maps import every_head
 from lessons.screen.message import message

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention_ui.figures.matrices import Layout
+from attention_ui.figures.matrices.matrices import Layout
 from lessons.kit.matrices import feature_axis, token_axis
 from lessons.screen.message import message
 from lessons.screen.screen import Matrices, Matrix

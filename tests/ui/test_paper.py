@@ -9,8 +9,8 @@ import pytest
 from attention_ui.export.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
 from attention_ui.practice.class_sheets import ClassOrder, file_in_place_of_class, written_class
 from lessons.screen.format import render, translate
-from lessons.worksheet.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
-from lessons.worksheet.tasks import answers_of, sheet_tasks, written_cell
+from lessons.take_home.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
+from lessons.take_home.tasks import answers_of, sheet_tasks, written_cell
 from words import speaking
 
 HOSTILE = [

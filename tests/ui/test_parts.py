@@ -8,9 +8,9 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.parts import BAR_PANEL_WIDTH, parts_table
-from attention_ui.figures.parts_chart import parts_chart
 from attention_ui.figures.roles import COLOUR_ROLES
+from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, parts_table
+from attention_ui.figures.shares.parts_chart import parts_chart
 from attention_ui.figures.template import template
 from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example

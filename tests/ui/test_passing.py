@@ -3,7 +3,7 @@
 import pytest
 
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.passing import (
+from attention_ui.figures.shares.passing import (
     EVER,
     NUMBER_ZERO,
     NUMBERS_UP,
@@ -13,7 +13,7 @@ from attention_ui.figures.passing import (
     SIZES_UP,
     passing_table,
 )
-from attention_ui.figures.passing_chart import passing_template
+from attention_ui.figures.shares.passing_chart import passing_template
 from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
 

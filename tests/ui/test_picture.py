@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.grid import DrawnMatrix, Grid
-from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.figures.picture import can_be_drawn, shape_of_number, svg_of
+from attention_ui.figures.matrices.grid import DrawnMatrix, Grid
+from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.picture import can_be_drawn, shape_of_number, svg_of
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, TINT, in_role_colours, role_colours, role_styles
 from lessons.example.example import Example, run_example
 from lessons.kit.formulas import stage_formula

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from attention_ui.figures.ribbons import (
+from attention_ui.figures.sentence.ribbons import (
     MOST_EMS,
     lanes,
     ribbon_numbers,
@@ -13,7 +13,7 @@ from attention_ui.figures.ribbons import (
     ribbon_words,
     slots_of,
 )
-from attention_ui.figures.ribbons_chart import ribbons_template
+from attention_ui.figures.sentence.ribbons_chart import ribbons_template
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.overview.sentence_view import Choices, screen
 from lessons.screen.format import render

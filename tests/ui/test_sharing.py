@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.sharing import (
+from attention_ui.figures.shares.sharing import (
     BAR,
     DEEP,
     FLOOR,
@@ -17,7 +17,7 @@ from attention_ui.figures.sharing import (
     sharing_table,
     with_room,
 )
-from attention_ui.figures.sharing_chart import sharing_chart
+from attention_ui.figures.shares.sharing_chart import sharing_chart
 from attention_ui.figures.template import template
 from lessons.example.example import Example, run_example
 from lessons.screen.format import percent

@@ -1,0 +1,136 @@
+"""What tells attention where a token stands: positions that are added or turned, and how alike they are over distance.
+
+sinusoidal, learned    a vector for each position, added to X before it is projected
+rotary                 queries and keys are turned by their positions: see `rotate`
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.arrays import Array, namespace
+from attention_core.embeddings import (
+    embedding_table,
+    rotate,
+    rotation_angles,
+    sinusoidal_positions,
+    turn_pairs,
+)
+from attention_core.randomness import generator
+
+PositionKind = Literal["none", "sinusoidal", "learned", "rotary"]
+N_POSITIONS, FURTHEST = 64, 32  # for similarities: how many positions are compared, and over which distances
+
+
+def kinds_for(d_k: int) -> tuple[PositionKind, ...]:
+    """The kinds of positions that a head with d_k features can have: rotary ones turn pairs, so d_k must be even."""
+    return tuple(kind for kind in get_args(PositionKind) if kind != "rotary" or d_k % 2 == 0)
+
+
+@dataclass(slots=True, eq=False)
+class PositionedRows:
+    """What is added to X, where anything is, and what goes in."""
+
+    positions: Float[Array, "tokens d_model"] | None
+    going_in: Float[Array, "tokens d_model"]
+
+
+def add_positions(x: Float[Array, "tokens d_model"], kind: PositionKind, seed: int) -> PositionedRows:
+    """X and a row for each position; where nothing is added, X alone."""
+    if kind not in ("sinusoidal", "learned"):
+        return PositionedRows(None, x)
+    positions = added_positions(kind, *x.shape, seed, like=x)
+    return PositionedRows(positions, x + positions)
+
+
+def added_positions(
+    kind: Literal["sinusoidal", "learned"], n_tokens: int, d_model: int, seed: int, like: Array | None = None
+) -> Float[Array, "tokens d_model"]:
+    """A row for each position. Library and precision are `like`'s; left out, torch's.
+
+    Learned positions are a table like that of the tokens; here they stand as they are before any training.
+    """
+    if kind == "sinusoidal":
+        return sinusoidal_positions(n_tokens, d_model, like)
+    table = embedding_table(n_tokens, d_model, generator(seed, "positions"))
+    return table if like is None else namespace(like).asarray(table, dtype=like.dtype)
+
+
+@dataclass(slots=True, eq=False)
+class TurnedVectors:
+    """Queries and keys before and after they are turned, and by which angles."""
+
+    q: Float[Array, "queries d_k"]
+    k: Float[Array, "keys d_k"]
+    angles: Float[Array, "tokens pairs"]
+    q_turned: Float[Array, "queries d_k"]
+    k_turned: Float[Array, "keys d_k"]
+
+
+def turn_vectors(
+    x: Float[Array, "tokens d_model"], W_q: Float[Array, "d_model d_k"], W_k: Float[Array, "d_model d_k"]
+) -> TurnedVectors:
+    """Queries and keys, each turned pair by pair by the angles of its position."""
+    q, k = x @ W_q, x @ W_k
+    angles = rotation_angles(*q.shape, like=x)
+    return TurnedVectors(q, k, angles, turn_pairs(q, angles), turn_pairs(k, angles))
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Cosines between positions, for each distance: the mean over all pairs that far apart, the least and the most."""
+
+    distances: tuple[int, ...]
+    mean: tuple[float, ...]
+    least: tuple[float, ...]
+    most: tuple[float, ...]
+
+    def at(self, distance: int) -> float:
+        """The mean cosine at this distance."""
+        return self.mean[self.distances.index(distance)]
+
+    @property
+    def variation(self) -> float:
+        """How far two pairs at the same distance may lie apart; 0 when the distance is all that counts."""
+        return max(most - least for most, least in zip(self.most, self.least, strict=True))
+
+
+def similarity_of_rows(kind: Literal["sinusoidal", "learned"], d_model: int, seed: int) -> Similarity:
+    """How alike the rows are that are added at different positions."""
+    rows = added_positions(kind, N_POSITIONS, d_model, seed)
+    return over_distance(rows, rows)
+
+
+def similarity_of_query_and_key(
+    row: Float[Tensor, " d_model"],
+    W_q: Float[Tensor, "d_model d_k"],
+    W_k: Float[Tensor, "d_model d_k"],
+    kind: Literal["none", "rotary"],
+) -> Similarity:
+    """How well a token's query fits its key when both are set at every position, turned by rotary ones if asked."""
+    queries, keys = ((row @ W).expand(N_POSITIONS, -1) for W in (W_q, W_k))
+    return over_distance(rotate(queries), rotate(keys)) if kind == "rotary" else over_distance(queries, keys)
+
+
+def over_distance(
+    rows: Float[Tensor, "positions features"], columns: Float[Tensor, "positions features"]
+) -> Similarity:
+    """Cosines of all rows with all columns, gathered along the diagonals: distance = column − row."""
+    cosines = torch.nn.functional.normalize(rows, dim=-1) @ torch.nn.functional.normalize(columns, dim=-1).mT
+    distances = tuple(range(-FURTHEST, FURTHEST + 1))
+    pairs = [cosines.diagonal(distance) for distance in distances]
+    return Similarity(
+        distances,
+        mean=tuple(float(pair.mean()) for pair in pairs),
+        least=tuple(float(pair.min()) for pair in pairs),
+        most=tuple(float(pair.max()) for pair in pairs),
+    )
+
+
+def wavelengths(d_model: int) -> list[float]:
+    """After how many positions each pair of features has turned once: 2π / ω_i."""
+    return [2 * math.pi / angle for angle in rotation_angles(2, d_model)[1].tolist()]

@@ -1,0 +1,133 @@
+"""The template for figures of curves: a band, named levels, lines, points, and the numbers nearest to the pointer."""
+
+import altair as alt
+
+from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
+from attention_ui.figures.curves.curves import CurveShape
+from attention_ui.figures.layers import layered, role_colour
+from attention_ui.figures.shares.sharing_chart import PHONE
+from lessons.screen.format import translate
+
+BESIDE_A_PAGE = 32  # pixels of the screen that are at the sides of a page on a phone
+LEAST_OF_WIDTH = 0.74  # of the width for which the names are placed: in less of it they would meet lines
+DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
+
+
+def curves_chart(*settings: object) -> alt.LayerChart:
+    """The template for one shape: as wide as that says, but where a phone has nearly the room, as wide as its page."""
+    shape = CurveShape(*settings)
+    page = f"windowSize()[0] - {BESIDE_A_PAGE}"
+    fits = f"windowSize()[0] < {PHONE} && {page} >= {LEAST_OF_WIDTH * shape.width}"
+    width = alt.param(name="width", expr=f"{fits} ? min({shape.width}, {page}) : {shape.width}")
+    title = {"title": alt.TitleParams(shape.y, fontSize=max(13, shape.letters), offset=10)} if shape.above else {}
+    return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title).add_params(width)
+
+
+def curve_layers(shape: CurveShape) -> list[alt.Chart]:
+    """All that is drawn. A layer that would have no rows is left out: Vega looks for its range in vain."""
+    source = table(shape, "curves")
+    x, tone = x_axis(shape), role_colour()
+    y = y_axis(shape, "y")
+    line = source.transform_filter("datum.style !== 'dots'").mark_line(strokeWidth=2.5)
+    dash = alt.StrokeDash("style:N", legend=None, scale=alt.Scale(domain=list(DASHES), range=list(DASHES.values())))
+    layers = []
+    if shape.banded:
+        layers.append(
+            source.mark_area(opacity=0.25).encode(x, y_axis(shape, "low"), tone, detail="line:N", y2="high:Q")
+        )
+    if shape.levelled:
+        layers += levels(shape)
+    layers += [line.encode(x, y, tone, dash, detail="line:N"), nearest_point(shape, source, x, y, tone)]
+    if shape.chosen:
+        layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
+    if shape.named:
+        names = table(shape, "names").mark_text(
+            align=alt.ExprRef("datum.align"),
+            dx=alt.ExprRef("datum.aside"),
+            dy=alt.ExprRef("datum.away"),
+            fontSize=letters_of(shape),
+        )
+        layers.append(names.encode(x, y, tone, text="name:N"))
+    if shape.marked:
+        layers += marks(shape, x)  # last, above what finds the nearest point: they can be clicked
+    return layers
+
+
+def letters_of(shape: CurveShape) -> int:
+    """The pixels of the letters of names."""
+    return max(LETTERS_OF_NAMES, shape.letters)
+
+
+def letters_of_axis(shape: CurveShape) -> dict[str, int]:
+    """The pixels of the letters of an axis, where the theme shall not say so."""
+    return dict.fromkeys(("labelFontSize", "titleFontSize"), shape.letters) if shape.letters else {}
+
+
+def table(shape: CurveShape, name: str) -> alt.Chart:
+    """A chart of one of the tables of these curves."""
+    return alt.Chart(alt.NamedData(name=f"{shape.film}{name}"))
+
+
+def x_axis(shape: CurveShape) -> alt.X:
+    """The axis that all curves share."""
+    kind = {"type": "log", "base": 2} if shape.logarithmic else {"nice": False}
+    ends = {} if shape.x_domain is None else {"domain": list(shape.x_domain)}
+    steps = {"tickMinStep": 1} if shape.whole else {}
+    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps, **letters_of_axis(shape))
+    return alt.X("x:Q", title=shape.x, scale=alt.Scale(**kind, **ends), axis=axis)
+
+
+def y_axis(shape: CurveShape, field: str) -> alt.Y:
+    """The axis of the numbers, for one of the columns."""
+    ends = {} if shape.y_domain is None else {"domain": list(shape.y_domain)}
+    kind = {"type": "log", "base": 10} if shape.logarithmic_y else {}
+    scale = {"scale": alt.Scale(**kind, **ends)} if kind or ends else {}
+    written = {"format": "%"} if shape.percent else {"format": ",~g"} if shape.logarithmic_y else {}
+    bare = {"values": []} if shape.unnumbered else {}
+    axis = alt.Axis(tickCount=5, titlePadding=8, **written, **bare, **letters_of_axis(shape))
+    return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **scale)
+
+
+def levels(shape: CurveShape) -> list[alt.Chart]:
+    """A dashed line across the picture for each level, and its name at one of its ends."""
+    source = table(shape, "levels").transform_calculate(muted="'muted'")
+    tone = role_colour("muted")
+    wide = shape.width if shape.film else "width"  # in a film each view has its own
+    side = {"align": alt.ExprRef("datum.align"), "x": alt.ExprRef(f"datum.align === 'left' ? 0 : {wide}")}
+    rule = source.mark_rule(strokeDash=[4, 4], strokeWidth=1)
+    name = source.mark_text(
+        dy=alt.ExprRef("datum.away"),
+        fontSize=letters_of(shape),
+        lineBreak="\n",
+        lineHeight=NAME_HEIGHT * letters_of(shape) / LETTERS_OF_NAMES,
+        **side,
+    )
+    return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
+
+
+def marks(shape: CurveShape, x: alt.X) -> list[alt.Chart]:
+    """A dotted line from top to bottom at each mark, and its name beside it."""
+    source, tone = table(shape, "marks"), role_colour()
+    down = alt.ExprRef(f"datum.from_top * {shape.height} + datum.down")
+    beside = {"align": alt.ExprRef("datum.align"), "dx": alt.ExprRef("datum.away"), "fontWeight": "bold"}
+    name = source.mark_text(y=down, fontSize=letters_of(shape), cursor="pointer", **beside)
+    rule = source.mark_rule(strokeDash=[2, 3], strokeWidth=2, cursor="pointer")
+    tip = alt.Tooltip("x:Q", title=shape.x)  # without one Vega-Lite would let nobody point at them or click them
+    return [rule.encode(x, tone, tooltip=tip), name.encode(x, tone, text="name:N", tooltip=tip)]
+
+
+def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone: alt.Color) -> alt.Chart:
+    """The points: those that are always seen, and the one nearest to the pointer, with its numbers."""
+    near = alt.selection_point(
+        name=f"{shape.film}near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
+    )
+    written = ".1%" if shape.percent else ",.4~r" if shape.logarithmic_y else ".3f"
+    edges = (("low", translate("least")), ("high", translate("most"))) if shape.banded else ()
+    says = [
+        alt.Tooltip("line:N", title=translate("curve")),
+        alt.Tooltip("x:Q", title=shape.x),
+        *(alt.Tooltip(f"{field}:Q", title=title, format=written) for field, title in (("y", shape.y), *edges)),
+    ]
+    seen = {"test": {"or": ["datum.dot", {"param": f"{shape.film}near", "empty": False}]}, "value": 1}
+    point = source.mark_point(filled=True, size=40)
+    return point.encode(x, y, tone, opacity=alt.OpacityValue(0, condition=seen), tooltip=says).add_params(near)

@@ -1,0 +1,138 @@
+"""A figure of matrices at many moments, and curves on which the moment is marked: the browser moves through them.
+
+Everything travels once; the weights of each moment are a column of their own. Nothing asks the server.
+"""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from attention_ui.figures.curves.curves import curves_tables
+from attention_ui.figures.matrices.grid import MOMENT, Grid
+from attention_ui.figures.matrices.matrices import Layout, fill
+from lessons.screen.format import labelled, listed, number, percent, render
+from lessons.screen.screen import Curves, Film, Matrices, Matrix
+
+COLON = re.compile(r"\s*:\s+|：")  # as languages write it
+COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
+
+
+def film_tables(film: Film, layout: Layout, *, numbered: bool = True, letters: int = 0) -> dict[str, pa.Table]:
+    """Everything that is drawn: the matrices, what is said of each moment, the curves, and the moments on them.
+
+    The tables of a curve are called by its key; its `letters` have so many pixels at least. Raises
+    ValueError where a sentence is missing.
+    """
+    if not film.frames or len(film.frames) != len(film.moments):
+        raise ValueError(
+            f"a film needs a sentence for each frame, but got {len(film.frames)} frames, {len(film.moments)} said"
+        )
+    tables = {"cells": film_table(film, layout, numbered=numbered), "said": said_table(film)}
+    for curves in film.curves:
+        parts = curves_tables(curves, letters, axes_within=False) | {"moments": moments_table(film, curves)}
+        parts["marks"] = parts["marks"].append_column(
+            "frame", pa.array([frame_at(film, x) for _, x in curves.marks], pa.int16())
+        )
+        tables |= {f"{curves.key}_{name}": table for name, table in parts.items()}
+    return tables
+
+
+def frame_at(film: Film, x: float) -> int:
+    """The first frame that is not before this x; the last one where all are."""
+    return next((frame for frame, at in enumerate(film.at) if at >= x), len(film.at) - 1)
+
+
+def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
+    """The marks that one can jump to, each with its frame; those at one x together."""
+    named: dict[float, list[str]] = {}
+    for name, x in film.curves[0].marks if film.curves else ():
+        named.setdefault(x, []).append(render(name))
+    return tuple((labelled(f"{x:g}", listed(names)), frame_at(film, x)) for x, names in named.items())
+
+
+def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table:
+    """All that stands in every frame, and the weights of each: one column a frame. Numbers are written in the browser.
+
+    A cell that shall have a number has the first one as its text.
+    """
+    table = still_table(film.frames[0], layout, numbered=numbered)
+    is_weight = np.array(table["kind"].to_pylist()) == "weight"
+    for moment, frame in enumerate(film.frames):
+        weights = np.full(len(table), np.nan, np.float32)
+        weights[is_weight] = numbers_of_frame(frame, layout)
+        table = table.append_column(f"{MOMENT}{moment}", pa.array(weights, from_pandas=True))
+    return table.append_column("head", pa.array(meant_by_clicks(table, layout))).append_column(
+        "standing", pa.array([greyed(film.frames[-1])] * len(table))
+    )
+
+
+def meant_by_clicks(table: pa.Table, layout: Layout) -> list[str]:
+    """For each thing that is drawn, the key of the matrix that a click on it means: its own, and that of its title."""
+    titles = {(place.left, place.top - place.header): place.matrix.key for place in layout.places}
+    drawn = table.select(["cell_tag", "kind", "gx", "gy"]).to_pylist()
+    return [
+        one["cell_tag"].strip("|").rsplit(" ", 1)[0]
+        if one["cell_tag"]
+        else titles.get((one["gx"], one["gy"]), "")
+        if one["kind"] == "title"
+        else ""
+        for one in drawn
+    ]
+
+
+def greyed(frame: Matrices) -> str:
+    """The key of the matrix that is left out. A click says it, too: so the next click on the same cell says another
+    thing, and the browser tells of it."""
+    return next((matrix.key for matrix in frame.matrices if matrix.colour == "muted"), "")
+
+
+def still_table(frame: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
+    """One frame: names, and cells that say what they are but not their number. What to do is not said."""
+    matrices = {matrix.key: matrix for matrix in frame.matrices}
+    grid = Grid(lambda *_: "", lambda key, i, j: render(matrices[key].step(i, j).meaning))
+    table = fill(grid, frame, layout, numbered=numbered).select(COLUMNS)
+    return table.filter(pc.not_equal(table["kind"], "hint"))
+
+
+def numbers_of_frame(frame: Matrices, layout: Layout) -> np.ndarray:
+    """The numbers of one frame that are not masked, in the order of the table."""
+    matrices = {matrix.key: matrix for matrix in frame.matrices}
+    return np.concatenate([seen_numbers(matrices[place.matrix.key]) for place in layout.places])
+
+
+def seen_numbers(matrix: Matrix) -> np.ndarray:
+    """The numbers of one matrix that are not masked."""
+    values = np.asarray(matrix.values)
+    return values.flatten() if matrix.visible is None else values[np.asarray(matrix.visible)]
+
+
+def said_table(film: Film) -> pa.Table:
+    """The sentence of each frame: large what it says, and below it, small, what follows its first colon."""
+    said = [[*COLON.split(render(moment), maxsplit=1), ""] for moment in film.moments]
+    return pa.table(
+        {
+            "frame": pa.array(range(len(said)), pa.int16()),
+            "text": [parts[0] for parts in said],
+            "rest": [parts[1] for parts in said],
+            "tone": ["ink"] * len(said),
+        }
+    )
+
+
+def moments_table(film: Film, curves: Curves) -> pa.Table:
+    """For each frame its place on the first of these curves: at its x, or at the last point before it."""
+    line = curves.lines[0]
+    places = np.maximum(np.searchsorted(np.asarray(line.x, float), film.at, side="right") - 1, 0)
+    y = np.asarray(line.y, np.float32)[places]
+    return pa.table(
+        {
+            "frame": pa.array(range(len(film.frames)), pa.int16()),
+            "x": pa.array(film.at, pa.float32()),
+            "y": pa.array(y),
+            "text": [percent(value) if curves.percent else number(value) for value in y.tolist()],
+            "tone": [line.colour] * len(y),
+            "ink": ["ink"] * len(y),
+        }
+    )

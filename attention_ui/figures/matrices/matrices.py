@@ -1,0 +1,268 @@
+"""A figure of matrices as a table for the template of `cells`: where each matrix stands, and what its cells say."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import pyarrow as pa
+
+from attention_ui.figures.matrices import grid as drawn
+from attention_ui.figures.matrices.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
+from lessons.screen.arithmetic import digits
+from lessons.screen.format import (
+    distinguishable,
+    equation,
+    format_value,
+    labelled,
+    labels_of,
+    localised,
+    render,
+    translate,
+)
+from lessons.screen.message import message
+from lessons.screen.screen import Cells, Matrices, Matrix, Step
+from lessons.screen.text_width import letters, wrapped
+from lessons.trace.story import Lit, sources_among
+
+LABEL_COLUMNS = 2  # of the grid, for the names of rows
+TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
+LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
+LINES_OF_WEIGHTS = 3
+BETWEEN_SENTENCES = re.compile(r"(?<=\.) |(?<=。)(?=.)")  # where a line ends: two sentences are wider than a phone
+LONGEST = 150  # letters of the arithmetic in a tooltip
+WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
+FEW_ROWS = 7  # up to here two lines fit the screen, with their numbers
+
+
+@dataclass(frozen=True)
+class Place:
+    """A matrix with the column and the row of the grid where its cells begin, and whether its rows are named."""
+
+    matrix: Matrix
+    left: int
+    top: int
+    header: int
+    named: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where everything stands: in columns and rows of cells."""
+
+    figure: Matrices
+
+    @cached_property
+    def of_single_rows(self) -> bool:
+        """True where single rows stand below each other: their titles go beside them."""
+        return all(len(band) == 1 and band[0].values.shape[0] == 1 for band in self.figure.bands)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Every matrix, band by band."""
+        return tuple(self._rows_below_each_other() if self.of_single_rows else self._bands())
+
+    @cached_property
+    def bands(self) -> tuple[tuple[Matrix | None, ...], ...]:
+        """The bands of the figure. One that stands alone and is too wide for the page goes on below itself."""
+        bands = self.figure.bands
+        return tuple(folded(bands[0])) if len(bands) == 1 and None not in bands[0] else bands
+
+    @cached_property
+    def columns(self) -> int:
+        """Columns of the grid that the figure needs."""
+        return max(place.left + room(place.matrix) for place in self.places)
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of the grid that the matrices need, without the lines below them."""
+        return max(place.top + place.matrix.values.shape[0] for place in self.places)
+
+    def _rows_below_each_other(self) -> Iterator[Place]:
+        for line, (matrix,) in enumerate(self.figure.bands):
+            yield Place(matrix, TITLE_COLUMNS, 2 + 2 * line, 2 if line == 0 else 0, False)
+
+    def _bands(self) -> Iterator[Place]:
+        top, lefts, above = 0, self._lefts(), ()
+        for band in self.bands:
+            header = header_of(band, above)
+            height = max(matrix.values.shape[0] for matrix in band if matrix is not None)
+            for at, matrix in enumerate(band):
+                if matrix is not None:
+                    below = top + header + height - matrix.values.shape[0]
+                    yield Place(matrix, lefts[at], below, header, names_rows(band, at))
+            top, above = top + header + height, band
+
+    def _lefts(self) -> list[int]:
+        """Where the matrices begin that stand at the same place of their bands."""
+        lefts, left = [], 0
+        for at in range(max(map(len, self.bands))):
+            here = [(band, band[at]) for band in self.bands if at < len(band) and band[at] is not None]
+            left += LABEL_COLUMNS * any(names_rows(band, at) for band, _ in here)
+            lefts.append(left)
+            left += max(room(matrix) for _, matrix in here) + 1
+        return lefts
+
+
+def header_of(band: tuple[Matrix | None, ...], above: tuple[Matrix | None, ...]) -> int:
+    """Rows above a band: for titles, shapes or remarks, and names of columns.
+
+    Remarks on single rows need no line, nor do shapes that stand right above already.
+    """
+    matrices = [matrix for matrix in band if matrix is not None]
+    if any(matrix.columns.named for matrix in matrices):
+        return 3
+    if all(matrix.values.shape[0] == 1 and matrix.remark is not None for matrix in matrices):
+        return 1
+    return 1 if shapes_of(band) == shapes_of(above) and all(matrix.remark is None for matrix in matrices) else 2
+
+
+def shapes_of(band: tuple[Matrix | None, ...]) -> list[tuple[int, ...] | None]:
+    """The shape of each matrix of a band, place by place."""
+    return [None if matrix is None else tuple(matrix.values.shape) for matrix in band]
+
+
+def folded(band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
+    """The lines into which a band goes, each as wide as the page at most."""
+    widest = WIDEST if max(matrix.values.shape[0] for matrix in band) <= FEW_ROWS else WIDER
+    line, right = (), 0
+    for matrix in band:
+        right += LABEL_COLUMNS * names_rows((*line, matrix), len(line)) + room(matrix)
+        if line and right > widest:
+            yield line
+            line, right = (), LABEL_COLUMNS * names_rows((matrix,), 0) + room(matrix)
+        line, right = (*line, matrix), right + 1
+    yield line
+
+
+def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
+    """True where the rows of a matrix have names that do not stand beside another matrix to its left already."""
+    matrix = band[at]
+    if matrix is None or not matrix.rows.named:
+        return False
+    return all(other is None or other.rows.labels != matrix.rows.labels for other in band[:at])
+
+
+def room(matrix: Matrix) -> int:
+    """Columns of the grid that a matrix needs, as wide as its title at least."""
+    return max(matrix.values.shape[1], math.ceil(letters(render(matrix.title)) * LETTER))
+
+
+def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
+    """Everything that is drawn, place by place."""
+    matrices = {matrix.key: matrix for matrix in figure.matrices}
+    shown = {key: matrix.traced.array for key, matrix in matrices.items() if matrix.traced is not None}
+    lit = {key: sources_among(shown, key) for key in shown}
+    grid = Grid(
+        lambda key, i, j: lights(matrices, matrices[key], lit.get(key), i, j),
+        lambda key, i, j: tooltip(matrices[key], i, j),
+    )
+    return fill(grid, figure, layout, numbered=numbered)
+
+
+def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
+    """The same on a grid that says and lights up what it likes."""
+    for place in layout.places:
+        if layout.of_single_rows:
+            grid.text(render(place.matrix.title), place.left - 1, place.top, "row", "ink")
+        else:
+            name_matrix(grid, place)
+        if place.header and place.matrix.columns.named:
+            grid.column_names(labels_of(place.matrix.columns), place.left, place.top - 1)
+        grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
+    bottom = grid.height
+    if figure.weights is not None:
+        lines = wrapped(render(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS)
+        grid.text("\n".join(lines), 0, bottom, "shape", "ink")
+        bottom += 1 + len(lines) // 2  # a line takes half a cell
+    usual = POINT_AT if numbered else POINT_AT_CELL
+    grid.text(BETWEEN_SENTENCES.sub("\n", render(usual if figure.hint is None else figure.hint)), 0, bottom, "hint")
+    return grid.table()
+
+
+def name_matrix(grid: Grid, place: Place) -> None:
+    """Its title, what its rows and columns are, and the names of its rows."""
+    matrix, left, top = place.matrix, place.left, place.top
+    title = render(matrix.title)
+    if place.header == 1 and matrix.remark is not None:
+        title = labelled(title, matrix.remark)
+    grid.text(title, left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
+    if not matrix.columns.named and place.header > 1:
+        shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else render(matrix.remark)
+        grid.text(shape, left, top - 1, "shape")
+    if not place.named:
+        return
+    if matrix.rows.name is not None:
+        grid.text(f"{render(matrix.rows.name)} ↓", left - 1, top - 1, "row")
+    if matrix.columns.named:
+        grid.text(f"{render(matrix.columns.name)} →", left - 1, top - 2, "row")
+    for i, label in enumerate(labels_of(matrix.rows)):
+        grid.text(label, left - 1, top + i, "row")
+
+
+def look(matrix: Matrix) -> drawn.DrawnMatrix:
+    """What the grid draws of a matrix."""
+    values = matrix.values.tolist()
+    changed = None
+    if matrix.marked is not None:
+        changed = matrix.marked.tolist()
+    elif matrix.was is not None:
+        was = matrix.was.tolist()
+        changed = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, was, strict=True)]
+    visible = matrix.visible.tolist() if hasattr(matrix.visible, "tolist") else matrix.visible
+    kind = matrix.scale if matrix.scale in ("weight", "change", "gradient") else "score"
+    tiny = matrix.scale in ("difference", "gradient")
+    return drawn.DrawnMatrix(matrix.key, "", values, kind, matrix.colour, visible, matrix.drawn, changed, tiny)
+
+
+def lights(matrices: dict[str, Matrix], matrix: Matrix, lit: list[tuple[Lit, ...]] | None, i: int, j: int) -> str:
+    """The tags of all that lights up: the cell and its sources, or what stands at the same place elsewhere."""
+    sources = tuple(matrix.sources(i, j)) or (() if lit is None else lit[i * matrix.values.shape[1] + j])
+    if matrix.twin in matrices:
+        sources += (Cells(matrix.twin, i, j),)
+    return cell_tag(matrix.key, i, j) + tags(sources or tuple(same_place(matrices.values(), matrix, i, j)))
+
+
+@lru_cache(maxsize=2048)  # a figure and its next rerun ask for the same
+def tags(sources: tuple[Cells, ...]) -> str:
+    """The tags that these cells carry, one after the other."""
+    return "".join(map(tag, sources))
+
+
+def same_place(matrices: Iterable[Matrix], matrix: Matrix, i: int, j: int) -> Iterator[Cells]:
+    """The same cell of each matrix with the same axes, the same row of any other with the same rows."""
+    for other in matrices:
+        if other is not matrix and other.rows.labels == matrix.rows.labels:
+            yield Cells(other.key, i, j if other.columns.labels == matrix.columns.labels else None)
+
+
+def tag(cells: Cells) -> str:
+    """The tag that such cells carry."""
+    matrix, row, column = cells
+    if row is None:
+        return column_tag(matrix, column)
+    return row_tag(matrix, row) if column is None else cell_tag(matrix, row, column)
+
+
+def tooltip(matrix: Matrix, i: int, j: int) -> str:
+    """What pointing at a cell says: the last line of its derivation, and what it was before a change by hand."""
+    if matrix.step is None:
+        at = f"{render(matrix.title)}, {format_value(matrix.rows.labels[i])} → {format_value(matrix.columns.labels[j])}"
+        value = drawn.cell_text(matrix.values[i][j]) if matrix.sees(i, j) else translate("masked")
+        text = labelled(at, value)
+    else:
+        step = matrix.step(i, j)
+        text = render(step.meaning) if not matrix.sees(i, j) else said(step)
+    if matrix.was is None or float(matrix.was[i][j]) == float(matrix.values[i][j]):
+        return text
+    before, _ = distinguishable(float(matrix.was[i][j]), float(matrix.values[i][j]))
+    remark = message("Changed: it was {before}.", before=before)
+    return translate("{said}. {remark}", said=text, remark=remark)
+
+
+def said(step: Step) -> str:
+    """A step in one line; of arithmetic that is too long for it, the result."""
+    meaning, arithmetic = render(step.meaning), equation(step)
+    short = arithmetic if len(arithmetic) <= LONGEST else localised(digits(step.value))
+    return labelled(meaning, short)

@@ -1,0 +1,109 @@
+"""A figure of matrices as an SVG file: the places, numbers and colours of its table, drawn once more for a slide.
+
+Vega draws in the browser and could save SVG from a menu of its own, but Streamlit leaves that menu out (it embeds with
+`actions: false`, and of a chart's embedOptions it passes on theme, renderer and padding alone); what it has is a PNG.
+The colours are those of the light theme.
+"""
+
+import math
+from xml.sax.saxutils import escape
+
+import pyarrow as pa
+
+from attention_ui.figures.matrices.grid import NUMBER_FONT, TITLE_FONT, font_size
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER, role_colours
+
+CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
+DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "column", "letter"}
+UNDRAWN = {"filler", "hint"}  # what belongs to the screen alone
+INNER = 0.94  # of a place is the cell, the rest is the gap
+
+
+def can_be_drawn(table: pa.Table) -> bool:
+    """Whether everything in the figure is drawn here."""
+    return set(table["kind"].unique().to_pylist()) <= DRAWN_KINDS | UNDRAWN
+
+
+def svg_of(table: pa.Table, cell: int) -> bytes:
+    """The picture, with cells of this many pixels. Each number says what it is when it is pointed at."""
+    things = [thing for thing in table.to_pylist() if thing["kind"] in DRAWN_KINDS]
+    width, height = ((1 + max(thing[axis] for thing in things)) * cell for axis in ("gx", "gy"))
+    box = f"{-cell} 0 {width + 4 * cell} {height + cell // 2}"  # slanted and long names reach beyond their places
+    drawn = "\n".join(drawn_thing(thing, cell) for thing in things)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" font-family="sans-serif">'
+    return f"{head}\n{drawn}\n</svg>\n".encode()
+
+
+def drawn_thing(thing: dict, cell: int) -> str:
+    """One row of the table as elements of SVG."""
+    x, y, size, kind = thing["gx"] * cell, thing["gy"] * cell, INNER * cell, thing["kind"]
+    if kind in CELLS:
+        return drawn_cell(thing, x, y, size, cell)
+    if kind == "changed":
+        side = 0.28 * cell
+        corner = f"M{x + size - side:.1f},{y}h{side:.1f}v{side:.1f}Z"
+        return f'<path d="{corner}" fill="{hue("ink")}"/>'
+    look, shift, turn = name_look(kind, cell, font_size(NUMBER_FONT, cell))
+    middle_x, middle_y = x + size / 2, y + size / 2
+    place = (
+        f'transform="translate({middle_x:.1f},{middle_y:.1f}) rotate({turn}) translate({shift[0]:.1f},{shift[1]:.1f})"'
+    )
+    return f'<text {place} dy="0.35em" {look} fill="{hue(thing["tone"])}">{escape(thing["text"])}</text>'
+
+
+def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int) -> str:
+    """A cell with its shape or pattern, its number, and what it says."""
+    frame = f'<rect x="{x}" y="{y}" width="{size:.1f}" height="{size:.1f}" rx="3"'
+    if thing["kind"] == "ghost":
+        return f'{frame} fill="none" stroke="{hue("ghost")}"/>'
+    says = f"<title>{escape(thing['say'])}</title>"
+    if thing["kind"] == "masked":
+        a, b, c = (f"{part * size:.1f}" for part in (0.2, 0.5, 0.8))
+        lines = f"M{a},{c}L{c},{a}M{a},{b}L{b},{a}M{b},{c}L{c},{b}"
+        hatch = f'<path transform="translate({x},{y})" d="{lines}" stroke="{hue("hatch")}"/>'
+        return f'<g>{says}{frame} fill="none"/>{hatch}</g>'
+    number = (
+        f'<text x="{x + size / 2:.1f}" y="{y + size / 2:.1f}" dy="0.35em" text-anchor="middle" '
+        f'font-size="{font_size(NUMBER_FONT, cell):.1f}" fill="{hue("ink")}">{escape(thing["text"])}</text>'
+    )
+    field = f'{frame} fill="{hue("ghost")}" fill-opacity="{FIELD}"/>'
+    behind = thing["text"] and thing["kind"] == "weight"
+    tint = (TINT["ink"] if thing["tone"] == "ink" else TINT["role"]) if behind else 1
+    shape = shape_of_number(thing["kind"], thing["v"], FULL * cell, BELOW_NUMBER if thing["text"] else WITHOUT_NUMBER)
+    place = f'transform="translate({x + size / 2:.1f},{y + size / 2:.1f})"'
+    return f'<g>{says}{field}<path {place} d="{shape}" fill="{hue(thing["tone"])}" fill-opacity="{tint}"/>{number}</g>'
+
+
+def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, float], int]:
+    """Attributes, shift and turn of titles, shapes and names, as they are on the screen."""
+    half = cell / 2
+    looks = {
+        "title": (f'font-size="{font_size(TITLE_FONT, cell):.1f}" font-weight="bold"', (1 - half, 0), 0),
+        "shape": (f'font-size="{small + 0.5:.1f}"', (1 - half, 0), 0),
+        "row": (f'font-size="{small + 1.5:.1f}" text-anchor="end"', (half - 5, 0), 0),
+        "column": (f'font-size="{small + 0.5:.1f}"', (-0.4 * cell, 0), -45),
+        "letter": (f'font-size="{small + 1.5:.1f}" text-anchor="middle"', (0, 0), 0),
+    }
+    return looks[kind]
+
+
+def shape_of_number(kind: str, value: float | None, whole: float, reach: tuple[float, float] = WITHOUT_NUMBER) -> str:
+    """A square whose area is the weight, or a bar from the middle, to the right where the number is positive.
+
+    A weight of 1 is a square as wide as `whole`, and the longest bars are half of that. What is no number has no shape.
+    """
+    if value is None or math.isnan(value):
+        return ""
+    if kind == "weight":
+        side = whole * math.sqrt(min(max(value, 0.0), 1.0))
+        return f"M{-side / 2:.2f},{-side / 2:.2f}h{side:.2f}v{side:.2f}h{-side:.2f}Z"
+    length = math.copysign(math.sqrt(abs(value)), value) if kind == "gradient" else value
+    if kind == "score":
+        length /= SCORE_DOMAIN[1]
+    wide, (top, bottom) = whole / 2 * min(max(length, -1.0), 1.0), (whole / 2 * edge for edge in reach)
+    return f"M0,{top:.2f}h{wide:.2f}V{bottom:.2f}h{-wide:.2f}Z"
+
+
+def hue(role: str) -> str:
+    """The colour of a role."""
+    return role_colours("light")[role]

@@ -1,0 +1,1 @@
+"""A sentence and what stands above or below its words."""

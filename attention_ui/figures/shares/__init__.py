@@ -1,0 +1,1 @@
+"""Parts of one whole: weights, votes, the maps of many heads."""
