@@ -77,7 +77,7 @@ def outside_slices(
 
 CHANGE = message("1 is added to feature {feature} of every token: the largest change in the output of head {head}")
 OUTSIDE = message("the largest change in the output of head {head} by a feature outside its slice")
-SENTENCES = {"projected": CHANGE, "sliced": CHANGE, "projected_outside": OUTSIDE, "sliced_outside": OUTSIDE}
+SLICE_SENTENCES = {"projected": CHANGE, "sliced": CHANGE, "projected_outside": OUTSIDE, "sliced_outside": OUTSIDE}
 
 
 def compute_reach(trace: HeadsTrace) -> Computation:
@@ -102,7 +102,7 @@ def slices_figure(trace: HeadsTrace, reach: Reach) -> Matrices:
     """How much each head changes with each feature, for both kinds of heads."""
     inputs = {name: getattr(reach, name) for name in ("features", "d_head", "projected", "sliced")}
     computation = Computation(
-        outside_slices, inputs, Names(SENTENCES, {"features": [feature + 1 for feature in reach.features]})
+        outside_slices, inputs, Names(SLICE_SENTENCES, {"features": [feature + 1 for feature in reach.features]})
     )
     projected = changes_of(trace, computation, "projected", message("each head projects X"))
     sliced = changes_of(trace, computation, "sliced", message("each head has a slice"))
