@@ -56,10 +56,17 @@ class Computation:
         return result
 
     def code(
-        self, shown: Sequence[str], *functions: Callable[..., Any], attention: AttentionTrace | None = None
+        self,
+        shown: Sequence[str],
+        *functions: Callable[..., Any],
+        attention: AttentionTrace | None = None,
+        scale: float | None = None,
     ) -> Code:
-        """The function that ran, those of the core that it is about, and the program that runs it again."""
-        scale = float(self.inputs.get("scale", 1.0))
+        """The function that ran, those of the core that it is about, and the program that runs it again.
+
+        An `attention` is computed in other ways as well, with the `scale` of the inputs unless another is named.
+        """
+        scale = float(self.inputs.get("scale", 1.0)) if scale is None else scale
         return Code((self.function, *functions), attention, scale, partial(self.ran, shown))
 
     def ran(self, shown: Sequence[str]) -> Ran:
