@@ -39,8 +39,8 @@ def test_each_choice_changes_the_figure_in_place_and_draws_what_follows(visit):
         for key in charts_of(variant):
             tab.page.wait_for_selector(f".st-key-{key} svg.marks")
         drawn(tab)
-        title = tab.page.locator(".st-key-variants_figure svg.marks").first
-        assert title.get_by_text(TITLES[variant], exact=True).count() >= 1, variant
+        figure = tab.page.locator(".st-key-variants_figure svg.marks").first
+        figure.get_by_text(TITLES[variant], exact=True).first.wait_for()
         assert tab.page.locator("[data-testid=stException]").count() == 0
 
 
