@@ -163,6 +163,7 @@ def test_a_name_has_to_be_earned_and_confirmed():
     assert name(both, both) == "induction"
 
 
+@pytest.mark.slow
 def test_the_scores_that_ship_are_those_of_the_weights_that_ship():
     reader, kept = language_model(), json.loads((PRETRAINED / "scores.json").read_text())
     tales = rows(reader.pieces, stories("measured", STORIES_MEASURED))
