@@ -123,6 +123,7 @@ def test_lists_said_twice():
         assert ids[0] == pieces.ids[START] and ids[1:18] == ids[18:] and len(set(ids)) == 18
 
 
+@pytest.mark.slow
 def test_pronouns_by_loops():
     reader, matching, other, n = language_model(), 0.0, 0.0, 0
     layer, head = 2, 3
