@@ -59,7 +59,7 @@ def run(cells, folder):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_notebook_of_every_screen_gives_the_numbers_of_the_screen(name, tmp_path, whole):
     cells, count = [], 0
-    for section in sections(EXAMPLES[name], 7 if whole and name == "first" else 29 if whole else 97):
+    for section in sections(EXAMPLES[name], 7 if whole and name == "first" else 29 if whole else 61):
         notebook = nbformat.reads(notebook_of([section]).decode(), as_version=4)
         nbformat.validate(notebook)
         count += 1
