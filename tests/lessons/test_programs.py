@@ -26,6 +26,8 @@ from lessons.screen.program import PRINT_OPTIONS, Ran, program_of, ran_in_other_
 from lessons.screen.screen import Film, Matrices
 from lessons.train import lesson as train
 
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
 OWN = recommended(TASKS["reverse"], 3, steps=20, d_model=8, n_heads=2, positions="rotary")
 EXAMPLES = (
     Example(),
