@@ -23,9 +23,10 @@ import numpy as np
 
 from attention_core.traced import Cells, EachCell, Given, Moved, Traced, arrays_behind, sources_of
 from lessons.screen.message import Argument, Message, message
-from lessons.trace.lines import COMPARED, Term, taken, write_lines
+from lessons.trace.lines import COMPARED, Term, taken, texts_of, write_lines
 
 DEPTH = 3  # signs of arithmetic without a name that stand in one line
+ANY_DEPTH, EVERY_DIGIT = 99, 17
 STEPS_BETWEEN = {
     "max": message("the largest of these"),
     "sum": message("the sum of these"),
@@ -136,6 +137,12 @@ def grown(cells: Cells, depth: int) -> Term:
     return Term(made.sign, values, parts, cells=cells)
 
 
+def whole_arithmetic(array: Traced) -> str:
+    """The arithmetic of a single number in one line, from what was given on, such as "h·n·n·d_k"."""
+    texts, _ = texts_of(grown(Cells(array, np.array([0])), -ANY_DEPTH), EVERY_DIGIT)
+    return texts[0]
+
+
 def operand(cells: Cells, depth: int, sign: str) -> Term:
     """An operand: written out where it is short, else a number that has a line of its own."""
     rule = cells.array.rule
@@ -174,6 +181,8 @@ def changes_nothing(term: Term, sign: str, kept: np.ndarray | bool = True) -> bo
     """
     if term.cells is None or not ((term.values == (sign == "·")) | ~np.asarray(kept)).all():
         return False
+    if sign == "+" and term.sign == "·":  # 0 times whatever it is, where nothing was added up yet
+        return any(changes_nothing(part, sign) for part in term.parts)
     source = settled(term.cells, through_names=True).array
     return getattr(source.rule, "sign", "") in COMPARED or made_of_constants(source)
 
@@ -221,7 +230,8 @@ class Names:
     `sentences` has one for each name of an array, with what counts its axes as arguments: {query}, {key}, {token},
     {head}, {feature}, {word}; "masked hidden" is said of cells of `masked` that a mask hides, "d_q nothing" of cells of
     `d_q` that are sums without a term that counts, and "max of masked" of a maximum of it that has no name of its own.
-    `things` are what the entries of an axis are called, by the name of the axis; those of others are counted from 1.
+    `things` are what the entries of an axis are called, by the name of the axis, or by those of the
+    array and the axis ("steps.0.masked keys"); those of others are counted from 1.
     `known` are arrays, by their names, whose cells a story takes as they are, unless it is about one of them.
     """
 
@@ -249,15 +259,16 @@ class Names:
             fallback = message("{name}", name=name)
         else:
             sign = getattr(array.rule, "sign", "products")
-            of = name_behind(array).rpartition(".")[2]
-            keys, fallback = [f"{'sum' if sign == 'products' else sign} of {of}"], STEPS_BETWEEN.get(sign, BETWEEN)
+            step, of = "sum" if sign == "products" else sign, name_behind(array)
+            keys, fallback = [f"{step} of {of}", f"{step} of {of.rpartition('.')[2]}"], STEPS_BETWEEN.get(sign, BETWEEN)
         return next((self.sentences[key] for key in keys if key in self.sentences), fallback)
 
     def entries(self, array: Traced, at: np.ndarray) -> dict[str, list[Argument]]:
         """What cells are called along each axis, by the argument of sentences that it is."""
         found, index = {}, np.unravel_index(at, array.shape) if array.ndim else ()
+        name = array.name or name_behind(array)
         for axis, places in zip(reversed(axes_of(array)), reversed(index), strict=False):
-            things = self.things.get(axis)
+            things = self.things.get(f"{name} {axis}", self.things.get(axis))
             one = ONE.get(axis, "feature" if axis.startswith("d_") else axis)
             if one in found:
                 continue
