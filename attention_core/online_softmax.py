@@ -33,7 +33,7 @@ class OnlineStep:
 
     begin: int
     end: int
-    masked: Float[Array, "*batch queries block"]
+    masked: Float[Array, "*batch queries keys"]  # of the block
     largest: Float[Array, "*batch queries 1"]  # m', the running maximum
     rescale: Float[Array, "*batch queries 1"]  # exp(m − m'), what is multiplied onto the sums so far
     total: Float[Array, "*batch queries 1"]  # ℓ', the running sum

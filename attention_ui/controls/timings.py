@@ -13,7 +13,7 @@ import torch
 
 from attention_ui.server.process import measuring, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
-from lessons.cost.timings import MOST_TIMINGS, Timing
+from attention_core.timings import MOST_TIMINGS, Timing
 from lessons.screen.format import translate
 from lessons.screen.message import message
 from words import cached_by_language

@@ -12,7 +12,7 @@ from attention_core.tasks import TASKS
 from attention_core.training import recommended
 from attention_ui.server.memory import freeze
 from attention_ui.session.streamlit_insides import check_rerun
-from lessons.cost.timings import Timing, measurements
+from attention_core.timings import Timing, measurements
 from runs.measuring import Measuring
 from runs.orders import Orders
 from runs.page_lock import PageLock, Priority

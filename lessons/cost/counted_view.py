@@ -1,24 +1,27 @@
 """What one layer of attention costs, counted: which step takes how much, and from where on the square counts."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 
-from lessons.cost.formulas import (
-    FORMULAS,
+from attention_core.costs import (
     GROWS_SQUARED,
     CostStep,
     LayerSizes,
-    arithmetic_of,
-    counts_of,
+    StepCounts,
+    cached_numbers,
+    count_layer,
+    layer_parameters,
     multiplications,
-    named_formula,
+    numbers_moved,
     squared_from,
 )
+from attention_core.traced import Written, given
 from lessons.cost.published_models import PUBLISHED, PublishedModel
 from lessons.example.example import ExampleTrace
 from lessons.screen.format import render
 from lessons.screen.message import Fixed, Integer, Message, Percent, message
 from lessons.screen.screen import Curves, Facts, Figure, Line, Part, Parts, Table
+from lessons.trace.story import whole_arithmetic
 
 COST_STEPS: dict[CostStep, Message] = {
     "projections": message("Q, K and V"),
@@ -28,6 +31,7 @@ COST_STEPS: dict[CostStep, Message] = {
     "join": message("output · W_o"),
 }
 OF_MULTIPLICATIONS, OF_MOVED = message("multiplications"), message("numbers moved")
+SHORT_NAMES = {"tokens": "n", "d_model": "d_model", "n_heads": "h", "n_kv_heads": "g", "d_k": "d_k", "d_v": "d_v"}
 GIBIBYTE, BILLION = 2**30, 10**9
 POINTS_BEYOND = 4  # doublings that the curves go on beyond all that is marked
 
@@ -42,7 +46,7 @@ def sizes_of_example(example: ExampleTrace) -> LayerSizes:
 
 def counted_figures(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[Figure]:
     """Four numbers, how they are shared out among the steps, how they grow, how each comes about, and known caches."""
-    counts = counts_of(sizes)
+    counts = count_layer(sizes)
     yield Parts(
         key="cost_parts",
         name=message("What each step takes of all multiplications and of all numbers moved"),
@@ -55,10 +59,10 @@ def counted_figures(sizes: LayerSizes, model: PublishedModel | None) -> Iterator
         key="cost_facts",
         name=message("What the layer costs"),
         facts=(
-            (message("multiplications"), in_short(sum(counts["multiplications"].values()))),
-            (message("numbers moved"), in_short(sum(counts["numbers moved"].values()))),
-            (message("parameters"), in_short(counts["kept"]["parameters"])),
-            (message("numbers in the cache"), in_short(counts["kept"]["cache"])),
+            (message("multiplications"), in_short(sum(counts.multiplications))),
+            (message("numbers moved"), in_short(sum(counts.moved))),
+            (message("parameters"), in_short(counts.parameters)),
+            (message("numbers in the cache"), in_short(counts.cache)),
         ),
     )
     yield growth_curves(sizes)
@@ -73,30 +77,30 @@ def in_short(count: int) -> Integer | Message:
 
 def part_of_step(sizes: LayerSizes) -> Callable[[CostStep], Part]:
     """From a step to its shares of the multiplications and of the numbers moved."""
-    counts = counts_of(sizes)
-    of = [counts[name] for name in ("multiplications", "numbers moved")]
+    counts = count_layer(sizes)
 
     def part(step: CostStep) -> Part:
+        of = [(getattr(numbers, step), sum(numbers)) for numbers in (counts.multiplications, counts.moved)]
         says = tuple(
             message(
                 "{step}: {count} of {all}, {share}",
                 step=COST_STEPS[step],
-                count=Integer(numbers[step]),
-                all=Integer(sum(numbers.values())),
-                share=Percent(numbers[step] / sum(numbers.values())),
+                count=Integer(count),
+                all=Integer(everything),
+                share=Percent(count / everything),
             )
-            for numbers in of
+            for count, everything in of
         )
-        shares = tuple(numbers[step] / sum(numbers.values()) for numbers in of)
-        return Part(name=render(COST_STEPS[step]), shares=shares, says=says)
+        return Part(
+            name=render(COST_STEPS[step]), shares=tuple(count / everything for count, everything in of), says=says
+        )
 
     return part
 
 
 def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[Message]:
     """What grows with the square of the tokens, how much of the whole that is here, and from where on it is more."""
-    counts = multiplications(sizes)
-    share = sum(counts[step] for step in GROWS_SQUARED) / sum(counts.values())
+    share = squared_part(sizes) / sum(multiplications(sizes))
     yield message(
         "Scores, softmax and weights · V grow with the square of the number of tokens, n²; the rest grows with n. At "
         "n = {tokens}, what grows with n² takes {share} of the multiplications.",
@@ -128,14 +132,20 @@ def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[
         )
 
 
+def squared_part(sizes: LayerSizes) -> int:
+    """The multiplications that grow with the square of the number of tokens."""
+    counts = multiplications(sizes)
+    return sum(getattr(counts, step) for step in GROWS_SQUARED)
+
+
 def growth_curves(sizes: LayerSizes) -> Curves:
     """Multiplications over the number of tokens: those that grow with it, and those that grow with its square."""
     equal = squared_from(sizes)
     last = max(sizes.tokens, equal).bit_length() + POINTS_BEYOND
     n = tuple(2**power for power in range(last + 1))
-    several = [multiplications(replace(sizes, tokens=tokens)) for tokens in n]
-    squared = [sum(counts[step] for step in GROWS_SQUARED) for counts in several]
-    rest = [sum(counts.values()) - all_squared for counts, all_squared in zip(several, squared, strict=True)]
+    several = [replace(sizes, tokens=tokens) for tokens in n]
+    squared = list(map(squared_part, several))
+    rest = [sum(multiplications(one)) - part for one, part in zip(several, squared, strict=True)]
     return Curves(
         key="cost_growth",
         name=message("Multiplications over the number of tokens"),
@@ -161,7 +171,7 @@ def growth_curves(sizes: LayerSizes) -> Curves:
 
 def notice_doubled(sizes: LayerSizes) -> Iterator[Message]:
     """Twice as many tokens: between twice and four times the work."""
-    now, twice = (sum(multiplications(replace(sizes, tokens=n)).values()) for n in (sizes.tokens, 2 * sizes.tokens))
+    now, twice = (sum(multiplications(replace(sizes, tokens=n))) for n in (sizes.tokens, 2 * sizes.tokens))
     yield message(
         "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.",
         twice=Integer(2 * sizes.tokens),
@@ -171,29 +181,31 @@ def notice_doubled(sizes: LayerSizes) -> Iterator[Message]:
 
 def count_tables(sizes: LayerSizes) -> Iterator[Table]:
     """How each number comes about: its formula, and the same with the sizes."""
-    counts = counts_of(sizes)
-    names = COST_STEPS | {"parameters": message("parameters"), "cache": message("numbers in the cache")}
     columns = message("formula"), message("with these sizes"), message("number")
+    letters, digits = (written_as(sizes, texts) for texts in (SHORT_NAMES, asdict(sizes)))
 
-    def cells(*several: str) -> tuple[tuple, ...]:
-        return tuple(
-            (names[step], named_formula(of, step), arithmetic_of(of, step, sizes), Integer(counts[of][step]))
-            for of in several
-            for step in FORMULAS[of]
-        )
+    def row(name: Message, count: Callable[[LayerSizes], int]) -> tuple:
+        return name, whole_arithmetic(count(letters)), whole_arithmetic(count(digits)), Integer(count(sizes))
+
+    def rows(count: Callable[[LayerSizes], StepCounts]) -> tuple[tuple, ...]:
+        return tuple(row(name, lambda s, step=step: getattr(count(s), step)) for step, name in COST_STEPS.items())
 
     yield Table(
         key="cost_products",
         name=message("How each number of multiplications comes about"),
         heading=message("How each number comes about"),
         columns=(message("multiplications"), *columns),
-        cells=cells("multiplications"),
+        cells=rows(multiplications),
     )
     yield Table(
         key="cost_moved",
         name=message("How each number that is moved or kept comes about"),
         columns=(message("numbers moved; numbers kept"), *columns),
-        cells=cells("numbers moved", "kept"),
+        cells=(
+            *rows(numbers_moved),
+            row(message("parameters"), layer_parameters),
+            row(message("numbers in the cache"), cached_numbers),
+        ),
         notice=(
             message(
                 "n tokens of d_model features; h query heads, g key/value heads; d_k features of a query or key, "
@@ -202,6 +214,12 @@ def count_tables(sizes: LayerSizes) -> Iterator[Table]:
             ),
         ),
     )
+
+
+def written_as(sizes: LayerSizes, texts: Mapping[str, object]) -> LayerSizes:
+    """The sizes as numbers that remember what is done with them, each written in its own way."""
+    several = asdict(sizes).items()
+    return LayerSizes(**{name: given(Written(float(size), str(texts[name])), name) for name, size in several})
 
 
 def cache_table() -> Table:

@@ -1,29 +1,21 @@
 """What does it cost?"""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
+from attention_core.costs import LayerSizes, count_layer, multiplications, numbers_moved, squared_from
 from attention_core.online_softmax import attend_in_blocks, take_block
+from attention_core.timings import Timing, fused, in_blocks, written_out
 from lessons.cost.counted_view import counted_figures, sizes_of_example
-from lessons.cost.formulas import (
-    LayerSizes,
-    cached_numbers,
-    layer_parameters,
-    multiplications,
-    numbers_moved,
-    squared_from,
-)
-from lessons.cost.measured_view import measured_figures, ran_slope, said_of_machine
-from lessons.cost.online_softmax_view import OnlineRow, online_figures, ran_online
+from lessons.cost.measured_view import compute_slope, measured_figures, said_of_machine
+from lessons.cost.online_softmax_view import OnlineRow, online_figures
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
-from lessons.cost.timings import Timing, fitted_slope, fused, in_blocks, written_out
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import question_picker
 from lessons.screen.message import message
-from lessons.screen.program import Ran
-from lessons.screen.screen import Code, Screen
+from lessons.screen.screen import Screen
+from lessons.trace.computation import Computation
 
 HEADING = message("What does it cost?")
 OPENING = message(
@@ -33,6 +25,7 @@ OPENING = message(
 
 CostView = Literal["counted", "blocks", "measured"]
 EXAMPLE_SIZES = "example"
+COUNTED = ("multiplications", "moved", "parameters", "cache", "squared_from")
 
 
 @dataclass(frozen=True)
@@ -65,7 +58,7 @@ def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=BLOCK_FORMULA,
         figures=online_figures(row),
-        code=Code((attend_in_blocks, take_block), ran=partial(ran_online, row)),
+        code=row.computation.code(("largest", "total", "output"), attend_in_blocks, take_block),
         ask=question_picker("cost", BLOCK_QUESTIONS, example.example.seed, row),
     )
 
@@ -76,7 +69,7 @@ def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Scree
     return Screen(
         figures=tuple(measured_figures(choices.timings)),
         remarks=(said_of_machine(choices.timings, choices.machine),),
-        code=Code((written_out, in_blocks, fused, fitted_slope), ran=partial(ran_slope, example, choices.timings)),
+        code=compute_slope(example, choices.timings).code(("",), written_out, in_blocks, fused),
         ask=question_picker("cost", COUNT_QUESTIONS, example.example.seed, sizes),
     )
 
@@ -94,10 +87,7 @@ def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen
     return Screen(
         formula=cost_formula(sizes),
         figures=tuple(counted_figures(sizes, model)),
-        code=Code(
-            (multiplications, numbers_moved, layer_parameters, cached_numbers, squared_from),
-            ran=partial(ran_counts, sizes),
-        ),
+        code=Computation(count_layer, {"sizes": sizes}).code(COUNTED, multiplications, numbers_moved, squared_from),
         ask=question_picker("cost", QUESTIONS, example.example.seed, sizes),
     )
 
@@ -109,23 +99,4 @@ def cost_formula(s: LayerSizes) -> str:
     return (
         rf"\text{{multiplications}} = n \cdot \underbrace{{{maps}}}_{{Q,\,K,\,V,\,W_o:\ O(n \cdot d^2)}}"
         rf" \;+\; n^2 \cdot \underbrace{{{pairs}}}_{{\text{{scores, softmax, mixture}}:\ O(n^2 \cdot d)}}"
-    )
-
-
-def ran_counts(sizes: LayerSizes) -> Ran:
-    """The counts of these sizes."""
-    counts = {"products": multiplications, "moved": numbers_moved}
-    return Ran(
-        {"sizes": sizes},
-        (
-            *(f"{name} = list({count.__name__}(sizes).values())" for name, count in counts.items()),
-            "parameters, cache = layer_parameters(sizes), cached_numbers(sizes)",
-            "equal = squared_from(sizes)",
-        ),
-        {
-            **{name: list(count(sizes).values()) for name, count in counts.items()},
-            "parameters": layer_parameters(sizes),
-            "cache": cached_numbers(sizes),
-            "equal": squared_from(sizes),
-        },
     )

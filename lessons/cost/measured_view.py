@@ -1,11 +1,10 @@
 """What was measured on the machine at hand, as curves on logarithmic axes with the slope of each."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
-from lessons.cost.counted_view import sizes_of_example
-from lessons.cost.formulas import multiplications
-from lessons.cost.sliding_window import sliding_figure
-from lessons.cost.timings import (
+from attention_core.costs import multiplications
+from attention_core.timings import (
     ATTENTION_WAYS,
     USUAL_SIZES,
     WRITER,
@@ -17,10 +16,12 @@ from lessons.cost.timings import (
     parted_from,
     slope_of,
 )
+from lessons.cost.counted_view import sizes_of_example
+from lessons.cost.sliding_window import sliding_figure
 from lessons.example.example import ExampleTrace
 from lessons.screen.message import Fixed, Integer, Message, message
-from lessons.screen.program import Ran
 from lessons.screen.screen import Colour, Curves, Line, Table
+from lessons.trace.computation import Computation
 
 MILLISECOND, MEBIBYTE = 1e-3, 2**20
 PARTED = 1.5  # times as long
@@ -219,16 +220,11 @@ def said_of_machine(timings: Sequence[Timing], machine: str) -> Message:
     )
 
 
-def ran_slope(example: ExampleTrace, timings: Sequence[Timing]) -> Ran:
+def compute_slope(example: ExampleTrace, timings: Sequence[Timing]) -> Computation:
     """The slope of the time written out; before anybody measured, that of the counted multiplications of the scores."""
-    sizes = sizes_of_example(example)
-    of = of_way(timings, "tokens", "written")
-    tokens, numbers = [one.size for one in of], [one.seconds for one in of]
-    if len(of) < 2:
-        tokens = [8, 16, 32]
-        numbers = [n * n * multiplications(sizes)["scores"] / sizes.tokens**2 for n in tokens]
-    return Ran(
-        {"tokens": tokens, "numbers": numbers},
-        ("slope = fitted_slope(tokens, numbers)",),
-        {"slope": fitted_slope(tokens, numbers)},
-    )
+    several = of_way(timings, "tokens", "written")
+    tokens, numbers = [one.size for one in several], [one.seconds for one in several]
+    if len(several) < 2:
+        sizes, tokens = sizes_of_example(example), [8, 16, 32]
+        numbers = [float(multiplications(replace(sizes, tokens=n)).scores) for n in tokens]
+    return Computation(fitted_slope, {"sizes": tokens, "numbers": numbers})

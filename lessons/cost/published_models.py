@@ -6,7 +6,7 @@ share none, and its weights are those of 32. Llama 3 8B is the model of April 20
 
 from dataclasses import dataclass
 
-from lessons.cost.formulas import LayerSizes
+from attention_core.costs import LayerSizes
 
 BYTES_OF_A_NUMBER = 2  # 16 bits, as such models are usually run
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import torch
 from torch import Generator
 
+from attention_core.costs import LayerSizes, cached_numbers, multiplications
 from lessons.cost.counted_view import COST_STEPS
-from lessons.cost.formulas import LayerSizes, cached_numbers, multiplications
 from lessons.cost.online_softmax_view import OnlineRow
 from lessons.kit.questions import (
     Asked,
@@ -28,7 +28,7 @@ FEWEST_ASKED, MORE_ASKED = 3, 60  # tokens
 
 def busiest_step(sizes: LayerSizes, random: Generator) -> Asked:
     """Widths and the number of tokens decide together. None where two steps tie."""
-    counts = multiplications(sizes)
+    counts = multiplications(sizes)._asdict()
     first, second, *_ = sorted(counts.values(), reverse=True)
     if first == second:
         return None
@@ -108,7 +108,7 @@ def score_products(sizes: LayerSizes, random: Generator) -> Asked:
 def longer_text(sizes: LayerSizes, random: Generator) -> Asked:
     """Twice as many tokens are four times as many pairs."""
     n, times = asked_tokens(random), 2 + below(3, random)
-    before = multiplications(replace(sizes, tokens=n))["scores"]
+    before = multiplications(replace(sizes, tokens=n)).scores
     return multiple_choice_of_counts(
         message(
             "With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many does it take with {times} times as "
@@ -190,7 +190,7 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
 def what_rescales(row: OnlineRow, random: Generator) -> Asked:
     """e to the difference of the maxima: not their quotient, not the other way round."""
     b = one_of(torch.tensor([place in row.rises for place in range(len(row.steps))]), random)
-    before, after = row.before(b)[0], float(row.steps[b].largest[0])
+    before, after = (float(step.largest[0]) for step in row.steps[b - 1 : b + 1])
     return multiple_choice_of_numbers(
         lambda shown: message(
             "Block {block} takes the largest score from {before} to {after}. By what is all that was "

@@ -10,7 +10,7 @@ from overview_cells import matrices_of
 from torch import nn
 
 from attention_core.randomness import default_weight, generator
-from lessons.cost.formulas import LayerSizes
+from attention_core.costs import LayerSizes
 from lessons.cost.lesson import cost_formula
 from lessons.example.example import LIMITS, Example, run_example
 from lessons.example.presets import JOURNEY_X, PRESETS

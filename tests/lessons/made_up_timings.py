@@ -1,6 +1,6 @@
 """Timings that nobody measured: powers of the sizes."""
 
-from lessons.cost.timings import Timing
+from attention_core.timings import Timing
 
 
 def seconds_of(over, way, size):

@@ -1,6 +1,7 @@
 """The lesson on cost: every count again with plain loops, every sentence from those."""
 
 import math
+import re
 from functools import cache
 
 import numpy as np
@@ -12,21 +13,22 @@ from hypothesis import strategies as st
 from made_up_timings import FULL, made_up
 from screens import JUDGE, chosen, holds
 
+from attention_core.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
 from attention_core.heads import KeyValues
 from attention_core.language_model import language_model
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
-from lessons.cost.counted_view import COST_STEPS
-from lessons.cost.formulas import FORMULAS, LayerSizes, arithmetic_of, counts_of, layer_parameters, squared_from
+from attention_core.timings import WRITER
+from lessons.cost.counted_view import COST_STEPS, SHORT_NAMES, count_tables
 from lessons.cost.lesson import Choices, screen
 from lessons.cost.measured_view import WAY_NAMES
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.sliding_window import TALE
-from lessons.cost.timings import WRITER
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value, render, render_all
 from lessons.screen.screen import Curves, Facts, Parts, Table
 
+LETTER = re.compile(r"[a-z]\w*")
 SQUARED = ("scores", "softmax", "mix")
 STEP_NAMES = {render(name): step for step, name in COST_STEPS.items()}
 
@@ -121,18 +123,19 @@ SMALL = st.builds(
 
 @given(SMALL)
 def test_the_counts_are_those_of_plain_loops(sizes):
-    loops, counts = Loops(sizes), counts_of(sizes)
-    assert counts["multiplications"] == loops.products
-    assert counts["numbers moved"] == loops.moved()
-    assert counts["kept"] == {"parameters": loops.parameters(), "cache": loops.cached()}
+    loops, counts = Loops(sizes), count_layer(sizes)
+    assert counts.multiplications._asdict() == loops.products
+    assert counts.moved._asdict() == loops.moved()
+    assert (counts.parameters, counts.cache) == (loops.parameters(), loops.cached())
 
 
 @given(SMALL)
-def test_the_formulas_give_the_counts(sizes):
-    for of, numbers in counts_of(sizes).items():
-        assert FORMULAS[of].keys() == numbers.keys()
-        for step, number in numbers.items():
-            assert evaluate(arithmetic_of(of, step, sizes)) == number
+def test_the_formulas_in_the_tables_give_the_counts_in_digits_and_in_letters(sizes):
+    letters = {short: getattr(sizes, name) for name, short in SHORT_NAMES.items()}
+    for table in count_tables(sizes):
+        for _, formula, arithmetic, number in table.cells:
+            assert evaluate(arithmetic) == number.value
+            assert LETTER.sub(lambda letter: str(letters[letter[0]]), formula) == arithmetic
 
 
 def squares(sizes, tokens=None):
@@ -196,7 +199,7 @@ def test_tables_facts_shares_and_curves_show_the_counts():
 
 def test_very_large_numbers_are_written_in_billions():
     (facts,) = figures_of(Example(), Choices(model="llama3_8b", tokens=8192), Facts)
-    count = sum(counts_of(PUBLISHED["llama3_8b"].sizes(8192))["multiplications"].values())
+    count = sum(multiplications(PUBLISHED["llama3_8b"].sizes(8192)))
     assert (
         format_value(facts.facts[0][1]) == f"{count / 1e9:.2f} billion"
         and format_value(facts.facts[3][1]) == "16,777,216"
@@ -235,7 +238,8 @@ def doubled(case, sentence):
 def share_of_step(case, sentence):
     step = STEP_NAMES[render(sentence.arguments["step"])]
     said = [sentence.arguments[name].value for name in ("count", "all")]
-    several = [counts_of(sizes_of(case))[of] for of in ("multiplications", "numbers moved")]
+    counts = count_layer(sizes_of(case))
+    several = counts.multiplications._asdict(), counts.moved._asdict()
     numbers = next(numbers for numbers in several if [numbers[step], sum(numbers.values())] == said)
     count = numbers[step]
     return {"step": ..., "count": count, "all": sum(numbers.values()), "share": count / sum(numbers.values())}
@@ -267,7 +271,7 @@ def window_of(case, sentence):
 def products_of_step(case, sentence):
     return {
         "step": ...,
-        "count": counts_of(sizes_of(case))["multiplications"][STEP_NAMES[render(sentence.arguments["step"])]],
+        "count": multiplications(sizes_of(case))._asdict()[STEP_NAMES[render(sentence.arguments["step"])]],
         "concept": True,
     }
 
@@ -597,7 +601,7 @@ def answer_cache(case, prompt):
 
 
 def answer_busiest(case, prompt):
-    counts = counts_of(sizes_of(case))["multiplications"]
+    counts = multiplications(sizes_of(case))._asdict()
     assert sorted(counts.values())[-1] > sorted(counts.values())[-2], "no question where two tie"
     named = {render(name): counts[step] for step, name in COST_STEPS.items()}
     return dict.fromkeys((TAKES_MOST, TAKES_LESS), ...) | {

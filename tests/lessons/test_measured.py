@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from lessons.cost import timings as measured
-from lessons.cost.timings import (
+from attention_core import timings as measured
+from attention_core.timings import (
     ATTENTION_WAYS,
     REPEATS,
     Timing,
@@ -109,7 +109,7 @@ def test_the_slope_is_that_of_least_squares_over_the_last_sizes():
 
 def test_the_curves_part_where_they_stay_apart():
     def text(way, *seconds):
-        return [Timing("text", way, 2**k, 5, 1, one, 1) for k, one in enumerate(seconds)]
+        return [Timing("text", way, 2**k, 5, 1, float(one), 1) for k, one in enumerate(seconds)]
 
     kept = text("kept", 1, 1, 1, 1)
     for anew, from_where in (((1, 2, 1.4, 3), 8), ((2, 2, 2, 2), 1), ((9, 9, 9, 1), None), ((1, 1.5, 2, 2), 2)):

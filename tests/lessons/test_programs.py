@@ -19,7 +19,7 @@ from attention_core.sampling import Sampling
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
 from attention_ui.export.notebook import checks
-from lessons.cost.formulas import LayerSizes
+from attention_core.costs import LayerSizes
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.generate import lesson as generate
 from lessons.screen.program import PRINT_OPTIONS, Ran, program_of, ran_in_other_ways

@@ -32,7 +32,7 @@ def test_the_page_counts_the_layer_of_the_running_example():
     assert names == [part.name for part in shown.figures[0].parts]
     products, moved = 108 + 72 + 72 + 72 + 36, 108 + 60 + 72 + 60 + 36  # 6 tokens, d_model 3, d_k = d_v = 2
     assert [metric.value for metric in at.metric] == [f"{products}", f"{moved}", "24", "24"]
-    assert source_shown(at).startswith("def multiplications(")
+    assert source_shown(at).startswith("def count_layer(")
 
 
 def test_a_published_model_has_as_many_tokens_as_one_likes():

@@ -168,7 +168,7 @@ def most_held(call: Callable[[], object]) -> int:
     return held.most
 
 
-def fitted_slope(sizes: Sequence[float], numbers: Sequence[float]) -> float:
+def fitted_slope(sizes: Sequence[int], numbers: Sequence[float]) -> float:
     """The slope of the line that fits best on logarithmic axes: numbers grow about as size to that power."""
     x, y = ([math.log(one) for one in several] for several in (sizes, numbers))
     middle, height = statistics.mean(x), statistics.mean(y)
