@@ -13,13 +13,13 @@ import torch
 from test_every_screen import LESSONS, file_of
 
 from attention_core.attention import attend
+from attention_core.costs import LayerSizes
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
 from attention_ui.export.notebook import checks
-from attention_core.costs import LayerSizes
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.generate import lesson as generate
 from lessons.screen.program import PRINT_OPTIONS, Ran, program_of, ran_in_other_ways
