@@ -182,7 +182,7 @@ def changes_nothing(term: Term, sign: str, kept: np.ndarray | bool = True) -> bo
     if term.cells is None or not ((term.values == (sign == "·")) | ~np.asarray(kept)).all():
         return False
     if sign == "+" and term.sign == "·":  # 0 times whatever it is, where nothing was added up yet
-        return hidden(term.cells).all() or any(changes_nothing(part, sign) for part in term.parts)
+        return any(changes_nothing(part, sign) for part in term.parts)
     source = settled(term.cells, through_names=True).array
     return getattr(source.rule, "sign", "") in COMPARED or made_of_constants(source)
 
