@@ -22,11 +22,11 @@ from lessons.generate.seen_in_training import legal_steps, never_an_input
 from lessons.kit.head_maps import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.kit.matrices import KEYS, token_axis
 from lessons.kit.questions import question_picker
-from lessons.screen.arithmetic import term
 from lessons.screen.format import argmax_ties, distinguishable, names, percent, visible_text
 from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
 from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
 from lessons.trace.computation import Computation
+from lessons.trace.story import step_of_given
 
 HEADING = message("How does it write?")
 OPENING = message(
@@ -267,7 +267,7 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
 
     def step(head: int, key: int) -> Step:
         pair = {"head": head_name(layer, head), "query": tokens[-1], "key": tokens[key]}
-        return Step(message("{head}: {query} → {key}", **pair), term(numbers[head][key]), numbers[head][key])
+        return step_of_given(message("{head}: {query} → {key}", **pair), numbers[head][key])
 
     heads = tuple(f"{head + 1}" for head in range(len(numbers)))
     return Matrix(
