@@ -92,10 +92,12 @@ def code_of_reach(trace: HeadsTrace, computation: Computation) -> Code:
     """Of heads that are too wide to be written, a program has those alone that are drawn from a seed."""
     if not too_wide(trace.module):
         functions = MultiHeadAttention.project, SlicedHeads.project
-        return computation.code(("projected", "sliced"), *functions, attention=trace.heads.select(0))
+        return computation.code(("projected", "sliced"), *functions, attention=trace.heads.select(0), scale=trace.scale)
     names = ("x", "features", "seed", "may_attend", "scale")
     inputs = {name: computation.inputs[name] for name in names} | {"n_heads": trace.n_heads}
-    return Computation(reach_of_slices, inputs).code(("",), SlicedHeads.project, attention=trace.heads.select(0))
+    return Computation(reach_of_slices, inputs).code(
+        ("",), SlicedHeads.project, attention=trace.heads.select(0), scale=trace.scale
+    )
 
 
 def slices_figure(trace: HeadsTrace, reach: Reach) -> Matrices:

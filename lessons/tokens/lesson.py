@@ -1,7 +1,7 @@
 """What goes in?"""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import torch
@@ -90,7 +90,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=stage_formula("x", example),
         figures=(figure, lookup_table(look_up(example, choices.words))),
-        code=replace(lookup.code(shown, tokenize, embed, attention=example.heads.select(0)), scale=example.scale),
+        code=lookup.code(shown, tokenize, embed, attention=example.heads.select(0), scale=example.scale),
         ask=question_picker("tokens", QUESTIONS, example.example.seed, example),
     )
 

@@ -199,10 +199,12 @@ def same(one, other):
 
 # What a program needs to call a function, though what it shows comes before that acts, or where it does nothing.
 ACTS_LATER = {
-    "carried": {"v"},
     "cost": {"block"},
     "heads": {"v", "W_v", "W_o", "module.W_o"},
-    "softmax": {"v"},
+    "mask": {"W_v"},
+    "row_view": {"W_k", "W_v", "scale"},
+    "scores": {"W_v"},
+    "softmax": {"W_v", "shift"},
     "positions": {"W_v", "seed"},
     "variants": {"W_v"},
 }
