@@ -15,6 +15,7 @@ Order of reading
     positions       what is added or turned for a position, and how alike positions are over distance
     permutation     the same tokens in another order: does attention know?
     online_softmax  the same attention block by block, as FlashAttention computes it
+    costs           what a layer takes: multiplications, numbers moved and kept
     heads           several attentions side by side
     reference       the same attention with loops and with NumPy
     parity          the same heads in PyTorch's own functions, and every difference
@@ -33,6 +34,7 @@ Order of reading
     language_model  a model of words that ships with the app: weights, pieces, what enters each head
     head_patterns   what a head looks at, as a number, and the name that this earns
     cache           keys and values kept from token to token
+    timings         what attention takes on the machine at hand: seconds, bytes
     sampling        logits → the next token: temperature, top-k, top-p, one draw
     generation      token after token, with what led to each
     randomness      where every random number comes from

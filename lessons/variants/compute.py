@@ -260,12 +260,10 @@ SENTENCES: dict[str, dict[str, Message]] = {
         "max of sink": message("the larger of the sink’s score and the largest of the row"),
         "− of sink": message("score of the sink less the largest score"),
         "sum of weights": message("sum of the row of {query}"),
-        "collected": message("what the sink collects of {query}: 1 minus the sum of the row"),
+        "collected": message("share of {query} that the sink collects: 1 minus the sum of its row"),
     },
     "alibi": {
-        "changed.masked": message(
-            "score of {key} for {query}, with its bias: the slope times the distance is taken off"
-        )
+        "changed.masked": message("score of {key} for {query}, minus the slope times the distance"),
     },
     "rotary": {
         "changed.q": message("query of {query}, feature {feature}, turned by its position"),

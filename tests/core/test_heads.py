@@ -12,7 +12,9 @@ from attention_core.heads import (
     SlicedHeads,
     drop_weights,
     features_per_head,
+    mean_of_groups,
     merge_heads,
+    share_heads,
     split_heads,
 )
 from attention_core.masks import causal_mask
@@ -209,6 +211,15 @@ def test_features_are_shared_evenly_or_not_at_all(d_model, n_heads):
     else:
         with pytest.raises(ValueError, match=f"d_model = {d_model} works with 1.* heads, but n_heads is {n_heads}$"):
             features_per_head(d_model, n_heads)
+
+
+def test_neighbouring_heads_share_the_mean_of_their_own():
+    k = random(4, KEYS, D_HEAD)
+    shared = share_heads(mean_of_groups(k, 2), 4)
+    for group in ((0, 1), (2, 3)):
+        for head in group:
+            torch.testing.assert_close(shared[head], (k[group[0]] + k[group[1]]) / 2)
+    assert mean_of_groups(k, 1).equal(k)
 
 
 @pytest.mark.parametrize("kind", [MultiHeadAttention, SlicedHeads])

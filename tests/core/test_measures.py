@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from attention_core.measures import measure_scaling, softmax_jacobian_norm
+from attention_core.measures import mean_entropy, measure_scaling, softmax_jacobian_norm
 from attention_core.randomness import generator
 
 
@@ -25,3 +25,10 @@ def test_what_the_division_does_is_measured_as_known():
         assert measured[d_k, False].std == pytest.approx(math.sqrt(d_k), rel=0.06)
     assert measured[512, True].largest == pytest.approx(0.25, abs=0.03)
     assert measure_scaling(16, 400, 1) != measure_scaling(16, 400, 0)
+
+
+def test_entropy_counts_the_keys_that_a_row_is_spread_over():
+    shared_by = [[1, 0, 0, 0, 0, 0, 0, 0], [0.5, 0.5, 0, 0, 0, 0, 0, 0], [0.125] * 8]
+    for row, bits in zip(shared_by, (0, 1, 3), strict=True):
+        assert mean_entropy(torch.tensor([row], dtype=torch.float32)) == pytest.approx(bits)
+    assert mean_entropy(torch.tensor(shared_by)) == pytest.approx(4 / 3)
