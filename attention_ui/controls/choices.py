@@ -15,7 +15,8 @@ from attention_ui.session.links import SWITCH, Length, LinkRule, Spellings
 from attention_ui.session.markdown import plain_label
 from attention_ui.session.mask_codes import mask_code, mask_from_code
 from attention_ui.session.state import get_state, set_state
-from lessons.example.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.example.example import ExampleTrace, Limit
+from lessons.example.source import MAX_TOKENS
 from lessons.kit.stages import STAGE_NAMES, STAGES
 from lessons.screen.format import format_value, translate
 from lessons.screen.message import message, reason

@@ -9,7 +9,8 @@ from attention_ui.controls.timings import measuring_panel, this_machine
 from attention_ui.session.links import LinkRule
 from lessons.cost.lesson import EXAMPLE_SIZES, Choices
 from lessons.cost.published_models import PUBLISHED
-from lessons.example.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.example.example import ExampleTrace, Limit
+from lessons.example.source import MAX_TOKENS
 from lessons.screen.format import translate
 from lessons.screen.message import message
 

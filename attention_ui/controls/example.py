@@ -1,5 +1,6 @@
 """The running example: its controls in the sidebar, bound to the address, and what was chosen with them."""
 
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -16,29 +17,29 @@ from attention_ui.controls.bound import (
 from attention_ui.controls.editing import edits_in_link, edits_line
 from attention_ui.controls.learnt import (
     layer_choice,
-    learnt_controls,
     model_sizes,
     more_of_model,
-    reader_controls,
     see_it_trained,
+    sentence_of_model,
+    text_of_reader,
+    updates_of_model,
 )
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import SWITCH, Length, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.session.markdown import plain_label
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import (
-    DEFAULT_SENTENCE,
     LIMITS,
-    MINE,
+    SOURCES,
     Example,
     ExampleTrace,
     Limit,
     model_settings,
     run_example,
 )
-from lessons.example.language_model_layer import LANGUAGE
-from lessons.example.presets import PRESETS, Preset
-from lessons.example.task_models import TASK_SOURCES, example_of_run
+from lessons.example.presets import Preset
+from lessons.example.source import DEFAULT_SENTENCE, Source
+from lessons.example.task_models import OwnRun
 from lessons.screen.format import render, translate
 from lessons.screen.message import Message, message, plural, reason
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
@@ -46,12 +47,7 @@ from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 DEFAULTS = Example()
 MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scaling")  # in the fold of the sidebar
 FIRST_SOURCE = "pronouns"
-SOURCES = {
-    **{key: preset.title for key, preset in PRESETS.items()},
-    **{key: message("Trained on {task}", task=learnt.name) for key, learnt in TASK_SOURCES.items()},
-    LANGUAGE: message("The language model"),
-    MINE: message("The model you trained"),
-}
+TITLES = {key: source.title for key, source in SOURCES.items()}
 UNITS = {"words": message("words"), "characters": message("characters")}
 WEIGHT_KINDS = {
     "normal": message("standard normal"),
@@ -59,7 +55,7 @@ WEIGHT_KINDS = {
     "linear": message("PyTorch's Linear default"),
 }
 LINK_RULES: dict[str, LinkRule] = {
-    "example": SOURCES,
+    "example": TITLES,
     "own": Length(LONGEST_CODE),
     "unit": UNITS,
     "causal": SWITCH,
@@ -89,41 +85,32 @@ def example_controls(
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
         source = chosen_source()
-        learnt, preset = source in TASK_SOURCES, PRESETS.get(source)
-        told = None
-        if source == LANGUAGE:
-            choices, told = reader_controls(), st.container()
-        elif source == MINE:
-            own = own_run()
-            choices, told = {"own": own, "seed": own.seed} | learnt_controls(MINE, example_of_run(own)), st.container()
-        elif learnt:
-            choices = TASK_SOURCES[source].sizes | learnt_controls(source, TASK_SOURCES[source])
-            told = st.container()
-            choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
-        elif preset.fixed:
-            st.markdown(render(what_is_fixed(preset)))
-            choices = batch_control() if source == "batch" else {}
-        else:
-            choices = sentence_controls() if source == "sentence" else {}
-            choices |= ({} if own_sizes else size_controls()) | seed_control()
-        choices |= attention_switches(own_mask)
+        choices = source.begins | controls_of(source.reads, source)
+        told = st.container() if source.reads else None
+        choices |= controls_of(source.asks, source, without=SIZES if own_sizes else ()) | attention_switches(own_mask)
         edits, notes = (), ()
         if not own_sizes:
             with st.expander(translate("More"), key="more", on_change="rerun") as more:
                 opened = more.open or get_state("editing_open")
                 if opened or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
-                    if learnt:
-                        choices |= more_of_model(source)
-                    elif preset and not preset.fixed:
-                        choices |= more_controls(choose_d_model=source == "sentence")
+                    choices |= controls_of(source.more, source)
                     edits, notes = edits_in_link()
             with changed:
                 edits_line(edits)
-    example = Example(source=source, edits=edits, **choices)
+    example = Example(source=source.key, edits=edits, **choices)
     if told is not None:
         with told:
             example = trained_so_far(example, own_sizes)
     return example, notes
+
+
+def controls_of(names: Collection[str], source: Source, *, without: Collection[str] = ()) -> dict[str, object]:
+    """Draw the controls that a source names, and return what they say."""
+    said = {}
+    for name in names:
+        if name not in without:
+            said |= CONTROLS[name](source)
+    return said
 
 
 def trained_so_far(example: Example, own_sizes: bool) -> Example:
@@ -131,23 +118,25 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
 
     For a task, a lesson with sizes of its own trains another and tells of that itself.
     """
-    if example.source != LANGUAGE:
-        see_it_trained(model_settings(example), example.updates)
-    another = own_sizes and not example.brings_sizes
+    run = model_settings(example)
+    if run is not None:
+        see_it_trained(run, example.updates)
+    another = own_sizes and not example.given_by.brings_sizes
     example = replace(example, layer=layer_choice(example, named=not another))
     if not another:
         st.caption(render(run_example(example).trained.origin()))
     return example
 
 
-def chosen_source() -> str:
+def chosen_source() -> Source:
     """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
     begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
-    sources = {source: title for source, title in SOURCES.items() if source != MINE or own_run() is not None}
-    source = one_in_list(translate("Whose weights?"), "example", sources, begin, always=True, on_change=use_its_mask)
-    if source == MINE:
+    here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
+    titles = {key: TITLES[key] for key in here}
+    chosen = one_in_list(translate("Whose weights?"), "example", titles, begin, always=True, on_change=use_its_mask)
+    if here[chosen].needs_run:
         say_in_link("own", settings_code(own_run()) or "")
-    return source
+    return here[chosen].of(own_run())
 
 
 def own_run() -> TrainingSettings | None:
@@ -159,11 +148,11 @@ def run_in_link() -> bool:
     """Take over the run that the link spells. False, and a note, where it spells none that the lessons can show."""
     try:
         settings = settings_of_code(text_in_link("own"))
-        example_of_run(settings)
+        OwnRun(settings)
     except ValueError as error:
         note = message(
             "The link says example = {mine}, but it spells no run that can be shown here: {why}.",
-            mine=SOURCES[MINE],
+            mine=OwnRun.title,
             why=reason(error),
         )
         set_state("link_notes", [*link_notes(), render(note)])
@@ -174,8 +163,7 @@ def run_in_link() -> bool:
 
 def show_in_lessons(settings: TrainingSettings) -> dict[str, str]:
     """Make this run the running example, from its end on; what a link says of it. Raises ValueError for others."""
-    example_of_run(settings)
-    shown = {"example": MINE, "layer": 1, "head": 1, "trained_for": settings.steps}
+    shown = {"example": OwnRun(settings).key, "layer": 1, "head": 1, "trained_for": settings.steps}
     switches = {"causal": settings.model.causal, "scaling": settings.model.scaling}
     for name, value in (shown | switches | {"own_run": settings}).items():
         set_state(name, value)
@@ -185,16 +173,16 @@ def show_in_lessons(settings: TrainingSettings) -> dict[str, str]:
 
 def source_in_link() -> str:
     """The source that the link names; where it names none but other controls, what links meant before models came."""
-    named = text_in_link("example") if text_in_link("example") in SOURCES else None
-    if named == MINE and not run_in_link():
-        return FIRST_SOURCE
-    return named or ("journey" if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE)
+    named = text_in_link("example")
+    if named in SOURCES:
+        return named if not SOURCES[named].needs_run or run_in_link() else FIRST_SOURCE
+    return DEFAULTS.source if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE
 
 
 def use_its_mask() -> None:
     """Called when another source was chosen: the mask is as its model was trained, unless the learner set it."""
-    learnt = TASK_SOURCES.get(get_state("example"))
-    own = learnt is None or learnt.causal
+    source = SOURCES.get(get_state("example"))
+    own = source is None or source.causal
     if own != (get_state("own_mask") is not False):
         set_state("own_mask", own)
         set_state("causal", own)
@@ -216,13 +204,13 @@ def attention_switches(own_mask: bool) -> dict[str, bool]:
     return {"causal": causal, "scaling": scaling}
 
 
-def sentence_controls() -> dict[str, str]:
+def sentence_controls(source: Source | None = None) -> dict[str, str]:
     """The learner's sentence, and how to cut it."""
     text = st.text_input(translate("Your sentence"), DEFAULT_SENTENCE, key="text", bind="query-params")
     return {"text": text or "", "unit": one_in_row(translate("Cut it into"), "unit", UNITS, labelled=True)}
 
 
-def size_controls() -> dict[str, int]:
+def size_controls(source: Source | None = None) -> dict[str, int]:
     """Features and heads."""
     d_k = bound_slider(plain_label(translate("$d_k$ · features of a query or key")), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
     d_v = bound_slider(plain_label(translate("$d_v$ · features of a value")), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
@@ -233,20 +221,23 @@ def size_controls() -> dict[str, int]:
     }
 
 
-def seed_control() -> dict[str, int]:
+def seed_control(source: Source | None = None) -> dict[str, int]:
     """The seed."""
     return {"seed": bound_number(translate("Seed of all random numbers"), "seed", LIMITS["seed"], DEFAULTS.seed)}
 
 
-def more_controls(choose_d_model: bool) -> dict[str, int | str]:
-    """What is changed less often."""
-    d_model, title = DEFAULTS.d_model, plain_label(translate("$d_{model}$ · features of a token"))
-    if choose_d_model:
-        d_model = bound_slider(title, "d_model", LIMITS["d_model"], d_model)
-    return {"d_model": d_model, "weight_kind": one_in_list(translate("Weights drawn as"), "init", WEIGHT_KINDS)}
+def features_control(source: Source) -> dict[str, int]:
+    """How many features a token has."""
+    title = plain_label(translate("$d_{model}$ · features of a token"))
+    return {"d_model": bound_slider(title, "d_model", LIMITS["d_model"], DEFAULTS.d_model)}
 
 
-def batch_control() -> dict[str, int]:
+def weight_kind_control(source: Source) -> dict[str, str]:
+    """How the weights are drawn."""
+    return {"weight_kind": one_in_list(translate("Weights drawn as"), "init", WEIGHT_KINDS)}
+
+
+def batch_control(source: Source | None = None) -> dict[str, int]:
     """Which sentence of the batch to look at, counted from 1."""
     sentences = counted(LIMITS["sentence_of_batch"].most)
     return {
@@ -257,6 +248,12 @@ def batch_control() -> dict[str, int]:
 def counted(most: int) -> dict[int, str]:
     """The numbers from 1 on, to choose from."""
     return {number: str(number) for number in range(1, most + 1)}
+
+
+def say_what_is_fixed(preset: Preset) -> dict[str, object]:
+    """In the place of controls, what the notebook chose."""
+    st.markdown(render(what_is_fixed(preset)))
+    return {}
 
 
 def what_is_fixed(preset: Preset) -> Message:
@@ -273,6 +270,23 @@ def what_is_fixed(preset: Preset) -> Message:
         kind=WEIGHT_KINDS[fixed.weight_kind],
         remark=preset.remark,
     )
+
+
+CONTROLS: dict[str, Callable[[Source], dict[str, object]]] = {
+    "fixed": say_what_is_fixed,
+    "batch": batch_control,
+    "sentence": sentence_controls,
+    "sizes": size_controls,
+    "seed": seed_control,
+    "d_model": features_control,
+    "init": weight_kind_control,
+    "english": text_of_reader,
+    "says": sentence_of_model,
+    "updates": updates_of_model,
+    "model_sizes": model_sizes,
+    "more_of_model": more_of_model,
+}
+SIZES = ("sizes", "model_sizes")  # that a lesson may have of its own
 
 
 def head_choice(trace: ExampleTrace) -> int:

@@ -67,7 +67,7 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
 
 def seen_trained(example: HeadsExample) -> HeadsExample:
     """The example, its model trained where it is one."""
-    if example.learnt is not None and not example.learnt.brings_sizes:
+    if example.learnt is not None and not example.learnt.given_by.brings_sizes:
         see_it_trained(model_settings(model_of_heads(example)), example.learnt.updates)
     return example
 
@@ -81,7 +81,7 @@ def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> t
     if HEADS_PRESETS[source].fixed:
         st.text(render(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
-    if running.example.brings_sizes:
+    if running.example.given_by.brings_sizes:
         st.text(render(what_the_model_fixes(running.example)), width="stretch")
         return source, {}
     return source, size_choices(notes, learnt=running.trained is not None)

@@ -9,9 +9,9 @@ from attention_ui.controls.bound import changing_slider, clamped_control
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.links import SWITCH, Length, LinkRule
 from attention_ui.session.markdown import plain_label
-from lessons.example.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
-from lessons.example.language_model_layer import LANGUAGE, SENTENCE_READ
-from lessons.example.task_models import TASK_SOURCES, LearntExample, recording_of
+from lessons.example.example import LIMITS, SOURCES, Example, Limit, run_example
+from lessons.example.language_model_layer import LanguageModelSource
+from lessons.example.task_models import LearntExample, OfTask, recording_of
 from lessons.screen.format import render, translate
 from lessons.screen.message import Message, message
 
@@ -23,7 +23,7 @@ LABELS_OF_SIZES = {
 KEY_OF_SIZE = {"d_model": "model_d_model", "d_k": "model_d_k", "d_v": "model_d_v", "n_heads": "model_heads"}
 MOST_TYPED = 200  # characters
 LINK_RULES: dict[str, LinkRule] = {
-    **{f"says_{source}": Length(MOST_TYPED) for source in (*TASK_SOURCES, LANGUAGE, MINE)},
+    **{f"says_{key}": Length(MOST_TYPED) for key, source in SOURCES.items() if source.reads},
     **{key: LIMITS[name] for name, key in KEY_OF_SIZE.items()},
     "trained_for": Limit(0, MAX_STEPS),
     "layer": Limit(1, 4),
@@ -32,11 +32,11 @@ LINK_RULES: dict[str, LinkRule] = {
 }
 
 
-def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
-    """The sentence that the model reads, and how far it is trained."""
+def sentence_of_model(learnt: OfTask) -> dict[str, str]:
+    """The sentence that the model reads."""
     text = st.text_input(
         translate("Its sentence"),
-        key=f"says_{source}",
+        key=f"says_{learnt.key}",
         bind="query-params",
         placeholder=learnt.sentence,
         max_chars=MOST_TYPED,
@@ -46,34 +46,38 @@ def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
             sentence=learnt.sentence,
         ),
     )
-    end = learnt.training["steps"]
-    updates = changing_slider(translate("Updates of training"), "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)
-    return {"text": text or "", "updates": updates}
+    return {"text": text or ""}
 
 
-def reader_controls() -> dict[str, object]:
+def updates_of_model(learnt: OfTask) -> dict[str, int]:
+    """How far it is trained."""
+    end, title = learnt.training["steps"], translate("Updates of training")
+    return {"updates": changing_slider(title, "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)}
+
+
+def text_of_reader(reader: LanguageModelSource) -> dict[str, str]:
     """What the learner chose of the language model: the text that it reads."""
     text = st.text_input(
         translate("A text in English"),
-        key=f"says_{LANGUAGE}",
+        key=f"says_{reader.key}",
         bind="query-params",
-        placeholder=SENTENCE_READ,
+        placeholder=reader.sentence,
         max_chars=MOST_TYPED,
         help=translate(
-            "Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=SENTENCE_READ
+            "Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=reader.sentence
         ),
     )
     return {"text": text or ""}
 
 
-def model_sizes(source: str) -> dict[str, int]:
+def model_sizes(learnt: LearntExample) -> dict[str, int]:
     """The sizes that are changed often; moving one trains another model."""
-    return {name: model_size(name, title, TASK_SOURCES[source]) for name, title in LABELS_OF_SIZES.items()}
+    return {name: model_size(name, title, learnt) for name, title in LABELS_OF_SIZES.items()}
 
 
 def layer_choice(example: Example, *, named: bool) -> int:
     """Which layer to look at, counted from 1; where `named`, each under the name that its best head has earned."""
-    n_layers = n_layers_of(example)
+    n_layers = example.given_by.model(example).config.n_layers
     if n_layers == 1:
         return 1
     names = {n: str(n) for n in range(1, n_layers + 1)}
@@ -85,9 +89,8 @@ def layer_choice(example: Example, *, named: bool) -> int:
     return chosen if chosen in names else 1  # a forged message may name what is none
 
 
-def more_of_model(source: str) -> dict[str, object]:
+def more_of_model(learnt: LearntExample) -> dict[str, object]:
     """What is changed less often."""
-    learnt = TASK_SOURCES[source]
     d_model = model_size("d_model", message("$d_{model}$ · features of a token"), learnt)
     mask = st.toggle(
         translate("Train it with the causal mask"),

@@ -5,8 +5,9 @@ import streamlit as st
 from attention_ui.controls.bound import bound_slider, one_in_row
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import Length, LinkRule
-from lessons.example.example import MAX_TOKENS, ExampleTrace, Limit
-from lessons.example.second_sentence import followed_by, takes_second
+from lessons.example.example import ExampleTrace, Limit
+from lessons.example.second_sentence import followed_by
+from lessons.example.source import MAX_TOKENS
 from lessons.screen.format import translate
 from lessons.screen.message import message
 from lessons.variants.lesson import Choices
@@ -43,7 +44,7 @@ def variant_choices(example: ExampleTrace) -> Choices:
         )
     if variant == "cap":
         return Choices(variant, cap=float(one_in_row(translate("Cap"), "cap", CAPS, "1", labelled=True)))
-    if variant == "cross" and takes_second(example.example):
+    if variant == "cross" and example.example.given_by.takes_text:
         return Choices(variant, second=second_sentence(example))
     return Choices(variant)
 

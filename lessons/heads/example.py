@@ -19,9 +19,9 @@ from attention_core.heads import MultiHeadAttention, draw_kept
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, draw_linear, generator
 from attention_core.traced import Written
-from lessons.example.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_of, projected, run_example
+from lessons.example.example import Example, ExampleTrace, Limit, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X
-from lessons.example.trained_layer import TrainedLayer
+from lessons.example.source import MAX_TOKENS, TrainedLayer, projected
 from lessons.heads.compute import attend_and_join, inputs_of_module, many_heads, names_of_heads
 from lessons.screen.format import names
 from lessons.screen.message import Message, message
@@ -65,7 +65,7 @@ class HeadsExample:
                 f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids"
             )
         most = HEADS_LIMITS["d_model"].most
-        own = self.source == "sentence" and not (self.learnt and self.learnt.brings_sizes)
+        own = self.source == "sentence" and not (self.learnt and self.learnt.given_by.brings_sizes)
         if own and not 1 <= self.d_model <= most:
             raise ValueError(f"d_model goes from 1 to {most}, but got {self.d_model}")
 
@@ -76,7 +76,7 @@ def heads_example(running: ExampleTrace, source: HeadsSource, **choices: int | f
     taken = {"seed": example.seed, "causal": example.causal, "scaling": example.scaling}
     if running.trained is not None and source == "sentence":
         choices |= {"learnt": replace(example, edits=()), "bias": False}  # the models that are trained have none
-        if example.brings_sizes:
+        if example.given_by.brings_sizes:
             choices |= {"d_model": example.d_model, "n_heads": example.n_heads}
     return HeadsExample(source=source, tokens=running.tokens, ids=running.ids, **(taken | choices))
 
@@ -229,7 +229,7 @@ def draw_sentence_heads(example: HeadsExample) -> DrawnHeads:
     """
     if example.learnt is not None:
         sized = model_of_heads(example)
-        heads = projected(model_of(sized).layers[sized.layer - 1].attention)
+        heads = projected(sized.given_by.model(sized).layers[sized.layer - 1].attention)
         return run_example(sized).x, replace(heads, dropout=example.dropout)
     table = embedding_table(max(example.ids) + 1, example.d_model, generator(example.seed, "embedding"))
     return embed(torch.tensor(example.ids), table), draw_module(example, generator(example.seed))
@@ -240,7 +240,7 @@ def model_of_heads(example: HeadsExample) -> Example:
 
     A model that brings its sizes keeps them.
     """
-    if example.learnt.brings_sizes:
+    if example.learnt.given_by.brings_sizes:
         return example.learnt
     d_head = example.d_model // example.n_heads
     return replace(example.learnt, d_model=example.d_model, d_k=d_head, d_v=d_head, n_heads=example.n_heads)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 
 from attention_core.arrays import row_sum
-from lessons.example.trained_layer import Job
+from lessons.example.source import Job
 from lessons.heads.example import HeadsTrace, SideBySide
 from lessons.heads.notices import notice_difference, notice_dropout, was_dropped
 from lessons.heads.tensors_view import heads_figure

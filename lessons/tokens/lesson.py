@@ -10,9 +10,9 @@ from torch import Tensor
 from attention_core.embeddings import embed
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, clean_text, tokenize
-from lessons.example.example import DEFAULT_SENTENCE, MAX_TOKENS, ExampleTrace, whose_vectors
-from lessons.example.language_model_layer import LANGUAGE
+from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.example.language_model_text import shown
+from lessons.example.source import DEFAULT_SENTENCE, MAX_TOKENS
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, feature_axis
 from lessons.kit.questions import question_picker
@@ -114,7 +114,7 @@ def ran_lookup(example: ExampleTrace) -> Ran:
     numbers, chosen, x = [*dict.fromkeys(example.ids)], example.example, example.fetched
     rows = torch.tensor([numbers.index(token_id) for token_id in example.ids])
     table = x[[example.ids.index(token_id) for token_id in numbers]]
-    if chosen.source != "sentence":  # a notebook, or a task, gives the tokens
+    if not chosen.given_by.cuts_text:  # a notebook, or a task, gives the tokens
         return Ran({"rows": rows, "table": table}, ("x = embed(rows, table)",), {"x": x})
     text = clean_text(chosen.text).text
     text = text if tokenize(text, chosen.unit) else DEFAULT_SENTENCE
@@ -173,7 +173,7 @@ class Lookup:
 
 def look_up(example: ExampleTrace, text: str) -> Lookup:
     """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
-    if example.example.source == LANGUAGE:
+    if example.example.given_by.cuts_words:
         return in_pieces(example, text)
     tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
     vocabulary, table = table_of(example)

@@ -94,7 +94,7 @@ def test_every_lesson_shows_what_enters_that_head(name):
 
 def own_heads(trace, of_lesson):
     """True where the lessons on several heads show the very heads of the running example."""
-    return of_lesson.learnt is not None and trace.example.brings_sizes
+    return of_lesson.learnt is not None and trace.example.given_by.brings_sizes
 
 
 @pytest.mark.parametrize("name", OF_OWN)
