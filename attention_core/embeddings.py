@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention_core.arrays import Array, namespace
+from attention_core.arrays import Array, namespace, numbers_of
 from attention_core.errors import InputError
 from attention_core.inputs import check_whole, is_float
 from attention_core.randomness import generator
@@ -36,7 +36,7 @@ def embed(
     ids: Int[Array, "*batch tokens"], table: Float[Array, "vocabulary d_model"]
 ) -> Float[Array, "*batch tokens d_model"]:
     """The row of the table for each id: the same token always gets the same vector."""
-    return table[ids]
+    return table[numbers_of(ids)]
 
 
 def one_hot(ids: Int[Array, "*batch"], vocabulary: int, like: Array) -> Float[Array, "*batch vocabulary"]:

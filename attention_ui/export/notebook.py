@@ -15,7 +15,7 @@ from attention_ui.export.notebook_exercises import written_exercises
 from lessons.example.example import ExampleTrace
 from lessons.screen.format import labels_of, render, translate
 from lessons.screen.message import plural
-from lessons.screen.program import PRINT_OPTIONS, Program, Ran, array_literal, program_of
+from lessons.screen.program import PRINT_OPTIONS, Call, Program, array_literal, program_of
 from lessons.screen.screen import Code, Figure, Film, Matrix, matrices_figures
 
 NEEDS = "`pip install torch numpy pandas altair`"
@@ -104,8 +104,8 @@ class Notebook:
 
     def add_section(self, section: Section) -> None:
         """A lesson: what to notice, the functions, the numbers, what was done, the pictures, and the test."""
-        ran = section.code.ran()
-        program = program_of(section.code.functions, ran)
+        call = section.code.call()
+        program = program_of(call)
         self.imports |= set(program.imports)
         self.cells.append(prose(f"# {section.heading}"))
         if said := [render(line) for figure in section.figures for line in figure.notice]:
@@ -114,10 +114,10 @@ class Notebook:
         self.cells += [prose("## " + translate("The numbers of this screen")), code("\n".join(program.values))]
         self.cells += [
             prose("## " + translate("What was done with them")),
-            code("\n".join(program.lines + program.prints)),
+            code("\n".join((program.line, *program.prints))),
         ]
-        self.cells += map(code, pictures(ran, section.figures))
-        self.cells += [prose("## " + translate("As on the screen?")), code("\n".join(checks(ran)))]
+        self.cells += map(code, pictures(call, section.figures))
+        self.cells += [prose("## " + translate("As on the screen?")), code("\n".join(checks(call)))]
 
     def new_sources(self, program: Program) -> Iterator[dict]:
         """A cell for each definition that stands nowhere yet."""
@@ -127,10 +127,10 @@ class Notebook:
                 yield code(source.strip("\n"))
 
 
-def pictures(ran: Ran, figures: Sequence[Figure]) -> Iterator[str]:
+def pictures(call: Call, figures: Sequence[Figure]) -> Iterator[str]:
     """The results that are matrices, or rows; where they stand on the screen, their cells are named as there."""
     on_screen = [matrix for figure in figures for matrix in matrices_of(figure)]
-    for shown, value in ran.shows.items():
+    for shown, value in call.shows.items():
         if isinstance(value, str | list) or not np.ndim(value):
             continue
         numbers = np.atleast_2d(np.asarray(value))
@@ -163,9 +163,9 @@ def names_of(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...], tuple[st
     )
 
 
-def checks(ran: Ran) -> Iterator[str]:
+def checks(call: Call) -> Iterator[str]:
     """Every result beside the number of the screen."""
-    for shown, value in ran.shows.items():
+    for shown, value in call.shows.items():
         parts = value if isinstance(value, list) else [value]
         if any(isinstance(part, str) for part in parts):
             yield f"assert {shown} == {value!r}"

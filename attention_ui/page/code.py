@@ -12,7 +12,7 @@ from attention_ui.session.state import get_state
 from lessons.dot_product.compare_ways import compared
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
-from lessons.screen.program import WRITTEN_WITH, program_of, ran_in_other_ways
+from lessons.screen.program import WRITTEN_WITH, call_in_other_way, program_of
 from lessons.screen.screen import Code
 from lessons.screen.tensor_shapes import shape_table
 
@@ -27,7 +27,7 @@ def draw_code(code: Code) -> None:
 
     Where they are an attention, the same in two other ways: all three are run on the numbers of this page.
     """
-    if code.ran is not None:
+    if code.call is not None:
         st.text(
             translate(
                 "These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
@@ -36,30 +36,29 @@ def draw_code(code: Code) -> None:
         )
     if code.attention is None:
         show_source(*code.functions)
-        show_calls(code)
+        show_call(code)
         return
     way = one_in_row(translate("Written with"), "code", WAYS)
     st.text(render(compared(code.attention, code.scale)))
     show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))
     if way not in WRITTEN_WITH:
-        show_calls(code)
+        show_call(code)
     show_rows(shape_table(code.attention))
 
 
-def show_calls(code: Code) -> None:
-    """How the functions were called."""
-    if code.ran is not None:
-        st.code("\n".join(code.ran().lines), language="python")
+def show_call(code: Code) -> None:
+    """How the function was called."""
+    if code.call is not None:
+        st.code(code.call().line, language="python")
 
 
 def draw_program(code: Code) -> None:
     """Sources, the numbers of this screen, and what was done with them, in one piece."""
     way = get_state("code")
     if code.attention is not None and way in WRITTEN_WITH:
-        ran = ran_in_other_ways(code.attention, code.scale, way)
-        program = program_of(ran.uses, ran)
+        program = program_of(call_in_other_way(code.attention, code.scale, way))
     else:
-        program = program_of(code.functions, code.ran())
+        program = program_of(code.call())
     st.text(
         translate("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page.")
     )

@@ -74,7 +74,7 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
     parts: dict[str, Callable[[], None]] = {}
     if code is not None and not hidden("code"):
         parts["code"] = partial(draw_code, code)
-        if code.ran is not None:
+        if code.call is not None:
             parts["program"] = partial(draw_program, code)
     if any(kind_of(figure).numbers for figure in figures):
         parts["numbers"] = partial(draw_offers, figures, lesson)

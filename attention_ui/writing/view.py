@@ -23,7 +23,7 @@ from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
 from lessons.generate import lesson as generate
 from lessons.generate.language_model_tokens import written_pieces
-from lessons.generate.lesson import WRITES, Writing, code_of_writing, generate_screen
+from lessons.generate.lesson import WRITES, Writing, code_of_writing, generate_screen, write_text
 from lessons.screen.format import render
 from lessons.screen.message import message, reason
 from lessons.screen.screen import Code, Part, Parts
@@ -70,7 +70,7 @@ def code_of(request: Request) -> Code:
     """
     checkpoint, how = request.writer.checkpoint, (request.sampling, request.seed)
     if checkpoint is None:
-        return Code(WRITES)
+        return Code((write_text, *WRITES))
     return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
 
 

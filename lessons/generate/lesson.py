@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from attention_core import sampling
+from attention_core.arrays import Array
 from attention_core.generation import GeneratedToken, NewToken, generate, generate_token
-from attention_core.model import TinyTransformer
+from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.pieces import START
 from attention_core.sampling import Sampling, ranked
 from attention_core.tasks import MAX_VOCABULARY, CharacterTask
@@ -19,11 +22,11 @@ from lessons.generate.seen_in_training import legal_steps, never_an_input
 from lessons.kit.head_maps import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.kit.matrices import KEYS, token_axis
 from lessons.kit.questions import question_picker
-from lessons.screen.arithmetic import term
 from lessons.screen.format import argmax_ties, distinguishable, names, percent, visible_text
 from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
-from lessons.screen.program import Ran
 from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
+from lessons.trace.computation import Computation
+from lessons.trace.story import step_of_given
 
 HEADING = message("How does it write?")
 OPENING = message(
@@ -81,36 +84,47 @@ def generate_screen(writing: Writing) -> Screen:
     return Screen(
         figures=(distribution(writing), looks(new)),
         remarks=(window_read(new), *about_training(writing)),
-        code=Code(WRITES),
+        code=Code((write_text, *WRITES)),
         ask=question_picker("generate", QUESTIONS, writing.seed, new, vocabulary),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenText:
+    """A text that a model went on with, and what it gave each token that could have been the last."""
+
+    text: str
+    probabilities: Float[Tensor, " vocabulary"]
+
+
+def write_text(
+    config: ModelConfig,
+    weights: Float[Array, " parameters"],
+    vocabulary: Vocabulary,
+    start: tuple[str, ...],
+    length: int,
+    sampling: Sampling,
+    seed: int,
+) -> WrittenText:
+    """The model with these weights goes on with a text."""
+    written = generate(model_with(config, weights), vocabulary, start, length, sampling, seed)
+    return WrittenText("".join((*start, *(new.token for new in written))), written[-1].draw.probabilities)
 
 
 def code_of_writing(
     model: TinyTransformer, task: CharacterTask, start: tuple[str, ...], length: int, how: Sampling, seed: int
 ) -> Code:
     """What writes, and the text that this model writes so."""
-
-    def ran() -> Ran:
-        values = {
-            "config": model.config,
-            "weights": weights_of(model),
-            "vocabulary": task.vocabulary,
-            "start": start,
-            "length": length,
-            "sampling": how,
-            "seed": seed,
-        }
-        lines = (
-            "model = model_with(config, weights)",
-            "written = generate(model, vocabulary, start, length, sampling, seed)",
-            'text = "".join([*start, *(new.token for new in written)])',
-        )
-        written = generate(model, task.vocabulary, start, length, how, seed)
-        text, probabilities = "".join([*start, *(new.token for new in written)]), written[-1].draw.probabilities
-        return Ran(values, lines, {"text": text, "written[-1].draw.probabilities": probabilities}, (model_with,))
-
-    return Code(WRITES, ran=ran)
+    inputs = {
+        "config": model.config,
+        "weights": weights_of(model),
+        "vocabulary": task.vocabulary,
+        "start": start,
+        "length": length,
+        "sampling": how,
+        "seed": seed,
+    }
+    return Computation(write_text, inputs).code(("text", "probabilities"), *WRITES)
 
 
 # What it was drawn from.
@@ -253,7 +267,7 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
 
     def step(head: int, key: int) -> Step:
         pair = {"head": head_name(layer, head), "query": tokens[-1], "key": tokens[key]}
-        return Step(message("{head}: {query} → {key}", **pair), term(numbers[head][key]), numbers[head][key])
+        return step_of_given(message("{head}: {query} → {key}", **pair), numbers[head][key])
 
     heads = tuple(f"{head + 1}" for head in range(len(numbers)))
     return Matrix(

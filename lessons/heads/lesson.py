@@ -141,7 +141,9 @@ def code_of_step(trace: SideBySide, computation: Computation, choices: Choices) 
             inputs = {name: value for name, value in inputs.items() if name not in ("W_o", "b_o")}
     taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
     shown, functions = SHOWN[step], OF_THE_CORE[step]
-    return Computation(function, taken).code(shown, *functions, attention=trace.heads.select(choices.head))
+    return Computation(function, taken).code(
+        shown, *functions, attention=trace.heads.select(choices.head), scale=trace.scale
+    )
 
 
 def shown_part(name: str, value: Any, n_heads: int, most: int) -> Any:

@@ -77,7 +77,7 @@ def outside_slices(
 
 CHANGE = message("1 is added to feature {feature} of every token: the largest change in the output of head {head}")
 OUTSIDE = message("the largest change in the output of head {head} by a feature outside its slice")
-SENTENCES = {"projected": CHANGE, "sliced": CHANGE, "projected_outside": OUTSIDE, "sliced_outside": OUTSIDE}
+SLICE_SENTENCES = {"projected": CHANGE, "sliced": CHANGE, "projected_outside": OUTSIDE, "sliced_outside": OUTSIDE}
 
 
 def compute_reach(trace: HeadsTrace) -> Computation:
@@ -92,17 +92,19 @@ def code_of_reach(trace: HeadsTrace, computation: Computation) -> Code:
     """Of heads that are too wide to be written, a program has those alone that are drawn from a seed."""
     if not too_wide(trace.module):
         functions = MultiHeadAttention.project, SlicedHeads.project
-        return computation.code(("projected", "sliced"), *functions, attention=trace.heads.select(0))
+        return computation.code(("projected", "sliced"), *functions, attention=trace.heads.select(0), scale=trace.scale)
     names = ("x", "features", "seed", "may_attend", "scale")
     inputs = {name: computation.inputs[name] for name in names} | {"n_heads": trace.n_heads}
-    return Computation(reach_of_slices, inputs).code(("",), SlicedHeads.project, attention=trace.heads.select(0))
+    return Computation(reach_of_slices, inputs).code(
+        ("",), SlicedHeads.project, attention=trace.heads.select(0), scale=trace.scale
+    )
 
 
 def slices_figure(trace: HeadsTrace, reach: Reach) -> Matrices:
     """How much each head changes with each feature, for both kinds of heads."""
     inputs = {name: getattr(reach, name) for name in ("features", "d_head", "projected", "sliced")}
     computation = Computation(
-        outside_slices, inputs, Names(SENTENCES, {"features": [feature + 1 for feature in reach.features]})
+        outside_slices, inputs, Names(SLICE_SENTENCES, {"features": [feature + 1 for feature in reach.features]})
     )
     projected = changes_of(trace, computation, "projected", message("each head projects X"))
     sliced = changes_of(trace, computation, "sliced", message("each head has a slice"))

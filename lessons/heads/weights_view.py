@@ -20,7 +20,7 @@ SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels
 
 def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
     """A small heatmap for each head, where there are several, and one of them large."""
-    notice, large = (*names_of_heads(trace), *notice_difference(trace)), large_heatmap(trace, chosen)
+    notice, large = (*notice_names(trace), *notice_difference(trace)), large_heatmap(trace, chosen)
     one = heads_figure(
         trace,
         notice,
@@ -49,7 +49,7 @@ def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
     return every, replace(one, notice=(), weights=None, beside=True)
 
 
-def names_of_heads(trace: SideBySide) -> tuple[Message, ...]:
+def notice_names(trace: SideBySide) -> tuple[Message, ...]:
     """The names that the heads of a trained model have earned, measured; nothing where they are random."""
     if trace.trained is None:
         return ()

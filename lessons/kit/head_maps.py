@@ -8,10 +8,10 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from lessons.kit.matrices import KEYS, QUERIES, token_axis
-from lessons.screen.arithmetic import term
 from lessons.screen.format import argmax_ties, names, percent
 from lessons.screen.message import ListOf, Message, Percent, Token, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
+from lessons.trace.story import step_of_given
 
 ONLY_WEIGHTS = message("Rows are queries, columns are keys. Point at a cell to read its weight.")
 TARGETS_MARKED = message("A corner marks the cells that a perfect head attends to.")
@@ -73,7 +73,7 @@ def map_of(
         says = message("{head}: {query} → {key}", **pair)
         if not visible[i][j]:
             says = message("{head}: {query} → {key}: masked", **pair)
-        return Step(says, term(weights[i][j]), weights[i][j])
+        return step_of_given(says, weights[i][j])
 
     key = f"{layer}.{head}"
     title, colour = (message("{head}: left out", head=name), "muted") if left_out else (name, "weight")

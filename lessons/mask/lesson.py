@@ -152,7 +152,7 @@ SHOWN = {
     "change": ("free.weights", "masked.weights"),
     "difference": ("free.weights", "masked.weights", "difference"),
     "late": ("free.weights", "masked.weights", "late", "sums"),
-    "blind": ("infinity", "nan", "large", "even"),
+    "blind": ("free.scaled", "infinity", "nan", "large", "even"),
 }
 
 

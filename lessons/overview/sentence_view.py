@@ -4,7 +4,6 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.randomness import generator
@@ -13,9 +12,9 @@ from lessons.example.example import Example, ExampleTrace, run_afresh, whose_wei
 from lessons.kit.attention_notices import largest, notice_row
 from lessons.kit.edit_notices import edit_remarks
 from lessons.screen.message import Message, Percent, Token, message
-from lessons.screen.program import ran_attention
 from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
-from lessons.screen.screen import Code, Screen
+from lessons.screen.screen import Screen
+from lessons.trace.head import compute_head, one_head
 
 HEADING = message("What does an attention head do?")
 OPENING = message("Every token shares out one whole among the tokens it may look at.")
@@ -52,7 +51,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         lead=does if trained is not None and trained.untrained else (*does, whose_weights(example)),
         figures=(figure,),
         remarks=edit_remarks(example, head),
-        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)),
+        code=compute_head(one_head, example, head).code(("weights", "output"), attend, attention=attention),
     )
 
 

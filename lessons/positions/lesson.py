@@ -1,7 +1,7 @@
 """Does attention know the order?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -68,7 +68,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         about = (attend_with_positions,)
     return Screen(
         figures=(figure, residual_table(residuals)),
-        code=replace(computation.code(shown, *about, attention=both.result.own.head), scale=example.scale),
+        code=computation.code(shown, *about, attention=both.result.own.head, scale=example.scale),
         ask=question_picker("positions", QUESTIONS, example.example.seed, example, head, order),
         derive=partial(derive_in_order, example, head),
         remarks=remarks_on_rows(asked),

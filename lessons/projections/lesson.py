@@ -81,7 +81,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=stage_formula("qkv", example),
         figures=(figure,),
-        code=computation.code(("q", "k", "v", "scores", "xx"), project, attention=example.heads.select(head)),
+        code=computation.code(
+            ("q", "k", "v", "scores", "xx"), project, attention=example.heads.select(head), scale=example.scale
+        ),
         ask=question_picker("projections", QUESTIONS, example.example.seed, example, head),
         derive=lambda tensor, *place: computation.follow(tensor).derive(*place),
         remarks=edit_remarks(example, head),

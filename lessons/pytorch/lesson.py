@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -95,8 +95,7 @@ def code_of_view(beside: Beside, view: str) -> Code:
         inputs, function, about = every, compare_with_pytorch, copy_to_pytorch
         shows = "trace.output", "module", "fused", "averaged"
     given = {name: value for name, value in inputs.items() if value is not None}
-    code = Computation(function, given).code(shows, about, attention=ours.heads.select(0))
-    return replace(code, scale=ours.scale)
+    return Computation(function, given).code(shows, about, attention=ours.heads.select(0), scale=ours.scale)
 
 
 def why_not_the_module(trace: HeadsTrace) -> tuple[Message, ...]:

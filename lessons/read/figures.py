@@ -3,14 +3,18 @@
 import math
 from collections.abc import Iterator
 
+from attention_core.attention import attend
 from attention_core.head_patterns import MeasuredPattern
 from attention_core.language_model import language_model, measured_model
+from attention_core.traced import Written
 from lessons.example.language_model_text import PATTERN_NAMES, Reading, all_heads, name_of_head, shown, texts_measured
 from lessons.kit.head_maps import head_name
-from lessons.kit.matrices import KEYS, QUERIES, token_axis
-from lessons.screen.arithmetic import power, root, sum_of, sum_of_products, term
+from lessons.kit.matrices import KEYS, QUERIES, token_axis, traced_matrix
 from lessons.screen.message import Argument, Fixed, Message, Percent, Token, message
-from lessons.screen.screen import Arcs, HeadMap, HeadMaps, Matrices, Matrix, Part, Parts, Step, Table
+from lessons.screen.screen import Arcs, HeadMap, HeadMaps, Matrices, Part, Parts, Step, Table
+from lessons.trace.computation import Computation
+from lessons.trace.head import HEAD_SENTENCES
+from lessons.trace.story import Names
 
 MOST_EXPECTED, MOST_AFTER_LAYERS = 8, 3  # tokens
 MOST_IN_NUMBERS = 12  # tokens
@@ -132,20 +136,41 @@ def baselines(measured: MeasuredPattern) -> tuple[Fixed, Fixed]:
 # One head in numbers.
 
 
-def weights_figure(reading: Reading) -> Matrices:
+SENTENCES = {
+    **HEAD_SENTENCES,
+    "scores": message("score of {key} for {query}: query · key, both turned by their positions"),
+}
+
+
+def compute_asked_head(reading: Reading) -> Computation:
+    """The attention of the chosen head, from its queries, keys and values on."""
+    trace = reading.whole.layers[reading.asked.layer].attention.heads.select(reading.asked.head)
+    d_k = trace.q.shape[-1]
+    inputs = {
+        "q": trace.q,
+        "k": trace.k,
+        "v": trace.v,
+        "may_attend": trace.visible,
+        "scale": Written(1 / math.sqrt(d_k), f"1 ÷ √{d_k}"),
+    }
+    things = dict.fromkeys(("queries", "keys"), reading.names)
+    return Computation(attend, inputs, Names(SENTENCES, things, known=("scaled",)))  # of many keys, a story tells one
+
+
+def weights_figure(reading: Reading, head: Computation) -> Matrices:
     """The weights of the chosen head; each can be followed to its query and key."""
-    layer, head = reading.asked.layer, reading.asked.head
     tokens = tuple(name.text for name in reading.names)
-    matrix = Matrix(
+    title = message("weights of {head}", head=head_name(reading.asked.layer, reading.asked.head))
+    matrix = traced_matrix(
+        head,
+        "weights",
+        title,
+        tokens,
         key="read_weights",
-        title=message("weights of {head}", head=head_name(layer, head)),
-        values=reading.weights[layer, head],
         rows=token_axis(tokens, QUERIES),
         columns=token_axis(tokens, KEYS),
-        scale="weight",
-        colour="weight",
-        visible=reading.whole.layers[layer].attention.heads.visible[head],
-        **way_to_weight(reading, layer, head),
+        visible=head.result.visible,
+        before=lambda i, j: way_to_weight(head, i, j),
     )
     return Matrices(
         key="read_one_head",
@@ -158,38 +183,11 @@ def weights_figure(reading: Reading) -> Matrices:
     )
 
 
-def way_to_weight(reading: Reading, layer: int, head: int) -> dict:
-    """From query and key to the score, scaled, and to its share in the row."""
-    trace, names = reading.whole.layers[layer].attention.heads.select(head), reading.names
-    q, k, scores, scaled, weights = (
-        part.tolist() for part in (trace.q, trace.k, trace.scores, trace.scaled, trace.weights)
-    )
-    d_k = len(q[0])
-
-    def step(i: int, j: int) -> Step:
-        pair = {"query": names[i], "key": names[j]}
-        if j > i:
-            return Step(message("weight that {query} puts on {key}: masked", **pair), term(0), 0.0)
-        total = sum(math.exp(scaled[i][m]) for m in range(i + 1))
-        return Step(message("weight that {query} puts on {key}", **pair), power(scaled[i][j]) / total, weights[i][j])
-
-    def before(i: int, j: int) -> Iterator[Step]:
-        if j > i:
-            return
-        pair = {"query": names[i], "key": names[j]}
-        yield Step(
-            message("score of {key} for {query}: query · key, both turned by their positions", **pair),
-            sum_of_products(q[i], k[j]),
-            scores[i][j],
-        )
-        yield Step(message("scaled score of {key} for {query}", **pair), term(scores[i][j]) / root(d_k), scaled[i][j])
-        yield Step(
-            message("sum of e to the scaled scores of all keys that {query} sees", query=names[i]),
-            sum_of(power(scaled[i][m]) for m in range(i + 1)),
-            sum(math.exp(scaled[i][m]) for m in range(i + 1)),
-        )
-
-    return {"step": step, "before": before}
+def way_to_weight(head: Computation, query: int, key: int) -> Iterator[Step]:
+    """From query and key to the score, scaled, and to its share in the row; what is hidden has no score."""
+    if head.result.visible[query, key]:
+        yield from head.follow("scaled").derive(query, key)
+    yield from head.follow("weights").derive(query, key)[:-1]
 
 
 # What comes next.

@@ -1,11 +1,8 @@
 """What do the heads of a trained language model do?"""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
-from attention_core.attention import attend
 from attention_core.head_patterns import LEAST_WEIGHT, induction
 from attention_core.language_model import Encoded, language_model, measured_model, scores_after_layers
 from attention_core.pieces import UNKNOWN
@@ -22,12 +19,11 @@ from lessons.example.language_model_text import (
 )
 from lessons.kit.head_maps import head_name
 from lessons.kit.questions import question_picker
-from lessons.read.figures import arcs, layers_table, maps, predictions, scores_table, weights_figure
+from lessons.read.figures import arcs, compute_asked_head, layers_table, maps, predictions, scores_table, weights_figure
 from lessons.read.questions import QUESTIONS
 from lessons.screen.format import argmax_ties, number, percent
 from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
-from lessons.screen.program import ran_attention
-from lessons.screen.screen import Code, Screen
+from lessons.screen.screen import Screen
 
 HEADING = message("What do the heads of a trained language model do?")
 OPENING = message(
@@ -39,6 +35,7 @@ OPENING = message(
 def read_screen(asked: ReadChoices) -> Screen:
     """A sentence, all heads on it, and what the model expects next."""
     reading = read(asked)
+    head = compute_asked_head(reading)
     return Screen(
         figures=(
             arcs(reading, (about_head(reading), *on_this_text(reading), *pronoun_here(reading)), trained_on()),
@@ -46,20 +43,12 @@ def read_screen(asked: ReadChoices) -> Screen:
             scores_table(reading),
             predictions(reading, (expected(reading), *cost(reading))),
             layers_table(reading),
-            weights_figure(reading),
+            weights_figure(reading, head),
         ),
         remarks=(*NOT_CLAIMED, no_pronoun_head()),
-        code=code_of_head(reading),
+        code=head.code(("weights", "output"), induction, scores_after_layers, attention=head.result),
         ask=question_picker("read", QUESTIONS, measured_model().seed, reading),
     )
-
-
-def code_of_head(reading: Reading) -> Code:
-    """The attention of the chosen head, what a pattern names, and how the model is asked after each layer."""
-    layer, head = reading.asked.layer, reading.asked.head
-    attention = reading.whole.layers[layer].attention.heads.select(head)
-    scale = 1 / math.sqrt(attention.q.shape[-1])
-    return Code((attend, induction, scores_after_layers), attention, scale, partial(ran_attention, attention, scale))
 
 
 NOT_A_WRITER = message("It is tiny: it does not understand what it reads, and it does not write well.")

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from attention_core.errors import Phrase
-from lessons.screen.arithmetic import line
 from lessons.screen.message import (
     Argument,
     Fixed,
@@ -19,9 +18,10 @@ from lessons.screen.message import (
     message,
     said_by,
 )
-from lessons.screen.screen import Array, Axis, Step, TracedLine
+from lessons.screen.screen import Array, Axis, Step
 from words import language
 
+THE_OTHERS, NOT_A_NUMBER = re.compile(r"the other (\d+)"), "not a number"  # as `lessons.trace` writes them
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
 WIDE_SIGN = "[\u201c\u201d\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
 # A template has a space beside a name for the sake of numbers; where a Chinese word stands in for one, none belongs.
@@ -178,12 +178,8 @@ def labelled(name: str | Message, what: str | Message) -> str:
 
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
-    if isinstance(step.arithmetic, TracedLine):
-        return str(localised(step.arithmetic))
-    if math.isnan(step.value):
-        nothing = translate("not a number")
-        return f"{step.arithmetic} = {nothing}" if step.arithmetic.parts else nothing
-    return localised(line(step.arithmetic, step.value))
+    others = THE_OTHERS.sub(lambda found: translate("the other {count}", count=int(found[1])), step.text)
+    return localised(others.replace(NOT_A_NUMBER, translate("not a number")))
 
 
 def distinguishable(*values: float, least: int = 2) -> tuple[Fixed, ...]:

@@ -1,6 +1,6 @@
 """The code and the numbers of a screen as one program, which runs in an empty file wherever torch and NumPy are.
 
-Its sources are those that ran: read from their files, with all that they call. `Ran` says how a screen called them,
+Its sources are those that ran: read from their files, with all that they call. `Call` says how a screen called them,
 `program_of` makes the program of it. Nothing here knows the screen, so a notebook can be made of the same.
 """
 
@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 import torch
 
-from attention_core.attention import AttentionTrace, attend
+from attention_core.attention import AttentionTrace
 from attention_core.reference import attend_with_loops, attend_with_numpy
 
 OUR_PACKAGES = ("attention_core", "lessons")
@@ -31,45 +31,29 @@ LINE_OF_NUMBERS = 112  # characters of a line of numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Ran:
-    """How the functions of a screen were called: the example's own values, the lines, and what they gave.
+class Call:
+    """How a function was called, and what is shown of its `result`: expressions, each with what it is on the screen.
 
-    `values` are numbers, texts, arrays, and objects of our own that are made of them. `lines` are Python, in which
-    `uses` may be called as well. `shows` are expressions, each with what it is on the screen.
+    The inputs are numbers, texts, arrays, and objects of our own that are made of them.
     """
 
-    values: Mapping[str, object]
-    lines: tuple[str, ...]
+    function: Callable
+    inputs: Mapping[str, object]
     shows: Mapping[str, object]
-    uses: tuple[Callable, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """The call as Python writes it."""
+        return f"result = {self.function.__name__}({', '.join(f'{name}={name}' for name in self.inputs)})"
 
 
-ATTENDS = "trace = attend(q, k, v, may_attend, scale=scale)"
-
-
-def inputs_of_attention(attention: AttentionTrace, scale: float) -> dict[str, object]:
-    """What `ATTENDS` begins with."""
-    return {"q": attention.q, "k": attention.k, "v": attention.v, "may_attend": attention.visible, "scale": scale}
-
-
-def ran_attention(attention: AttentionTrace, scale: float, shown: Collection[str] = ("weights", "output")) -> Ran:
-    """One head from q, k and v; and what is shown of its tensors."""
-    return Ran(
-        inputs_of_attention(attention, scale),
-        (ATTENDS,),
-        {f"trace.{tensor}": getattr(attention, tensor) for tensor in shown},
-        (attend,),
-    )
-
-
-def ran_in_other_ways(attention: AttentionTrace, scale: float, way: Literal["loops", "numpy"]) -> Ran:
-    """The same by plain loops, or with NumPy."""
+def call_in_other_way(attention: AttentionTrace, scale: float, way: Literal["loops", "numpy"]) -> Call:
+    """The same attention by plain loops, or with NumPy."""
     names = {"q": attention.q, "k": attention.k, "v": attention.v, "visible": attention.visible}
     arrays = {name: np.asarray(array) for name, array in names.items()}
     values = {name: array.tolist() if way == "loops" else array for name, array in arrays.items()}
-    line = f"weights, output = attend_with_{way}(q, k, v, visible, scale)"
-    shows = {"weights": attention.weights, "output": attention.output}
-    return Ran({**values, "scale": scale}, (line,), shows, (WRITTEN_WITH[way],))
+    shows = {"result[0]": attention.weights, "result[1]": attention.output}
+    return Call(WRITTEN_WITH[way], {**values, "scale": scale}, shows)
 
 
 @dataclass(frozen=True)
@@ -79,7 +63,7 @@ class Program:
     imports: tuple[str, ...]
     sources: tuple[str, ...]
     values: tuple[str, ...]
-    lines: tuple[str, ...]
+    line: str
     prints: tuple[str, ...]
 
     @property
@@ -91,7 +75,7 @@ class Program:
                     PREAMBLE + "\n" + "\n".join(self.imports),
                     *("\n" + source for source in self.sources),
                     "\n# The numbers of this screen.\n\n" + "\n".join(self.values),
-                    "# What was done with them, and what it gave.\n\n" + "\n".join(self.lines),
+                    "# What was done with them, and what it gave.\n\n" + self.line,
                     PRINT_OPTIONS + "\n".join(self.prints),
                 )
             ).rstrip()
@@ -99,15 +83,14 @@ class Program:
         )
 
 
-def program_of(functions: tuple[Callable, ...], ran: Ran) -> Program:
-    """The program that calls these functions as the screen did, and prints what stands there."""
+def program_of(call: Call) -> Program:
+    """The program that calls a function as the screen did, and prints what stands there."""
     closure = Closure()
-    for function in (*functions, *ran.uses):
-        closure.add_function(function)
-    values = tuple(f"{name} = {closure.literal(value)}" for name, value in ran.values.items())
-    prints = tuple(f'print("{shown}", {shown}, sep="\\n")' for shown in ran.shows)
+    closure.add_function(call.function)
+    values = tuple(f"{name} = {closure.literal(value)}" for name, value in call.inputs.items())
+    prints = tuple(f'print("{shown}", {shown}, sep="\\n")' for shown in call.shows)
     imports = {"import numpy as np", "import torch", *closure.imports}
-    return Program(tuple(in_order(imports)), tuple(closure.found.values()), values, ran.lines, prints)
+    return Program(tuple(in_order(imports)), tuple(closure.found.values()), values, call.line, prints)
 
 
 def in_order(imports: Collection[str]) -> list[str]:

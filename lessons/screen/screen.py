@@ -13,22 +13,17 @@ from typing import Any, Literal, NamedTuple
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
-from lessons.screen.arithmetic import Arithmetic
 from lessons.screen.message import Argument, Message, Token
-from lessons.screen.program import Ran
+from lessons.screen.program import Call
 
 # How a number comes about.
 
 
-class TracedLine(str):
-    """A whole line of arithmetic, its result included."""
-
-
 class Step(NamedTuple):
-    """One line of a derivation. The arithmetic has the real numbers, and evaluates to `value`."""
+    """One line of a derivation: in words, in numbers with what comes out, such as "0.4·2 ≈ 0.80", and that."""
 
     meaning: Message
-    arithmetic: Arithmetic
+    text: str
     value: float
 
 
@@ -341,7 +336,7 @@ class Code:
     functions: tuple[Callable, ...]
     attention: AttentionTrace | None = None
     scale: float = 1.0
-    ran: Callable[[], Ran] | None = None  # made when somebody wants to see it
+    call: Callable[[], Call] | None = None  # made when somebody wants to see it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

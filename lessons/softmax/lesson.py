@@ -133,7 +133,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         numbered=True,
         height=450,
     )
-    shown = tuple(f"row.{name}" for name in ORDER)
+    shown = *(f"row.{name}" for name in ORDER), "added.weights", "multiplied.weights"
     return Screen(
         formula=stage_formula("weights", example),
         figures=(sharing(example, found.row, choices), figure),

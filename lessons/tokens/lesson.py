@@ -1,27 +1,29 @@
 """What goes in?"""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from attention_core.arrays import Array, namespace
 from attention_core.embeddings import embed
 from attention_core.language_model import language_model
-from attention_core.tokens import Vocabulary, clean_text, tokenize
+from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.example.language_model_text import shown
 from lessons.example.source import DEFAULT_SENTENCE, MAX_TOKENS
 from lessons.kit.formulas import stage_formula
-from lessons.kit.matrices import TOKENS, feature_axis
+from lessons.kit.matrices import TOKENS, traced_matrix
 from lessons.kit.questions import question_picker
-from lessons.screen.arithmetic import term
 from lessons.screen.format import visible_text
 from lessons.screen.message import Argument, Fixed, ListOf, Message, message, plural, reason
-from lessons.screen.program import Ran
-from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
+from lessons.screen.screen import Axis, Cells, Matrices, Matrix, Screen, Table
 from lessons.tokens.questions import QUESTIONS
+from lessons.trace.computation import Computation
+from lessons.trace.story import Names
 
 HEADING = message("What goes in?")
 OPENING = message(
@@ -37,14 +39,50 @@ class Choices:
     words: str = "dog"
 
 
+@dataclass(frozen=True, eq=False)
+class RowsOfText:
+    """A text's tokens, and the row of each."""
+
+    tokens: list[str]
+    x: Float[Array, "tokens d_model"]
+
+
+def look_up_text(text: str, unit: Unit, n_tokens: int, table: Float[Array, "row d_model"]) -> RowsOfText:
+    """From a text to its tokens; each has the row of the table that its first appearance in the text has."""
+    tokens = tokenize(text, unit)[:n_tokens]
+    vocabulary = [*dict.fromkeys(tokens)]
+    rows = namespace(table).asarray([vocabulary.index(token) for token in tokens])
+    return RowsOfText(tokens, embed(rows, table))
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfTokens:
+    """The row of each token."""
+
+    x: Float[Array, "tokens d_model"]
+
+
+def look_up_tokens(rows: Int[Array, " tokens"], table: Float[Array, "row d_model"]) -> RowsOfTokens:
+    """Of tokens that are numbered: their rows of the table."""
+    return RowsOfTokens(embed(rows, table))
+
+
+SENTENCES = {
+    "x": message("x of {token}, feature {feature}: its row of the table"),
+    "table": message("row {row} of the table, feature {feature}"),
+}
+
+
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
+    lookup = compute_rows(example)
+    shown = ("x",) if "rows" in lookup.inputs else ("tokens", "x")
     figure = Matrices(
         key="tokens_figure",
         name=message("Tokens, ids and rows"),
         first="x",
         notice=(*notice_tokens(example), *what_is_added(example)),
-        bands=(rows_of_x(example),),
+        bands=(rows_of_x(example, lookup),),
         weights=whose_vectors(example),
         numbered=True,
         height=480,
@@ -52,82 +90,56 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=stage_formula("x", example),
         figures=(figure, lookup_table(look_up(example, choices.words))),
-        code=Code((tokenize, embed), example.heads.select(0), example.scale, partial(ran_lookup, example)),
+        code=lookup.code(shown, tokenize, embed, attention=example.heads.select(0), scale=example.scale),
         ask=question_picker("tokens", QUESTIONS, example.example.seed, example),
     )
 
 
-def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
-    """Each token with its id and its row of X; beside it the table, with one row for each different token."""
-    x, ids, names = example.fetched, example.ids, example.names
-    first = {token_id: position for position, token_id in reversed(list(enumerate(ids)))}
-    rows = sorted(first)
-    features = feature_axis(x.shape[1])
-
-    def value(position: int, feature: int, meaning: Message) -> Step:
-        number = float(x[position, feature])
-        return Step(meaning, term(number), number)
-
-    def of_x(i: int, j: int) -> Step:
-        says = message(
-            "x of {token}, feature {feature}: row {row} of the table", token=names[i], feature=j + 1, row=ids[i]
-        )
-        return value(i, j, says)
-
-    def of_table(i: int, j: int) -> Step:
-        token = visible_text(example.tokens[first[rows[i]]])
-        says = message("row {row} of the table, “{token}”, feature {feature}", row=rows[i], token=token, feature=j + 1)
-        return value(first[rows[i]], j, says)
-
-    def same_id(token_id: int) -> tuple[Cells, ...]:
-        positions = (Cells("x", row=position) for position, other in enumerate(ids) if other == token_id)
-        return Cells("table", row=rows.index(token_id)), *positions
-
-    different_rows = x[[first[i] for i in rows]]
-    tokens = tuple(f"{token_id}  {visible_text(token)}" for token_id, token in zip(ids, example.tokens, strict=True))
-    different = tuple(f"{token_id}  {visible_text(example.tokens[first[token_id]])}" for token_id in rows)
-    return (
-        Matrix(
-            key="x",
-            title=message("X"),
-            values=x,
-            rows=Axis(message("ids"), tokens, named=True),
-            columns=features,
-            step=of_x,
-            sources=lambda i, j: same_id(ids[i]),
-        ),
-        Matrix(
-            key="table",
-            title=message("their rows of the embedding table"),
-            values=different_rows,
-            rows=Axis(TOKENS, different, named=True),
-            columns=features,
-            step=of_table,
-            given=True,
-            sources=lambda i, j: same_id(rows[i]),
-        ),
-    )
-
-
-def ran_lookup(example: ExampleTrace) -> Ran:
-    """From a text to tokens, ids and rows of X."""
-    numbers, chosen, x = [*dict.fromkeys(example.ids)], example.example, example.fetched
-    rows = torch.tensor([numbers.index(token_id) for token_id in example.ids])
-    table = x[[example.ids.index(token_id) for token_id in numbers]]
+def compute_rows(example: ExampleTrace) -> Computation:
+    """The rows of the tokens; of a sentence of one's own, from its text on."""
+    ids, chosen = example.ids, example.example
+    rows = sorted(set(ids))
+    table = example.fetched[[ids.index(token_id) for token_id in rows]]
+    names = Names(SENTENCES, {"tokens": example.names, "row": rows})
     if not chosen.given_by.cuts_text:  # a notebook, or a task, gives the tokens
-        return Ran({"rows": rows, "table": table}, ("x = embed(rows, table)",), {"x": x})
+        numbered = torch.tensor([rows.index(token_id) for token_id in ids])
+        return Computation(look_up_tokens, {"rows": numbered, "table": table}, names)
     text = clean_text(chosen.text).text
     text = text if tokenize(text, chosen.unit) else DEFAULT_SENTENCE
-    return Ran(
-        {"text": text, "unit": chosen.unit, "n_tokens": len(example.tokens), "table": table},
-        (
-            "tokens = tokenize(text, unit)[:n_tokens]",
-            "vocabulary = [*dict.fromkeys(tokens)]",
-            "rows = torch.tensor([vocabulary.index(token) for token in tokens])",
-            "x = embed(rows, table)",
-        ),
-        {"tokens": list(example.tokens), "x": x},
+    inputs = {"text": text, "unit": chosen.unit, "n_tokens": len(ids), "table": table}
+    return Computation(look_up_text, inputs, names)
+
+
+def rows_of_x(example: ExampleTrace, lookup: Computation) -> tuple[Matrix, Matrix]:
+    """Each token with its id and its row of X; beside it the table, with one row for each different token."""
+    ids, tokens = example.ids, tuple(map(visible_text, example.tokens))
+    rows = sorted(set(ids))
+
+    def lit(looked_up: Sequence[int], i: int, j: int) -> Iterable[Cells]:
+        same = (Cells("x", row=position) for position, other in enumerate(ids) if other == looked_up[i])
+        return Cells("table", row=rows.index(looked_up[i])), *same
+
+    def labels(looked_up: Sequence[int]) -> tuple[str, ...]:
+        return tuple(f"{token_id}  {tokens[ids.index(token_id)]}" for token_id in looked_up)
+
+    x = traced_matrix(
+        lookup,
+        "x",
+        message("X"),
+        example.tokens,
+        rows=Axis(message("ids"), labels(ids), named=True),
+        sources=partial(lit, ids),
     )
+    table = traced_matrix(
+        lookup,
+        "table",
+        message("their rows of the embedding table"),
+        example.tokens,
+        rows=Axis(TOKENS, labels(rows), named=True),
+        given=True,
+        sources=partial(lit, rows),
+    )
+    return x, table
 
 
 def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:

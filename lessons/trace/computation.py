@@ -11,9 +11,9 @@ import numpy as np
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
 from attention_core.traced import Traced, given
-from lessons.screen.program import Ran
-from lessons.screen.screen import Code, Matrix, Step, TracedLine
-from lessons.trace.story import Line, Names, axes_of_annotation, lines_of, name_arrays, story_of
+from lessons.screen.program import Call
+from lessons.screen.screen import Code, Matrix, Step
+from lessons.trace.story import Names, axes_of_annotation, lines_of, name_arrays, story_of
 
 INPUT_AXES = {  # what the axes of usual inputs count
     "x": ("tokens", "d_model"),
@@ -56,17 +56,23 @@ class Computation:
         return result
 
     def code(
-        self, shown: Sequence[str], *functions: Callable[..., Any], attention: AttentionTrace | None = None
+        self,
+        shown: Sequence[str],
+        *functions: Callable[..., Any],
+        attention: AttentionTrace | None = None,
+        scale: float | None = None,
     ) -> Code:
-        """The function that ran, those of the core that it is about, and the program that runs it again."""
-        scale = float(self.inputs.get("scale", 1.0))
-        return Code((self.function, *functions), attention, scale, partial(self.ran, shown))
+        """The function that ran, those of the core that it is about, and the program that runs it again.
 
-    def ran(self, shown: Sequence[str]) -> Ran:
-        """The call on the inputs of the screen, and what it showed."""
-        given = ", ".join(f"{name}={name}" for name in self.inputs)
-        line = f"result = {self.function.__name__}({given})"
-        return Ran(self.inputs, (line,), {f"result.{path}".rstrip("."): at_path(self.result, path) for path in shown})
+        An `attention` is computed in other ways as well, with the `scale` of the inputs unless another is named.
+        """
+        scale = float(self.inputs.get("scale", 1.0)) if scale is None else scale
+        return Code((self.function, *functions), attention, scale, partial(self.call, shown))
+
+    def call(self, shown: Sequence[str]) -> Call:
+        """How the function was called, and what of its result is shown."""
+        shows = {f"result.{path}".rstrip("."): at_path(self.result, path) for path in shown}
+        return Call(self.function, self.inputs, shows)
 
     def follow(
         self,
@@ -110,26 +116,21 @@ class Followed:
         return array
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[Step]:
         """The line of each cell, in reading order."""
         return lines_of(self.array, self.computation.names, computed=self.computed)
 
     def step(self, *index: int) -> Step:
         """The line of one cell."""
-        return as_step(self.lines[int(np.ravel_multi_index(index, self.array.shape))])
+        return self.lines[int(np.ravel_multi_index(index, self.array.shape))]
 
     def derive(self, *index: int) -> list[Step]:
         """All lines that lead to a cell, its own last."""
-        return [as_step(line) for line in story_of(self.array, index, self.computation.names, computed=self.computed)]
+        return story_of(self.array, index, self.computation.names, computed=self.computed)
 
     def _of(self, inputs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
         found = inputs[self.path] if self.path in inputs else at_path(result(), self.path)
         return found if self.take is None else self.take(found)
-
-
-def as_step(line: Line) -> Step:
-    """A line as figures and panels take it."""
-    return Step(line.meaning, TracedLine(line.text), line.value)
 
 
 def followed_matrix(followed: Followed, **look: Any) -> Matrix:

@@ -99,7 +99,7 @@ class Term:
 
 
 @lru_cache(maxsize=100_000)
-def digits(value: float, n: int) -> str:
+def digits(value: float, n: int = 4) -> str:
     """n significant digits, at least one decimal unless the number is whole: then, and only then, it is exact."""
     if not math.isfinite(value):
         text = {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")

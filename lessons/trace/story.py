@@ -23,7 +23,8 @@ import numpy as np
 
 from attention_core.traced import Cells, EachCell, Given, Moved, Traced, arrays_behind, sources_of
 from lessons.screen.message import Argument, Message, message
-from lessons.trace.lines import COMPARED, Term, taken, texts_of, write_lines
+from lessons.screen.screen import Step
+from lessons.trace.lines import COMPARED, Term, digits, taken, texts_of, write_lines
 
 DEPTH = 3  # signs of arithmetic without a name that stand in one line
 ANY_DEPTH, EVERY_DIGIT = 99, 17
@@ -182,7 +183,7 @@ def changes_nothing(term: Term, sign: str, kept: np.ndarray | bool = True) -> bo
     if term.cells is None or not ((term.values == (sign == "·")) | ~np.asarray(kept)).all():
         return False
     if sign == "+" and term.sign == "·":  # 0 times whatever it is, where nothing was added up yet
-        return hidden(term.cells).all() or any(changes_nothing(part, sign) for part in term.parts)
+        return any(changes_nothing(part, sign) for part in term.parts)
     source = settled(term.cells, through_names=True).array
     return getattr(source.rule, "sign", "") in COMPARED or made_of_constants(source)
 
@@ -370,40 +371,36 @@ def name_arrays(part: Any, prefix: str = "", annotation: Any = None) -> None:
 # What is told.
 
 
-@dataclass(frozen=True)
-class Line:
-    """What a reader is told of one cell: in words, in numbers, and what comes out."""
-
-    meaning: Message
-    text: str
-    value: float
+def step_of_given(meaning: Message, value: float) -> Step:
+    """A number with nothing before it to tell."""
+    return Step(meaning, digits(value), value)
 
 
-def lines_of(array: Traced, names: Names, *, computed: bool = False) -> list[Line]:
+def lines_of(array: Traced, names: Names, *, computed: bool = False) -> list[Step]:
     """The line of each cell of an array, in reading order: what pointing at it shows.
 
     Copies are told as such where they have a name of their own, or as what was `computed`.
     """
     cells = Cells(array, np.arange(array.values.size))
-    lines: list[Line | None] = [None] * array.values.size
+    lines: list[Step | None] = [None] * array.values.size
     for places in uniform_groups(cells, cells.at):
         group = settled(Cells(array, places)) if computed else Cells(array, places)
         told = zip(names.call(called(group)), write_lines(term_of(group)), group.values.tolist(), strict=True)
         for place, line in zip(places.tolist(), told, strict=True):
-            lines[place] = Line(*line)
+            lines[place] = Step(*line)
     return lines
 
 
-def line_of(cells: Cells, names: Names) -> tuple[Line, Term]:
+def line_of(cells: Cells, names: Names) -> tuple[Step, Term]:
     """The line of one cell, and its arithmetic."""
     term = term_of(cells)
     value = float(cells.values)
-    return Line(names.call(called(cells))[0], write_lines(term)[0], value), term
+    return Step(names.call(called(cells))[0], write_lines(term)[0], value), term
 
 
-def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: bool = False) -> list[Line]:
+def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: bool = False) -> list[Step]:
     """All lines that lead to a cell, from the inputs on, each once, sources first and its own last; see `lines_of`."""
-    lines: dict[tuple[int, int], Line] = {}
+    lines: dict[tuple[int, int], Step] = {}
     at = np.ravel_multi_index(tuple(index), array.shape) if array.ndim else 0
     told = Cells(array, np.asarray(at))
     known = () if called(told).array.name in names.known else names.known

@@ -1,7 +1,6 @@
 """How are the weights learnt?"""
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import islice
 
 import torch
@@ -13,8 +12,8 @@ from lessons.kit.head_maps import every_head
 from lessons.kit.questions import question_picker
 from lessons.screen.format import translate, visible_text
 from lessons.screen.message import ListOf, Message, Percent, message, plural
-from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Film, Matrices, Question, Screen
+from lessons.trace.computation import Computation
 from lessons.train.ablation import WithoutHead, without_heads
 from lessons.train.curves import future_leak, leak_sentences, loss_figure, right_answers
 from lessons.train.head_roles import by_step, formed_heads, formed_sentences
@@ -113,16 +112,15 @@ def questions_about(settings: TrainingSettings) -> Callable[[int], Question]:
     return question_picker("train", QUESTIONS, settings.seed, settings)
 
 
+def first_losses(settings: TrainingSettings, n_steps: int) -> list[float]:
+    """The losses of the first steps of a run."""
+    return [step.loss for step in islice(train(settings), n_steps)]
+
+
 def code_of_run(settings: TrainingSettings) -> Code:
     """What trains, and the first steps of this run."""
-    return Code((train, TrainingStack.step, predict, gradient_of), ran=partial(ran_steps, settings))
-
-
-def ran_steps(settings: TrainingSettings) -> Ran:
-    """The losses of the first steps."""
-    losses = [step.loss for step in islice(train(settings), FIRST_STEPS)]
-    lines = (f"steps = itertools.islice(train(settings), {FIRST_STEPS})", "losses = [step.loss for step in steps]")
-    return Ran({"settings": settings}, ("import itertools", *lines), {"losses": losses})
+    first = Computation(first_losses, {"settings": settings, "n_steps": FIRST_STEPS})
+    return first.code(("",), train, TrainingStack.step, predict, gradient_of)
 
 
 def observed_heads(observed: Observed, width: int, noticed: bool, left_out: tuple[int, int] | None) -> Matrices:

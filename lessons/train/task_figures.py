@@ -11,10 +11,10 @@ from attention_core.training import TrainingHistory, predict
 from lessons.heads.example import shown_features
 from lessons.heads.tensors_view import shown_of
 from lessons.kit.matrices import feature_axis, token_axis
-from lessons.screen.arithmetic import term
 from lessons.screen.format import names, visible_text
 from lessons.screen.message import Magnitude, Message, message, plural
 from lessons.screen.screen import Cells, Figure, Matrices, Matrix, Step, Table
+from lessons.trace.story import step_of_given
 
 MOST_WINDOWS = 6
 SHORT_WINDOW, NARROW = 24, 620  # so many characters stand twice in a table of so many pixels
@@ -110,7 +110,7 @@ def reading(title: Message, values: Vectors, tokens: tuple[str, ...]) -> Callabl
 
     def step(i: int, j: int) -> Step:
         says = message("{matrix}: {token}, feature {feature}", matrix=title, token=called[i], feature=j + 1)
-        return Step(says, term(numbers[i][j]), numbers[i][j])
+        return step_of_given(says, numbers[i][j])
 
     return step
 

@@ -20,6 +20,7 @@ SAY = """reason => document.querySelectorAll('[class*="st-key-cards_"] button p:
 TAKE_LAST = """() => document.querySelector('[class*="st-key-cards_"]').lastElementChild.remove()"""
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("reason", [LONGEST, "x" * 60])
 def test_the_longest_reason_fits_its_card_on_a_phone(visit, reason):
     tab = visit(viewport={"width": 390, "height": 844}).open("tokens?cover=true")
@@ -32,6 +33,7 @@ def test_the_longest_reason_fits_its_card_on_a_phone(visit, reason):
         assert left < inner[0] and top < inner[1] and inner[2] < right and inner[3] < bottom
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("width", [390, 1000, 1440])
 def test_a_card_has_its_place_before_the_next_one_comes(visit, width):
     tab = visit(viewport={"width": width, "height": 900}).open("tokens")
@@ -43,6 +45,7 @@ def test_a_card_has_its_place_before_the_next_one_comes(visit, width):
         assert sides == [card[:3] for card in cards[:there]]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("width", [390, 1440])
 def test_what_is_said_of_an_answer_stands_clear_of_what_follows(visit, width):
     tab = visit(viewport={"width": width, "height": 900}).open("projections?cover=true")

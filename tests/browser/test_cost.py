@@ -42,6 +42,7 @@ def check(tab, known):
     assert [height / max(output) for height in output] == pytest.approx(heights, abs=0.05)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
 def test_it_stands_at_its_end_and_each_moment_is_what_is_computed(visit, motion):
     tab, moments = opened(visit, reduced_motion=motion), passing().moments

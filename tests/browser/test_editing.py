@@ -88,6 +88,7 @@ def test_every_figure_fits_the_screen_of_a_laptop(visit, page, figure, query):
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1440
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (390, 844)])
 def test_the_page_never_scrolls_sideways_with_the_tables_open(visit, width, height):
     tab = opened(visit(viewport={"width": width, "height": height}).open("projections?edits=q1,2=0.5"), FIGURE)

@@ -41,6 +41,7 @@ def standing(box):
     return box[0], box[1] + box[2] / 2
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("page", ["mask", "scores"])
 def test_each_square_stays_where_it_is_and_takes_on_its_new_area(visit, page):
     tab = answered(visit, page)

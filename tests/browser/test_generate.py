@@ -58,6 +58,7 @@ def test_typing_a_start_presses_no_keys_of_the_page(visit):
     assert tab.page.get_by_role("button", name="Play").is_visible()
 
 
+@pytest.mark.slow
 def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
     tab = opened(visit(), "writer=sea&length=30")
     written = text(tab)

@@ -61,7 +61,7 @@ MISSING = """(letters) => {
 }"""
 
 
-@pytest.mark.part(4)
+@pytest.mark.part(5)
 @pytest.mark.parametrize(("address", "code"), ROUND)
 def test_nothing_is_cut_off_on_a_phone_and_a_laptop_names_all_lessons(visit, address, code):
     with speaking(code):
@@ -75,6 +75,7 @@ def test_nothing_is_cut_off_on_a_phone_and_a_laptop_names_all_lessons(visit, add
     assert someone.page.evaluate(CUT_OFF) == []
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("code", "sample"), [("zh", "词元权重查询"), ("ja", "トークンの重み概要")])
 def test_every_letter_is_drawn(visit, code, sample):
     someone = visit()

@@ -83,6 +83,7 @@ def test_moving_through_the_training_shows_the_recorded_weights_and_says_when(vi
     assert len(tab.sent) == before
 
 
+@pytest.mark.slow
 def test_it_plays_from_the_beginning_to_the_end_and_stops(visit):
     tab = opened(visit)
     box = tab.page.get_by_role("checkbox", name="Watch it learn")
@@ -128,6 +129,7 @@ def test_it_fits_the_page_and_the_whole_sentence_is_seen(visit, scheme, width, h
     assert len(boxes) == 14 and words
 
 
+@pytest.mark.slow
 def test_twelve_long_words_stay_within_their_room(visit):
     text = "+".join(["extraordinary", "W" * 30] * 6)
     tab = opened(visit, f"?example=sentence&picture=sentence&causal=false&text={text}")

@@ -41,6 +41,7 @@ def test_all_lessons_stand_in_one_line_and_a_solved_one_is_marked(visit):
     assert link(tab, "Mask").evaluate(COLOUR) == plain
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("width", [1024, 1280])
 def test_where_there_is_no_room_the_other_groups_are_bars_that_say_their_name_when_pointed_at(visit, width):
     tab = visit(viewport={"width": width, "height": 720}).open("softmax")

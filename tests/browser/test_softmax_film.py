@@ -94,6 +94,7 @@ LAID_OUT = """() => [...document.querySelectorAll('.stVegaLiteChart > svg')].map
 ].join())"""
 
 
+@pytest.mark.slow
 def test_a_figure_is_laid_out_by_its_room_and_not_by_the_longest_word(visit):
     looks = []
     for word in ("Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenfabrik", "boat"):

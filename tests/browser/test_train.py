@@ -110,6 +110,7 @@ def test_the_picture_is_drawn_anew_after_a_quarter(visit):
     tab.settled()
 
 
+@pytest.mark.slow
 def test_it_goes_on_while_one_looks_at_another_page(visit):
     tab = opened(visit(), SLOW)
     press(tab, "Start")
@@ -128,6 +129,7 @@ def test_it_goes_on_while_one_looks_at_another_page(visit):
     chip.wait_for(state="detached")
 
 
+@pytest.mark.slow
 def test_a_second_tab_trains_its_own_model(visit):
     first, second = opened(visit(), f"{SLOW}&train_seed=1"), opened(visit(), f"{SLOW}&train_seed=2")
     press(first, "Start")
@@ -278,6 +280,7 @@ def test_a_click_on_the_map_of_a_head_or_on_its_title_leaves_it_out_and_another_
         tab.settled()
 
 
+@pytest.mark.slow
 def test_the_picture_keeps_its_size_while_the_film_moves(visit):
     """However long its sentences are: nothing jumps, and nothing is cut."""
     tab = played(visit(), "train_heads=1&window=2&steps=200")
@@ -304,6 +307,7 @@ def test_a_cold_deep_link_opens_the_training_page(visit, start_server):
     assert tab.page.get_by_role("dialog").count() == 0
 
 
+@pytest.mark.slow
 def test_impossible_settings_are_explained_where_one_types(visit):
     tab = opened(visit(), "task=characters")
     text = tab.page.get_by_label("Text to learn")
@@ -354,6 +358,7 @@ def test_the_history_of_a_run_can_be_kept(visit):
     assert [line.split(",")[0] for line in steps] == ["0", "1"]
 
 
+@pytest.mark.slow
 def test_both_runs_of_a_question_stand_side_by_side(visit):
     tab = opened(visit())
     tab.page.get_by_text("Compare two runs").click()

@@ -123,6 +123,7 @@ def test_lists_said_twice():
         assert ids[0] == pieces.ids[START] and ids[1:18] == ids[18:] and len(set(ids)) == 18
 
 
+@pytest.mark.slow
 def test_pronouns_by_loops():
     reader, matching, other, n = language_model(), 0.0, 0.0, 0
     layer, head = 2, 3
@@ -163,6 +164,7 @@ def test_a_name_has_to_be_earned_and_confirmed():
     assert name(both, both) == "induction"
 
 
+@pytest.mark.slow
 def test_the_scores_that_ship_are_those_of_the_weights_that_ship():
     reader, kept = language_model(), json.loads((PRETRAINED / "scores.json").read_text())
     tales = rows(reader.pieces, stories("measured", STORIES_MEASURED))

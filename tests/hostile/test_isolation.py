@@ -120,6 +120,7 @@ def test_start_draws_the_buttons_and_the_picture_alone_and_pause_the_whole_page(
     assert asked_later == 0, "a picture that stands is not asked for"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("visitors", [30])
 def test_a_class_presses_start_at_once_and_nobody_starves(server, finish, quiet_log, visitors):
     async def one(seat, pressed):

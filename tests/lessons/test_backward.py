@@ -10,7 +10,7 @@ import pytest
 import torch
 from arithmetic_checks import evaluates
 from hypothesis import strategies as st
-from screens import JUDGE, Case, Ranked, by_largest, by_text, check_sentence, chosen, holds, token_on
+from screens import JUDGE, Case, Ranked, by_largest, by_text, by_thought, check_sentence, chosen, holds, token_on
 from torch.nn.functional import cross_entropy
 
 from attention_core.tasks import PronounTask
@@ -31,9 +31,9 @@ from lessons.backward.sums_view import sentence_that_shares
 from lessons.backward.update_view import RATES, TRIED, notice_others, notice_promise
 from lessons.example.example import Example, run_example
 from lessons.kit.questions import question_picker
-from lessons.screen.format import equation, format_value, magnitude, percent, render, render_all
+from lessons.screen.format import equation, magnitude, percent, render, render_all
 from lessons.trace.story import sources_among
-from tests.printed import read_alike, readings, some_may_differ, with_decimals
+from tests.printed import read_alike, some_may_differ
 
 WORDS = PronounTask().vocabulary.tokens
 EXAMPLES = st.sampled_from([Example(), Example(seed=7, causal=False), Example(seed=3, scaling=False)])
@@ -783,18 +783,6 @@ def answer_alone(case, prompt):
     return {reply: {"token": token} for reply in replies} | {JUDGE: judge}
 
 
-def judge_by_thought(numbers):
-    """Each card says the number to which its thought leads, the right one first."""
-    right = next(iter(numbers))
-
-    def judge(card):
-        said, thought = card.text.arguments["number"], card.reason.template
-        assert format_value(said) in readings(numbers[thought], with_decimals(said.decimals)), thought
-        return thought == right
-
-    return judge
-
-
 def answer_twice(case, prompt):
     rate = float(prompt.arguments["rate"].value)
     before, after, then = losses(case, 0.0, rate, 2 * rate)
@@ -808,7 +796,7 @@ def answer_twice(case, prompt):
         "a longer step arrives at the bottom": 0.0,
     }
     reply = "The step is twice as long, and the loss was measured there: it bends on the way."
-    return {reply: ..., JUDGE: judge_by_thought(numbers)}
+    return {reply: ..., JUDGE: by_thought(numbers)}
 
 
 def answer_logit(case, prompt):
@@ -829,7 +817,7 @@ def answer_logit(case, prompt):
         "The loss is minus ln of the probability. Asked for is its gradient.",
         "That would be so if it gave the right word no probability at all.",
     )
-    return dict.fromkeys(replies, ...) | {JUDGE: judge_by_thought(numbers)}
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(numbers)}
 
 
 ANSWERS = {

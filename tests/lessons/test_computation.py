@@ -37,24 +37,22 @@ def test_one_head_is_that_of_the_example_and_each_of_its_lines_is_true(example):
             assert "{" not in render(line.meaning)
     last = np.unravel_index(wanted.numel() - 1, wanted.shape)
     for line in followed.derive(*last):
-        assert wrong(line.arithmetic, line.value) is None and "{" not in render(line.meaning), line
+        assert wrong(line.text, line.value) is None and "{" not in render(line.meaning), line
 
 
 def test_inputs_are_followed_as_they_are_written_and_a_slice_is_told_as_its_whole():
     trace = run_example(Example())
     computation = compute_head(one_head, trace, 0)
-    assert computation.follow("x").step(0, 2).arithmetic == "0.89"
+    assert computation.follow("x").step(0, 2).text == "0.89"
     row = computation.follow("scaled", lambda scaled: scaled[[2]])
-    assert row.step(0, 1) == computation.follow("scaled").step(2, 1) and "÷ √2" in row.step(0, 1).arithmetic
+    assert row.step(0, 1) == computation.follow("scaled").step(2, 1) and "÷ √2" in row.step(0, 1).text
 
 
 def test_copies_are_told_as_copies_or_as_what_was_computed_and_a_hidden_score_says_why():
     trace = run_example(Example())
     computation = compute_head(one_head, trace, 0)
     copy, computed = (computation.follow("masked", computed=way).step(2, 1) for way in (False, True))
-    assert (
-        "visible, so it stays" in render(copy.meaning) and "÷" not in copy.arithmetic and "÷ √2" in computed.arithmetic
-    )
+    assert "visible, so it stays" in render(copy.meaning) and "÷" not in copy.text and "÷ √2" in computed.text
     assert "may not look at" in render(computation.follow("masked", computed=True).step(0, 1).meaning)
 
 
@@ -63,5 +61,5 @@ def test_arithmetic_on_a_result_has_a_name_and_a_story():
     names = head_names(trace)
     computation = Computation(lambda x: attend(x, x, x, scale=1.0), {"x": trace.x}, names)
     parts = computation.follow("", lambda a: a.weights[2][:, None] * a.v, "part", ("keys", "d_v"))
-    assert parts.step(1, 0).arithmetic.endswith(" ≈ 0.1303") and len(parts.derive(1, 0)) > 2
+    assert parts.step(1, 0).text.endswith(" ≈ 0.1303") and len(parts.derive(1, 0)) > 2
     assert head_inputs(trace, 0).keys() >= {"x", "W_q", "W_k", "W_v", "scale"}

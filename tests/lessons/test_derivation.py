@@ -11,10 +11,11 @@ from overview_cells import KEYS, matrices_of, tensor_of
 from strategies import EXAMPLES
 
 from lessons.example.example import Example, run_example
-from lessons.screen.arithmetic import digits, term
 from lessons.screen.format import equation, render
 from lessons.screen.message import message
 from lessons.screen.screen import Step
+from lessons.trace.lines import digits
+from words import speaking
 
 many = settings(max_examples=40, deadline=None, derandomize=True)
 
@@ -58,7 +59,7 @@ def test_masked_cells_say_so_and_are_exactly_nothing(example, data):
         assert any(": masked, " in render(step.meaning) for step in steps) == hidden
         assert matrices[key].sees(row, column) != hidden
         if hidden:
-            assert steps[-1].value == nothing == evaluate(steps[-1].arithmetic.rpartition("= ")[2])
+            assert steps[-1].value == nothing == evaluate(steps[-1].text.rpartition("= ")[2])
 
 
 def test_a_weight_is_followed_down_to_x_and_w():
@@ -130,14 +131,14 @@ def test_tokens_that_come_twice_are_told_apart():
         (0.0, "0"),
         (-0.0, "0"),
         (0.43, "0.43"),
-        (-1.12286, "−1.1229"),
+        (-1.12286, "−1.123"),
         (12.0, "12"),
-        (123.45678, "123.4568"),
+        (123.45678, "123.5"),
         (0.00123456, "0.001235"),
         (1.5e-7, "1.5·10^(−7)"),
         (-2e53, "−2·10^(53)"),
         (1.23456e-7, "1.235·10^(−7)"),
-        (4.99999, "5.0000"),
+        (4.99999, "5.000"),
         (5.0, "5"),
         (0.24999, "0.2500"),
         (math.inf, "∞"),
@@ -150,5 +151,8 @@ def test_numbers_have_digits_enough_to_compute_with(value, text):
     assert evaluate(text) == pytest.approx(value, rel=1e-3)
 
 
-def test_a_step_shows_its_result():
-    assert equation(Step(message(""), term(1) + 2, 3.0)) == "1 + 2 = 3"
+def test_a_line_is_written_as_the_readers_language_writes_numbers():
+    step = Step(message(""), "0.5·2 + the other 3: 0.25 ≈ not a number", math.nan)
+    assert equation(step) == "0.5·2 + the other 3: 0.25 ≈ not a number"
+    with speaking("de"):
+        assert equation(step).startswith("0,5·2 + ") and "0,25 ≈ keine Zahl" in equation(step)

@@ -55,7 +55,7 @@ def file_of(lesson):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_number_on_every_screen_is_computed_again(lesson, whole):
-    module, parts = file_of(lesson), 2 if whole else 4
+    module, parts = file_of(lesson), 2 if whole else 6
     examples = getattr(module, "EXAMPLES", EXAMPLES)
 
     @given(examples)
@@ -73,7 +73,7 @@ def test_every_number_on_every_screen_is_computed_again(lesson, whole):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_sentence_and_every_card_is_true_at_the_extremes(lesson, whole):
-    module, parts = file_of(lesson), 2 if whole else 5
+    module, parts = file_of(lesson), 2 if whole else 7
     if hasattr(module, "EXAMPLES"):
         pytest.skip("this lesson has extremes of its own")
     for place, chosen in enumerate(EXTREMES):

@@ -37,9 +37,9 @@ def follow(computation, path, index, value):
     """All lines that lead to a cell: each evaluates, and the last gives the number that is drawn."""
     steps = computation.follow(path).derive(*index)
     for step in steps:
-        assert wrong(step.arithmetic, float(step.value)) is None, (render(step.meaning), step.arithmetic, step.value)
+        assert wrong(step.text, float(step.value)) is None, (render(step.meaning), step.text, step.value)
     assert steps[-1].value == pytest.approx(float(value), rel=1e-4, abs=1e-6)
-    return [(render(step.meaning), step.arithmetic) for step in steps]
+    return [(render(step.meaning), step.text) for step in steps]
 
 
 @given(heads_examples(), st.data())
@@ -123,7 +123,7 @@ def test_a_question_on_dropout_drops_that_weight_alone():
 
 def test_the_numbers_of_slices_are_counted():
     steps = derive_number(run_heads(HeadsExample()), 0, "sliced", 3, 4)
-    assert [(render(step.meaning), step.arithmetic) for step in steps] == [
+    assert [(render(step.meaning), step.text) for step in steps] == [
         ("one matrix: 4 features in, 4 out", "4·4 = 16"),
         ("W_q, W_k and W_v of one head", "3·16 = 48"),
         ("of all 3 heads", "3·48 = 144"),
@@ -137,5 +137,5 @@ def test_the_largest_change_from_outside_a_slice_is_that_of_its_row():
     for head in range(3):
         others = [float(changes.values[head, f]) for f in range(6) if f // 2 != head]
         (step,) = outside.derive(head, 0)
-        assert step.value == pytest.approx(max(others), rel=1e-6) and step.arithmetic.startswith("max(")
-        assert wrong(step.arithmetic, float(step.value)) is None
+        assert step.value == pytest.approx(max(others), rel=1e-6) and step.text.startswith("max(")
+        assert wrong(step.text, float(step.value)) is None

@@ -591,7 +591,7 @@ def test_the_difference_is_followed_to_its_last_digit():
     gap = figure.matrices[-1]
     for i in range(3):
         (step,) = gap.derive(i, 0)
-        assert wrong(step.arithmetic, step.value) is None and step.value == float(gap.values[i, 0])
+        assert wrong(step.text, step.value) is None and step.value == float(gap.values[i, 0])
 
 
 def test_the_permutation_is_attended_with_the_weights_of_the_example():

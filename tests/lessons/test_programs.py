@@ -22,9 +22,11 @@ from attention_core.training import recommended
 from attention_ui.export.notebook import checks
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.generate import lesson as generate
-from lessons.screen.program import PRINT_OPTIONS, Ran, program_of, ran_in_other_ways
+from lessons.screen.program import PRINT_OPTIONS, Call, call_in_other_way, program_of
 from lessons.screen.screen import Film, Matrices
 from lessons.train import lesson as train
+
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
 OWN = recommended(TASKS["reverse"], 3, steps=20, d_model=8, n_heads=2, positions="rotary")
 EXAMPLES = (
@@ -99,13 +101,12 @@ def programs():
     """Each different program once: its name, how it ran, its text and its screen."""
     found = {}
     for name, code, screen in codes():
-        ran = code.ran()
-        found.setdefault(program_of(code.functions, ran).text, (name, ran, screen))
+        call = code.call()
+        found.setdefault(program_of(call).text, (name, call, screen))
         if code.attention is not None:
             for way in ("loops", "numpy"):
-                ran = ran_in_other_ways(code.attention, code.scale, way)
-                text = program_of((ran.uses), ran).text
-                found.setdefault(text, (f"{name} {way}", ran, None))
+                call = call_in_other_way(code.attention, code.scale, way)
+                found.setdefault(program_of(call).text, (f"{name} {way}", call, None))
     return [(text, *about) for text, about in found.items()]
 
 
@@ -122,8 +123,8 @@ def printed(programs, tmp_path_factory):
 
 
 def test_every_program_prints_the_numbers_of_its_screen(programs, printed):
-    for (_, name, ran, _), out in zip(programs, printed, strict=True):
-        for (shown, value), said in zip(ran.shows.items(), sections(out, [*ran.shows]).values(), strict=True):
+    for (_, name, call, _), out in zip(programs, printed, strict=True):
+        for (shown, value), said in zip(call.shows.items(), sections(out, [*call.shows]).values(), strict=True):
             if isinstance(value, str) or (isinstance(value, list) and isinstance(value[0], str)):
                 assert said == str(value), (name, shown)
             elif flat(value).size <= PRINTED:
@@ -133,9 +134,9 @@ def test_every_program_prints_the_numbers_of_its_screen(programs, printed):
 
 
 def test_what_is_printed_stands_in_a_figure(programs):
-    for _, name, ran, screen in programs:
+    for _, name, call, screen in programs:
         figures = [] if screen is None else numbers_of(screen)
-        shown = [np.round(flat(value), 5) for value in ran.shows.values() if not isinstance(value, str | list)]
+        shown = [np.round(flat(value), 5) for value in call.shows.values() if not isinstance(value, str | list)]
         if figures and shown:
             drawn = np.round(np.concatenate([figure.ravel() for figure in figures]), 5)
             assert any(np.isin(values[np.isfinite(values)], drawn).any() for values in shown), name
@@ -178,13 +179,12 @@ def inputs(value):
         yield "", changed(value)
 
 
-def results(ran, functions, **other):
+def results(call, **other):
     """What a program shows with other values; an error is a result as well."""
-    space, shown = {}, program_of(functions, replace(ran, values={**ran.values, **other}))
-    text = shown.text.partition(PRINT_OPTIONS)[0]
+    space, text = {}, program_of(replace(call, inputs={**call.inputs, **other})).text.partition(PRINT_OPTIONS)[0]
     try:
         exec(compile(text, "copied", "exec", dont_inherit=True), space)
-        return [np.ravel(np.asarray(eval(it, space), dtype=float)) for it in ran.shows]
+        return [np.ravel(np.asarray(eval(it, space), dtype=float)) for it in call.shows]
     except (ArithmeticError, ValueError, RuntimeError, IndexError, TypeError) as error:
         return [str(error)]
 
@@ -199,10 +199,12 @@ def same(one, other):
 
 # What a program needs to call a function, though what it shows comes before that acts, or where it does nothing.
 ACTS_LATER = {
-    "carried": {"v"},
     "cost": {"block"},
     "heads": {"v", "W_v", "W_o", "module.W_o"},
-    "softmax": {"v"},
+    "mask": {"W_v"},
+    "row_view": {"W_k", "W_v", "scale"},
+    "scores": {"W_v"},
+    "softmax": {"W_v", "shift"},
     "positions": {"W_v", "seed"},
     "variants": {"W_v"},
 }
@@ -210,66 +212,66 @@ ACTS_LATER = {
 
 @pytest.fixture(scope="module")
 def begun():
-    """How each lesson's programs begin: of those with the same lines, the lesson, the functions, and how they ran."""
+    """How each lesson's programs begin: those that call the same function and show the same stand together."""
     found, example = {}, run_example(Example())
     for lesson in LESSONS:
         module = importlib.import_module(LESSONS[lesson])
         # Of the way back every case: a third of them leaves one softmax, which is saturated.
         for choices in list(file_of(lesson).cases(example))[:: 1 if lesson == "backward" else 3]:
-            code = module.screen(example, 0, choices).code
-            ran = code.ran()
-            found.setdefault((lesson, ran.lines, tuple(ran.shows)), []).append((lesson, code.functions, ran))
+            call = module.screen(example, 0, choices).code.call()
+            found.setdefault((lesson, call.line, tuple(call.shows)), []).append((lesson, call))
     attention = example.heads.select(0)
-    others = ([(way, (), ran_in_other_ways(attention, example.scale, way))] for way in ("loops", "numpy"))
+    others = ([(way, call_in_other_way(attention, example.scale, way))] for way in ("loops", "numpy"))
     return [*found.values(), *others]
 
 
-def changed_inputs(lesson, ran):
+def changed_inputs(lesson, call):
     """Each input of a program that is to act, and another value for it."""
-    for name, value in ran.values.items():
+    for name, value in call.inputs.items():
         for part, other in inputs(value):
             if name + part not in ACTS_LATER.get(lesson, ()):
                 yield name, part, other
 
 
-def acts(functions, ran, name, other):
+def acts(call, name, other):
     """Whether another value of an input gives another end."""
-    return not same(results(ran, functions, **{name: other}), results(ran, functions))
+    return not same(results(call, **{name: other}), results(call))
 
 
 def test_what_a_program_shows_follows_from_what_it_begins_with(begun):
     """In one of the cases at least: where a softmax is saturated, its scores act on no digit that is shown."""
     stale = []
     for cases in begun:
-        silent = {(name, part) for lesson, _, ran in cases for name, part, _ in changed_inputs(lesson, ran)}
-        for lesson, functions, ran in cases:
-            for name, part, other in changed_inputs(lesson, ran):
-                if (name, part) in silent and acts(functions, ran, name, other):
+        silent = {(name, part) for lesson, call in cases for name, part, _ in changed_inputs(lesson, call)}
+        for lesson, call in cases:
+            for name, part, other in changed_inputs(lesson, call):
+                if (name, part) in silent and acts(call, name, other):
                     silent.remove((name, part))
-        stale += [(lesson, name + part, ran.lines) for name, part in sorted(silent)]
+        stale += [(lesson, name + part, call.line) for name, part in sorted(silent)]
     assert not stale, "\n".join(map(str, stale))
 
 
 def test_the_last_cell_of_a_notebook_refuses_other_numbers_in_its_first(begun):
     for cases in begun:
-        functions, ran, first, other = next(
-            (functions, ran, name, other)
-            for lesson, functions, ran in cases
-            for name, _, other in changed_inputs(lesson, ran)
-            if acts(functions, ran, name, other)
+        call, first, other = next(
+            (call, name, other)
+            for lesson, call in cases
+            for name, _, other in changed_inputs(lesson, call)
+            if acts(call, name, other)
         )
-        program = program_of(functions, replace(ran, values={**ran.values, first: other})).text
+        program = program_of(replace(call, inputs={**call.inputs, first: other})).text
         with pytest.raises((AssertionError, ArithmeticError, ValueError, RuntimeError, IndexError)):
-            exec("\n".join([program.partition(PRINT_OPTIONS)[0], *checks(ran)]), {"__name__": "__main__"})
+            exec("\n".join([program.partition(PRINT_OPTIONS)[0], *checks(call)]), {"__name__": "__main__"})
 
 
 def test_a_value_is_written_to_its_last_digit():
     q = run_example(Example(seed=3)).heads.q[0] * 1e-7
     space = {}
-    exec(program_of((attend,), Ran({"q": q, "d": q.double().numpy()}, (), {})).text, space)
+    text = program_of(Call(attend, {"q": q, "d": q.double().numpy()}, {})).text
+    exec(text.partition("# What was done")[0], space)
     assert space["q"].equal(q) and (space["d"] == q.double().numpy()).all() and space["d"].dtype == np.float64
 
 
 def test_what_no_program_can_hold_is_refused():
     with pytest.raises(TypeError, match="a program can be given"):
-        program_of((attend,), Ran({"function": attend}, (), {}))
+        program_of(Call(attend, {"function": attend}, {}))

@@ -535,7 +535,7 @@ def test_what_stands_beside_is_ours_theirs_and_the_difference():
         ours, theirs, gap = figure(view).matrices
         assert torch.equal(gap.values, theirs.values - ours.values)
         (step,) = gap.derive(4, 5)
-        assert wrong(step.arithmetic, step.value) is None and step.value == float(gap.values[4, 5])
+        assert wrong(step.text, step.value) is None and step.value == float(gap.values[4, 5])
 
 
 def test_the_average_is_not_what_any_head_does():

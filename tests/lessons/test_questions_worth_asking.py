@@ -49,6 +49,8 @@ from lessons.variants.compute import COMPUTE, vary
 from tests.printed import readings, with_decimals
 
 SEEDS, NUMBERS = 300, 3  # the first questions of each
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
 FEW = 12  # examples, where one takes long to compute
 NUMBER = re.compile(r"−?[\d,]+(\.\d+)?")
 LONGEST_REASON = 60  # characters

@@ -490,7 +490,7 @@ def test_patterns_are_all_named():
 def test_the_program_to_copy_computes_the_weights_of_the_head():
     choices, printed = ReadChoices("the old dog saw the cat", layer=3, head=2), {}
     screen = read_screen(choices)
-    program = program_of(screen.code.functions, screen.code.ran())
+    program = program_of(screen.code.call())
     exec(compile(program.text, "copied", "exec", dont_inherit=True), printed)
     case = Case(None, 0, choices, screen)
-    assert torch.allclose(printed["trace"].weights.double(), forward(case)[0][3, 2], atol=1e-4)
+    assert torch.allclose(printed["result"].weights.double(), forward(case)[0][3, 2], atol=1e-4)

@@ -11,7 +11,7 @@ from attention_core.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
 from lessons.example.task_models import TASK_SOURCES, recorded
 from lessons.screen.format import render, render_all
-from lessons.tokens.lesson import Choices, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
+from lessons.tokens.lesson import Choices, compute_rows, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
 
 WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
 
@@ -261,7 +261,7 @@ def test_all_words_that_repeat_are_named():
 
 def test_pointing_at_a_row_lights_all_rows_with_the_same_id():
     example = run_example(Example(source="sentence", text="the cat the dog"))
-    x, table = rows_of_x(example)
+    x, table = rows_of_x(example, compute_rows(example))
     assert len(table.rows.labels) == 3 and table.given and not x.given
     lit = {(cells.matrix, cells.row) for cells in x.sources(2, 0)}
     assert lit == {("table", 0), ("x", 0), ("x", 2)} == {(c.matrix, c.row) for c in table.sources(0, 1)}

@@ -51,6 +51,8 @@ from lessons.train.lesson import answer_rows, moment_sentence, questions_about, 
 from lessons.train.questions import QUESTIONS, how_many_weights, readable_pairs
 from tests.printed import largest, lead, read_alike, some_may_differ
 
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
 HARBOUR = COMPARISONS["mask"].task.text
 BANANA = CharacterTask("banana bandana banana cabana", 8)
 

@@ -30,6 +30,8 @@ from lessons.take_home.sheet import (
 )
 from lessons.take_home.tasks import answers_of, sheet_tasks, what_they_sum_to, written_cell
 
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
 HOSTILE = "<script>x</script> ![a](b) \"c' &amp; {0}"
 
 

@@ -15,9 +15,9 @@ from lessons.backward.sums_view import sum_over_queries
 from lessons.backward.update_view import take_steps
 from lessons.backward.way_back import go_back
 from lessons.example.example import Example, run_example
-from lessons.screen.arithmetic import digits
 from lessons.screen.format import format_value, render, render_all
 from lessons.screen.screen import Curves, Matrices
+from lessons.trace.lines import digits
 from tests.printed import readings
 
 VIEWS = {

@@ -18,7 +18,7 @@ PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 RULES = {name: rule for name, rule in LINK_RULES.items() if name != "lang"}  # tests/pages/test_languages.py
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
 OTHERS = ("own", "hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
-OPENINGS = 10  # of each page
+OPENINGS, ALL_OPENINGS = 5, 10  # of each page, at every change and with --all; 5 are enough for each of its ways
 FOLDS = ("editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open", "keep_open")
 # What brings controls onto a page that are not always there.
 WAYS = {
@@ -137,10 +137,16 @@ def told(name, at):
     return any(f"The link says {name} " in line or (name in SAID and SAID[name] in line) for line in texts(at))
 
 
-@functools.cache
-def openings(page):
+@pytest.fixture
+def openings(whole):
     """What was asked of a page, and the page that came."""
-    links = [packed(page, number) for number in range(OPENINGS)]
+    return functools.partial(opened, count=ALL_OPENINGS if whole else OPENINGS)
+
+
+@functools.cache
+def opened(page, count):
+    """The first so many of them."""
+    links = [packed(page, number) for number in range(count)]
     visitors = [visitor(page, **asked) for asked in links]
     for at in visitors:
         for fold in FOLDS:
@@ -151,21 +157,21 @@ def openings(page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_link_breaks_a_page(page):
+def test_no_link_breaks_a_page(page, openings):
     for _, at in openings(page):
         assert not at.exception, at.exception[0].message
         assert not any("Traceback" in line for line in texts(at))
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_control_shows_something_that_it_offers(page):
+def test_every_control_shows_something_that_it_offers(page, openings):
     for _, at in openings(page):
         for name, widget in bound_widgets(at).items():
             assert in_range(widget), (name, widget)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_whatever_is_changed_is_told(page):
+def test_whatever_is_changed_is_told(page, openings):
     for asked, at in openings(page):
         for name, widget in bound_widgets(at).items():
             if name in asked:
@@ -173,7 +179,7 @@ def test_whatever_is_changed_is_told(page):
                 assert agreed or told(name, at), (name, shown_text(asked[name])[:50], widget.value)
 
 
-def test_every_parameter_was_on_some_page():
+def test_every_parameter_was_on_some_page(openings):
     drawn = {name for page in PAGES for _, at in openings(page) for name in bound_widgets(at)}
     assert drawn - {*RULES, *FREE, *OTHERS} == set(), "a control that the address fills has no rule"
     fields = {"own", "class", "teacher"}  # which no control shows

@@ -10,8 +10,8 @@ from visiting import cell, chart, open_page, texts
 
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
-from lessons.screen.arithmetic import digits
 from lessons.screen.format import format_value
+from lessons.trace.lines import digits
 from tests.printed import as_printed, readings
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]

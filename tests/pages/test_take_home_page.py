@@ -78,6 +78,7 @@ def wait_for(order):
     raise AssertionError("the sheets were never finished")
 
 
+@pytest.mark.slow
 def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_one_file():
     at = open_page(PAGE, paper_sheets=999, paper_tasks=2, paper_seed=3)
     assert any(f"paper_sheets goes from 1 to {MOST_SHEETS}" in line for line in texts(at))

@@ -160,6 +160,7 @@ def test_a_recording_keeps_so_many_snapshots_and_no_more(parameters, monkeypatch
         assert snapshot.step <= step and set(snapshot.weights.tolist()) == {float(snapshot.step)}
 
 
+@pytest.mark.slow
 def test_a_long_run_keeps_the_weights_of_steps_at_which_it_is_evaluated():
     """So that one can go to the very moment at which something was measured."""
     recording = Recording(settings(steps=600, batch_size=1))
@@ -184,7 +185,7 @@ def bytes_of_arrays():
     return sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([arrays]).traces)
 
 
-@pytest.mark.parametrize("size", ["usual", "largest"])
+@pytest.mark.parametrize("size", ["usual", pytest.param("largest", marks=pytest.mark.slow)])
 def test_a_recording_that_waits_holds_no_activations_and_one_that_ended_only_its_weights(size):
     large = {"d_model": MAX_D_MODEL, "n_heads": 1, "d_k": 512, "n_layers": MAX_LAYERS, "mlp": True, "layer_norm": True}
     changes = {"batch_size": MAX_BATCH, **(large if size == "largest" else {})}

@@ -115,6 +115,7 @@ def test_a_dropped_socket_keeps_what_only_the_server_knew_and_a_restart_keeps_th
     assert comes_to_show(page, figure, ".st-key-softmax_figure svg.marks")
 
 
+@pytest.mark.slow
 def test_it_starts_and_paints_where_nothing_can_be_written(replicas, tab, tmp_path):
     full = tmp_path / "full"
     full.mkdir()

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import torch
 from replicas import ROOT, awaited, wait_for
 
@@ -121,6 +122,7 @@ app = App(
 """
 
 
+@pytest.mark.slow
 def test_a_failed_warming_up_is_known_at_once(replicas, tmp_path):
     script = tmp_path / "broken.py"
     script.write_text(BROKEN.format(root=str(ROOT), frame=str(ROOT / "attention_ui" / "frame.py")))

@@ -44,6 +44,7 @@ def trained(plan, stop=STEPS):
     return losses, {name: array.detach().clone() for name, array in named_weights(progress.model)}
 
 
+@pytest.mark.slow
 def test_it_learns_and_goes_on_where_it_was_stopped(plan, tmp_path):
     losses, weights = trained(plan)
     assert sum(losses[-5:]) / 5 < sum(losses[:5]) / 5 - 0.5

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from attention_ui.figures.matrices import grid as drawn
 from attention_ui.figures.matrices.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
-from lessons.screen.arithmetic import digits
 from lessons.screen.format import (
     distinguishable,
     equation,
@@ -24,6 +23,7 @@ from lessons.screen.format import (
 from lessons.screen.message import message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
 from lessons.screen.text_width import letters, wrapped
+from lessons.trace.lines import digits
 from lessons.trace.story import Lit, sources_among
 
 LABEL_COLUMNS = 2  # of the grid, for the names of rows
