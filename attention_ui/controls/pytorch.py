@@ -49,7 +49,7 @@ def chosen_view(fits: bool) -> str:
 
 def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
-    sources = {key: title for key, title in HEADS_SOURCES.items() if HEADS_PRESETS[key].draw is not None}
+    sources = {key: title for key, title in HEADS_SOURCES.items() if HEADS_PRESETS[key].projects}
     without = {key: title for key, title in HEADS_SOURCES.items() if key not in sources}
     asked = get_state("mh") or next((key for key in without if text_in_link("mh") == key), None)
     notes = st.container()

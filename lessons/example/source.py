@@ -152,6 +152,10 @@ class Source(ABC):
         """The model of an example, as far as it is trained; None where the weights are random."""
         return None
 
+    def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
+        """The same with so many heads that share so many features, where its model is trained with what is chosen."""
+        return example
+
     def earlier(self, example: Chosen) -> Sequence[int]:
         """The updates before those of an example after which its model can be seen."""
         return ()

@@ -199,6 +199,11 @@ class LearntExample(OfTask):
         """The run that trains the model with these sizes."""
         return self.settings(example, causal=example.train_mask, scaling=example.train_scaling)
 
+    def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
+        """Another model, trained with these sizes."""
+        d_head = d_model // n_heads
+        return replace(example, d_model=d_model, d_k=d_head, d_v=d_head, n_heads=n_heads)
+
     def settings(self, sizes: Sizes, *, causal: bool, scaling: bool) -> TrainingSettings:
         """The run that trains the model with these sizes and this seed."""
         of_model = {name: getattr(sizes, name) for name in ("d_model", "d_k", "d_v", "n_heads")}

@@ -14,7 +14,6 @@ from lessons.example.language_model_layer import PATTERN_ROLES
 from lessons.example.language_model_text import PATTERN_NAMES
 from lessons.example.task_models import recorded
 from lessons.example.task_texts import texts_of
-from lessons.heads.example import model_of_heads
 from lessons.screen.format import render
 
 TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right."
@@ -32,7 +31,7 @@ JOBS = (
 def example_of(case):
     """The example whose model a screen shows: the lessons on several heads give it sizes of their own."""
     of_heads = getattr(case.choices, "example", None)
-    return case.example.example if of_heads is None else model_of_heads(of_heads)
+    return case.example.example if of_heads is None else of_heads.sized
 
 
 def whose(case, sentence):
