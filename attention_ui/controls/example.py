@@ -41,7 +41,7 @@ from lessons.example.presets import Preset
 from lessons.example.source import DEFAULT_SENTENCE, Source
 from lessons.example.task_models import OwnRun
 from lessons.screen.format import render, translate
-from lessons.screen.message import Message, message, plural, reason
+from lessons.screen.message import message, plural, reason
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
@@ -106,11 +106,8 @@ def example_controls(
 
 def controls_of(names: Collection[str], source: Source, *, without: Collection[str] = ()) -> dict[str, object]:
     """Draw the controls that a source names, and return what they say."""
-    said = {}
-    for name in names:
-        if name not in without:
-            said |= CONTROLS[name](source)
-    return said
+    said = (CONTROLS[name](source) for name in names if name not in without)
+    return {choice: value for choices in said for choice, value in choices.items()}
 
 
 def trained_so_far(example: Example, own_sizes: bool) -> Example:
@@ -250,18 +247,12 @@ def counted(most: int) -> dict[int, str]:
     return {number: str(number) for number in range(1, most + 1)}
 
 
-def say_what_is_fixed(preset: Preset) -> dict[str, object]:
-    """In the place of controls, what the notebook chose."""
-    st.markdown(render(what_is_fixed(preset)))
-    return {}
-
-
-def what_is_fixed(preset: Preset) -> Message:
-    """The sizes that the notebook chose, in Markdown. Our own words and numbers only."""
+def what_is_fixed(preset: Preset) -> dict[str, object]:
+    """In the place of controls, the sizes that the notebook chose, in Markdown. Our own words and numbers only."""
     fixed = preset.fixed
     sizes = (f"d_{{model}} = {fixed.d_model}", f"d_k = {fixed.d_k}", f"d_v = {fixed.d_v}")
     formulas = " ".join(f"${{{size},}}$" for size in sizes)  # the braces keep each on one line
-    return plural(
+    said = plural(
         "The notebook fixes {sizes} {count} head, seed {seed} and weights drawn as {kind}. {remark}",
         "The notebook fixes {sizes} {count} heads, seed {seed} and weights drawn as {kind}. {remark}",
         fixed.n_heads,
@@ -270,10 +261,12 @@ def what_is_fixed(preset: Preset) -> Message:
         kind=WEIGHT_KINDS[fixed.weight_kind],
         remark=preset.remark,
     )
+    st.markdown(render(said))
+    return {}
 
 
 CONTROLS: dict[str, Callable[[Source], dict[str, object]]] = {
-    "fixed": say_what_is_fixed,
+    "fixed": what_is_fixed,
     "batch": batch_control,
     "sentence": sentence_controls,
     "sizes": size_controls,

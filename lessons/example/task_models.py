@@ -60,12 +60,6 @@ class OfTask(Source):
     """
 
     reads = ("says", "updates")
-    name: Message  # completes “Trained on …”
-    task: Task
-    sentence: str
-    words: bool
-    sizes: Mapping[str, int]
-    training: Mapping[str, object]
 
     def model(self, example: Chosen) -> TinyTransformer:
         """The model after so many updates; it is trained now unless somebody has asked for it before."""
@@ -316,8 +310,8 @@ class OwnRun(OfTask):
     def sizes(self) -> Mapping[str, int]:
         """As it was trained with them."""
         model = self.settings.model
-        sizes = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}
-        return sizes | {"n_heads": model.n_heads}
+        features = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}
+        return features | {"n_heads": model.n_heads}
 
     @property
     def training(self) -> Mapping[str, object]:

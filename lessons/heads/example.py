@@ -8,13 +8,14 @@ import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace
+from attention_core.attention import AttentionTrace, Mask
 from attention_core.embeddings import embed, embedding_table
 from attention_core.heads import MultiHeadAttention, draw_kept
 from attention_core.masks import causal_mask
@@ -58,10 +59,9 @@ class HeadsExample:
         if not 1 <= self.d_model <= most:
             raise ValueError(f"d_model goes from 1 to {most}, but got {self.d_model}")
 
-    @property
-    def given_by(self) -> "HeadsSource":
-        """Where its vectors and heads come from."""
-        return HEADS_PRESETS[self.source]
+    def may_attend(self, n_tokens: int) -> Mask | None:
+        """The causal mask, where the running example has it."""
+        return causal_mask(n_tokens) if self.running.causal else None
 
     @property
     def sized(self) -> Example:
@@ -143,7 +143,7 @@ class HeadsTrace(SideBySide):
 @functools.lru_cache(maxsize=8)
 def run_heads(example: HeadsExample) -> SideBySide:
     """Compute the example with dropout at rest. The last few are kept, for all visitors: never change one."""
-    return example.given_by.side_by_side(example)
+    return HEADS_PRESETS[example.source].side_by_side(example)
 
 
 def through_heads(
@@ -153,17 +153,12 @@ def through_heads(
     module = replace(module, dropout=example.dropout)
     d_k, n_heads = module.W_q.shape[-1] // module.n_heads, module.n_heads
     scale = scale_of_heads(d_k, example.running.scaling)
-    inputs = inputs_of_module(module, x, mask_of_heads(example, len(tokens)), scale, others.get("added"))
+    inputs = inputs_of_module(module, x, example.may_attend(len(tokens)), scale, others.get("added"))
     said = names_of_heads(names(tokens), inputs, n_heads, d_k, module.d_head)
     computation = Computation(many_heads, inputs, said)
     return HeadsTrace(
         example=example, tokens=tokens, computation=computation, scale=scale, module=module, x=x, **others
     )
-
-
-def mask_of_heads(example: HeadsExample, n_tokens: int) -> Tensor | None:
-    """The causal mask where the running example has it."""
-    return causal_mask(n_tokens) if example.running.causal else None
 
 
 def scale_of_heads(d_k: int, scaling: bool = True) -> float:
@@ -220,9 +215,9 @@ class RunningExample(HeadsSource):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Notebook(HeadsSource):
-    """What a notebook fixes: tokens, sizes, bias and seed; and how it draws vectors and heads.
+    """What a notebook fixes: tokens, sizes, bias and seed. Its `vectors` come first in the stream of random numbers.
 
-    Its tensors are the same for all and drawn once; only the dropout is each learner's own.
+    After them it draws some modules that are not shown, then the one that is: its own, or PyTorch's (`built_in`).
     """
 
     title: Message
@@ -230,7 +225,9 @@ class Notebook(HeadsSource):
     d_model: int
     n_heads: int
     bias: bool = False
-    draw: "Callable[[Notebook], DrawnHeads] | None" = None
+    vectors: "Callable[[Notebook, torch.Generator], Tensor] | None" = None
+    modules_before: int = 0
+    built_in: bool = False
     remark: Message | str
 
     fixed = True
@@ -241,13 +238,25 @@ class Notebook(HeadsSource):
 
     def side_by_side(self, example: HeadsExample) -> SideBySide:
         """The way of its vectors through its heads."""
-        return through_heads(example, self.tokens, *notebook_tensors(self))
+        return through_heads(example, self.tokens, *self.tensors)
+
+    @cached_property
+    def tensors(self) -> DrawnHeads:
+        """Drawn once: the wide maps are a million numbers. Shared by all: never change it."""
+        random = generator(NOTEBOOK_SEED)
+        x = self.vectors(self, random)
+        for _ in range(self.modules_before):
+            draw_module(self, random)
+        return x, draw_builtin(self, random) if self.built_in else draw_module(self, random)
 
 
-@functools.cache
-def notebook_tensors(notebook: Notebook) -> DrawnHeads:
-    """What a notebook draws: the wide maps are a million numbers. Shared by all: never change it."""
-    return notebook.draw(notebook)
+class WideNotebook(Notebook):
+    """One whose vectors come after its module."""
+
+    @cached_property
+    def tensors(self) -> DrawnHeads:
+        """Drawn once, too."""
+        return wide_tensors(self, generator(NOTEBOOK_SEED))
 
 
 class DrawnSentences(Notebook):
@@ -260,52 +269,23 @@ class DrawnSentences(Notebook):
         random, sizes = generator(NOTEBOOK_SEED), (self.n_heads, len(self.tokens), self.d_model)
         q, k, v = (torch.randn(sizes, generator=random) for _ in "qkv")
         scale = scale_of_heads(self.d_model, example.running.scaling)
-        may_attend = mask_of_heads(example, len(self.tokens))
-        inputs = {"q": q, "k": k, "v": v, "may_attend": may_attend, "scale": scale}
+        inputs = {"q": q, "k": k, "v": v, "may_attend": example.may_attend(sizes[1]), "scale": scale}
         said = names_of_heads(names(self.tokens), inputs, self.n_heads, self.d_model, self.d_model, "sentence")
         computation = Computation(attend_and_join, inputs, said)
         return SideBySide(example=example, tokens=self.tokens, computation=computation, scale=scale, noun="sentence")
 
 
-def journey_twice() -> Float[Tensor, "tokens d_model"]:
+def journey_twice(notebook: Notebook, random: torch.Generator) -> Float[Tensor, "tokens d_model"]:
     """The six vectors of the sentence, of 3 numbers each, each written twice side by side."""
-    x = torch.tensor(JOURNEY_X)
-    return torch.cat([x, x], dim=-1)
+    return torch.tensor(JOURNEY_X).repeat(1, 2)
 
 
-def draw_journey_heads(notebook: Notebook) -> DrawnHeads:
-    """The vectors, and the notebook's own module."""
-    return journey_twice(), draw_module(notebook, generator(NOTEBOOK_SEED))
-
-
-def draw_journey_builtin(notebook: Notebook) -> DrawnHeads:
-    """PyTorch's own module comes after the notebook's in the stream."""
-    random = generator(NOTEBOOK_SEED)
-    draw_module(notebook, random)
-    return journey_twice(), draw_builtin(notebook, random)
-
-
-def draw_modules_heads(notebook: Notebook) -> DrawnHeads:
-    """The vectors and the notebook's own module."""
-    x, random = modules_stream(notebook)
-    return x, draw_module(notebook, random)
-
-
-def draw_modules_builtin(notebook: Notebook) -> DrawnHeads:
-    """Two modules come before PyTorch's own in the stream: the one that is shown and the one that is trained."""
-    x, random = modules_stream(notebook)
-    for _ in ("shown", "trained"):
-        draw_module(notebook, random)
-    return x, draw_builtin(notebook, random)
-
-
-def modules_stream(notebook: Notebook) -> tuple[Float[Tensor, "tokens d_model"], torch.Generator]:
-    """The vectors, and the generator that drew them: a table of 50 rows, then the three maps of a single head."""
-    random = generator(NOTEBOOK_SEED)
+def rows_of_modules(notebook: Notebook, random: torch.Generator) -> Float[Tensor, "tokens d_model"]:
+    """Rows of a table of 50; after it come the three maps of a single head."""
     table = torch.randn(50, notebook.d_model, generator=random)
     for _ in "qkv":
         draw_linear(notebook.d_model, 6, bias=False, generator=random)
-    return embed(torch.tensor(PRESETS["modules"].ids), table), random
+    return embed(torch.tensor(PRESETS["modules"].ids), table)
 
 
 def draw_builtin(notebook: Notebook, random: torch.Generator) -> MultiHeadAttention:
@@ -324,28 +304,22 @@ def draw_pytorch_maps(d_model: int, *, bias: bool, random: torch.Generator) -> t
     return W_o, torch.nn.init.xavier_uniform_(torch.empty(3 * d_model, d_model), generator=random)
 
 
-def draw_wide_heads(notebook: Notebook) -> DrawnHeads:
+def wide_tensors(wide: Notebook, random: torch.Generator) -> DrawnHeads:
     """Queries, keys and values that are only drawn come first, then the module, then two sentences: one is kept."""
-    return wide_stream(notebook)[:2]
-
-
-def wide_stream(wide: Notebook) -> tuple[Tensor, MultiHeadAttention, torch.Generator]:
-    """The vectors and the module of the wide notebook, and the generator that drew them."""
-    random = generator(NOTEBOOK_SEED)
     for _ in "qkv":
         torch.randn(2, 4, 8, generator=random)
     module = draw_module(wide, random)
-    return torch.randn(2, len(wide.tokens), wide.d_model, generator=random)[0], module, random
+    return torch.randn(2, len(wide.tokens), wide.d_model, generator=random)[0], module
 
 
-def draw_planted_heads(notebook: Notebook) -> DrawnHeads:
+def planted_vectors(notebook: Notebook, random: torch.Generator) -> Float[Tensor, "tokens d_model"]:
     """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
-    _, _, random = wide_stream(WIDE)
+    wide_tensors(WIDE, random)
     draw_pytorch_maps(WIDE.d_model, bias=True, random=random)
     x = torch.randn(len(notebook.tokens), notebook.d_model, generator=random)
     x[1] += 0.5 * x[4]
     x[2] += 0.5 * x[5]
-    return x, draw_module(notebook, random)
+    return x
 
 
 def draw_module(sizes: "Notebook | HeadsExample", random: torch.Generator) -> MultiHeadAttention:
@@ -353,19 +327,16 @@ def draw_module(sizes: "Notebook | HeadsExample", random: torch.Generator) -> Mu
     return MultiHeadAttention.draw(sizes.d_model, sizes.n_heads, bias=sizes.bias, generator=random)
 
 
-def numbered_tokens(count: int) -> tuple[str, ...]:
-    """Tokens that have no name."""
-    return tuple(f"token {number}" for number in range(1, count + 1))
-
-
-BUILT_IN = message("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here.")
-NO_MASK_HERE = message("The notebook uses no mask here.")
+NUMBERED = tuple(f"token {number}" for number in range(1, 11))  # tokens that have no name
+BUILT_IN = {
+    "built_in": True,
+    "remark": message("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here."),
+}
 OF_JOURNEY = {"tokens": JOURNEY_TOKENS, "d_model": 6, "n_heads": 2}
 OF_MODULES = {"tokens": PRESETS["modules"].tokens, "d_model": 8, "n_heads": 2}
-WIDE = Notebook(
+WIDE = WideNotebook(
     title=message("512 features, 8 heads"),
-    draw=draw_wide_heads,
-    tokens=numbered_tokens(10),
+    tokens=NUMBERED,
     d_model=512,
     n_heads=8,
     bias=True,
@@ -375,23 +346,26 @@ HEADS_PRESETS: dict[str, HeadsSource] = {
     "sentence": RunningExample(),
     "journey": Notebook(
         title=message("Your journey, twice over"),
-        draw=draw_journey_heads,
+        vectors=journey_twice,
         remark=message("The notebook shows it without the mask, then with it."),
         **OF_JOURNEY,
     ),
     "journey_builtin": Notebook(
-        title=message("Your journey, built-in"), draw=draw_journey_builtin, remark=BUILT_IN, **OF_JOURNEY
+        title=message("Your journey, built-in"), vectors=journey_twice, modules_before=1, **BUILT_IN, **OF_JOURNEY
     ),
     "modules": Notebook(
-        title=message("The cat sat down, 2 heads"), draw=draw_modules_heads, remark=NO_MASK_HERE, **OF_MODULES
+        title=message("The cat sat down, 2 heads"),
+        vectors=rows_of_modules,
+        remark=message("The notebook uses no mask here."),
+        **OF_MODULES,
     ),
     "modules_builtin": Notebook(
-        title=message("The cat sat down, built-in"), draw=draw_modules_builtin, remark=BUILT_IN, **OF_MODULES
+        title=message("The cat sat down, built-in"), vectors=rows_of_modules, modules_before=2, **BUILT_IN, **OF_MODULES
     ),
     "wide": WIDE,
     "planted": Notebook(
         title=message("The mat, 64 features"),
-        draw=draw_planted_heads,
+        vectors=planted_vectors,
         tokens=PRESETS["mat"].tokens,
         d_model=64,
         n_heads=4,
@@ -402,7 +376,7 @@ HEADS_PRESETS: dict[str, HeadsSource] = {
     ),
     "drawn": DrawnSentences(
         title=message("Two sentences at once"),
-        tokens=numbered_tokens(4),
+        tokens=NUMBERED[:4],
         d_model=8,
         n_heads=2,
         remark=message(
