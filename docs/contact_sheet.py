@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from attention_ui.page.contents import CONTENTS  # noqa: E402
-from lessons.example.example import MAX_TOKENS  # noqa: E402
+from lessons.example.source import MAX_TOKENS  # noqa: E402
 
 OUT = ROOT / "screenshots"
 READY = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'

@@ -16,7 +16,7 @@ from attention_ui.session.chart import show_notes
 from attention_ui.session.mask_codes import mask_code, mask_from_code
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace
-from lessons.example.second_sentence import followed_by, takes_second
+from lessons.example.second_sentence import followed_by
 from lessons.kit.shared_choices import HIDDEN_FROM, MASK, MASK_CODE, QUERY, REAL_TOKENS, SecondSentence
 from lessons.screen.choice import Choice, DrawnMask, Limit, Number, OneOf, OneToken, Text, choices_of
 from lessons.screen.format import format_value, translate
@@ -55,7 +55,7 @@ def said_of(name: str, choice: Choice, said: dict[str, object], trace: ExampleTr
 
 def second_sentence(trace: ExampleTrace, choice: Text) -> str:
     """The sentence that asks, where the example takes one; what had to be changed in it is said."""
-    if not takes_second(trace.example):
+    if not trace.example.given_by.takes_text:
         return choice.begin
     second = text_field(choice).strip()
     if second:

@@ -1,5 +1,6 @@
 """The running example: its controls in the sidebar, bound to the address, and what was chosen with them."""
 
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -18,48 +19,49 @@ from attention_ui.controls.bound import (
 from attention_ui.controls.editing import EDITS, edits_in_link, edits_line
 from attention_ui.controls.learnt import (
     layer_choice,
-    learnt_controls,
     model_sizes,
     more_of_model,
-    reader_controls,
     see_it_trained,
+    sentence_of_model,
+    text_of_reader,
+    updates_of_model,
 )
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import (
-    DEFAULT_SENTENCE,
     LIMITS,
-    MINE,
+    SOURCES,
     Example,
     ExampleTrace,
     model_settings,
     run_example,
 )
-from lessons.example.language_model_layer import LANGUAGE
-from lessons.example.presets import PRESETS, Preset
-from lessons.example.task_models import TASK_SOURCES, example_of_run
+from lessons.example.presets import Preset
+from lessons.example.source import DEFAULT_SENTENCE, Source
+from lessons.example.task_models import OwnRun
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
-from lessons.screen.message import Message, message, plural, reason
+from lessons.screen.message import message, plural, reason
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
 MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scaling")  # in the fold of the sidebar
 FIRST_SOURCE = "pronouns"
-SOURCES = {
-    **{key: preset.title for key, preset in PRESETS.items()},
-    **{key: message("Trained on {task}", task=learnt.name) for key, learnt in TASK_SOURCES.items()},
-    LANGUAGE: message("The language model"),
-    MINE: message("The model you trained"),
-}
+TITLES = {key: source.title for key, source in SOURCES.items()}
 UNITS = {"words": message("words"), "characters": message("characters")}
 WEIGHT_KINDS = {
     "normal": message("standard normal"),
     "small": message("0.1 × normal"),
     "linear": message("PyTorch's Linear default"),
 }
-SOURCE = OneOf("example", message("Whose weights?"), SOURCES, FIRST_SOURCE, always=True)
+SOURCE = OneOf(
+    "example",
+    message("Whose weights?"),
+    {key: source.title for key, source in SOURCES.items()},
+    FIRST_SOURCE,
+    always=True,
+)
 OWN_RUN = Text("own", message("The model you trained"), LONGEST_CODE)
 SENTENCE = Text("text", message("Your sentence"), None, DEFAULT_SENTENCE)
 UNIT = OneOf("unit", message("Cut it into"), UNITS, labelled=True)
@@ -98,41 +100,29 @@ def example_controls(
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
         source = chosen_source()
-        learnt, preset = source in TASK_SOURCES, PRESETS.get(source)
-        told = None
-        if source == LANGUAGE:
-            choices, told = reader_controls(), st.container()
-        elif source == MINE:
-            own = own_run()
-            choices, told = {"own": own, "seed": own.seed} | learnt_controls(MINE, example_of_run(own)), st.container()
-        elif learnt:
-            choices = TASK_SOURCES[source].sizes | learnt_controls(source, TASK_SOURCES[source])
-            told = st.container()
-            choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
-        elif preset.fixed:
-            st.markdown(render(what_is_fixed(preset)))
-            choices = batch_control() if source == "batch" else {}
-        else:
-            choices = sentence_controls() if source == "sentence" else {}
-            choices |= ({} if own_sizes else size_controls()) | seed_control()
-        choices |= attention_switches(own_mask)
+        choices = source.begins | controls_of(source.reads, source)
+        told = st.container() if source.reads else None
+        choices |= controls_of(source.asks, source, without=SIZES if own_sizes else ()) | attention_switches(own_mask)
         edits, notes = (), ()
         if not own_sizes:
             with st.expander(translate("More"), key="more", on_change="rerun") as more:
                 opened = more.open or get_state("editing_open")
                 if opened or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
-                    if learnt:
-                        choices |= more_of_model(source)
-                    elif preset and not preset.fixed:
-                        choices |= more_controls(choose_d_model=source == "sentence")
+                    choices |= controls_of(source.more, source)
                     edits, notes = edits_in_link()
             with changed:
                 edits_line(edits)
-    example = Example(source=source, edits=edits, **choices)
+    example = Example(source=source.key, edits=edits, **choices)
     if told is not None:
         with told:
             example = trained_so_far(example, own_sizes)
     return example, notes
+
+
+def controls_of(names: Collection[str], source: Source, *, without: Collection[str] = ()) -> dict[str, object]:
+    """Draw the controls that a source names, and return what they say."""
+    said = (CONTROLS[name](source) for name in names if name not in without)
+    return {choice: value for choices in said for choice, value in choices.items()}
 
 
 def trained_so_far(example: Example, own_sizes: bool) -> Example:
@@ -140,23 +130,25 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
 
     For a task, a lesson with sizes of its own trains another and tells of that itself.
     """
-    if example.source != LANGUAGE:
-        see_it_trained(model_settings(example), example.updates)
-    another = own_sizes and not example.brings_sizes
+    run = model_settings(example)
+    if run is not None:
+        see_it_trained(run, example.updates)
+    another = own_sizes and not example.given_by.brings_sizes
     example = replace(example, layer=layer_choice(example, named=not another))
     if not another:
         st.caption(render(run_example(example).trained.origin()))
     return example
 
 
-def chosen_source() -> str:
+def chosen_source() -> Source:
     """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
     begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
-    sources = {source: title for source, title in SOURCES.items() if source != MINE or own_run() is not None}
-    source = one_in_list(replace(SOURCE, options=sources, begin=begin), on_change=use_its_mask)
-    if source == MINE:
+    here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
+    titles = {key: SOURCE.options[key] for key in here}
+    chosen = one_in_list(replace(SOURCE, options=titles, begin=begin), on_change=use_its_mask)
+    if here[chosen].needs_run:
         say_in_link("own", settings_code(own_run()) or "")
-    return source
+    return here[chosen].of(own_run())
 
 
 def own_run() -> TrainingSettings | None:
@@ -168,11 +160,11 @@ def run_in_link() -> bool:
     """Take over the run that the link spells. False, and a note, where it spells none that the lessons can show."""
     try:
         settings = settings_of_code(text_in_link("own"))
-        example_of_run(settings)
+        OwnRun(settings)
     except ValueError as error:
         note = message(
             "The link says example = {mine}, but it spells no run that can be shown here: {why}.",
-            mine=SOURCES[MINE],
+            mine=OwnRun.title,
             why=reason(error),
         )
         set_state("link_notes", [*link_notes(), render(note)])
@@ -183,8 +175,7 @@ def run_in_link() -> bool:
 
 def show_in_lessons(settings: TrainingSettings) -> dict[str, str]:
     """Make this run the running example, from its end on; what a link says of it. Raises ValueError for others."""
-    example_of_run(settings)
-    shown = {"example": MINE, "layer": 1, "head": 1, "trained_for": settings.steps}
+    shown = {"example": OwnRun(settings).key, "layer": 1, "head": 1, "trained_for": settings.steps}
     switches = {"causal": settings.model.causal, "scaling": settings.model.scaling}
     for name, value in (shown | switches | {"own_run": settings}).items():
         set_state(name, value)
@@ -194,16 +185,16 @@ def show_in_lessons(settings: TrainingSettings) -> dict[str, str]:
 
 def source_in_link() -> str:
     """The source that the link names; where it names none but other controls, what links meant before models came."""
-    named = text_in_link("example") if text_in_link("example") in SOURCES else None
-    if named == MINE and not run_in_link():
-        return FIRST_SOURCE
-    return named or ("journey" if named_in_link([choice.name for choice in BEFORE_MODELS_CAME]) else FIRST_SOURCE)
+    named = text_in_link("example")
+    if named in SOURCES:
+        return named if not SOURCES[named].needs_run or run_in_link() else FIRST_SOURCE
+    return DEFAULTS.source if named_in_link([choice.name for choice in BEFORE_MODELS_CAME]) else FIRST_SOURCE
 
 
 def use_its_mask() -> None:
     """Called when another source was chosen: the mask is as its model was trained, unless the learner set it."""
-    learnt = TASK_SOURCES.get(get_state("example"))
-    own = learnt is None or learnt.causal
+    source = SOURCES.get(get_state("example"))
+    own = source is None or source.causal
     if own != (get_state("own_mask") is not False):
         set_state("own_mask", own)
         set_state("causal", own)
@@ -217,28 +208,32 @@ def attention_switches(own_mask: bool) -> dict[str, bool]:
     return {"causal": causal, "scaling": switch(SCALING)}
 
 
-def sentence_controls() -> dict[str, str]:
+def sentence_controls(source: Source | None = None) -> dict[str, str]:
     """The learner's sentence, and how to cut it."""
     return {"text": text_field(SENTENCE), "unit": one_in_row(UNIT)}
 
 
-def size_controls() -> dict[str, int]:
+def size_controls(source: Source | None = None) -> dict[str, int]:
     """Features and heads."""
     return {"d_k": slider(D_K), "d_v": slider(D_V), "n_heads": slider(HEADS)}
 
 
-def seed_control() -> dict[str, int]:
+def seed_control(source: Source | None = None) -> dict[str, int]:
     """The seed."""
     return {"seed": number_field(SEED)}
 
 
-def more_controls(choose_d_model: bool) -> dict[str, int | str]:
-    """What is changed less often."""
-    d_model = slider(D_MODEL) if choose_d_model else DEFAULTS.d_model
-    return {"d_model": d_model, "weight_kind": one_in_list(WEIGHT_KIND)}
+def features_control(source: Source) -> dict[str, int]:
+    """How many features a token has."""
+    return {"d_model": slider(D_MODEL)}
 
 
-def batch_control() -> dict[str, int]:
+def weight_kind_control(source: Source) -> dict[str, str]:
+    """How the weights are drawn."""
+    return {"weight_kind": one_in_list(WEIGHT_KIND)}
+
+
+def batch_control(source: Source | None = None) -> dict[str, int]:
     """Which sentence of the batch to look at, counted from 1."""
     name, label, limit = SENTENCE_OF_BATCH.name, SENTENCE_OF_BATCH.label, SENTENCE_OF_BATCH.limit
     return {name: one_in_row(OneOf(name, label, counted(limit.most), labelled=True))}
@@ -249,12 +244,12 @@ def counted(most: int) -> dict[int, str]:
     return {number: str(number) for number in range(1, most + 1)}
 
 
-def what_is_fixed(preset: Preset) -> Message:
-    """The sizes that the notebook chose, in Markdown. Our own words and numbers only."""
+def what_is_fixed(preset: Preset) -> dict[str, object]:
+    """In the place of controls, the sizes that the notebook chose, in Markdown. Our own words and numbers only."""
     fixed = preset.fixed
     sizes = (f"d_{{model}} = {fixed.d_model}", f"d_k = {fixed.d_k}", f"d_v = {fixed.d_v}")
     formulas = " ".join(f"${{{size},}}$" for size in sizes)  # the braces keep each on one line
-    return plural(
+    said = plural(
         "The notebook fixes {sizes} {count} head, seed {seed} and weights drawn as {kind}. {remark}",
         "The notebook fixes {sizes} {count} heads, seed {seed} and weights drawn as {kind}. {remark}",
         fixed.n_heads,
@@ -263,6 +258,25 @@ def what_is_fixed(preset: Preset) -> Message:
         kind=WEIGHT_KINDS[fixed.weight_kind],
         remark=preset.remark,
     )
+    st.markdown(render(said))
+    return {}
+
+
+CONTROLS: dict[str, Callable[[Source], dict[str, object]]] = {
+    "fixed": what_is_fixed,
+    "batch": batch_control,
+    "sentence": sentence_controls,
+    "sizes": size_controls,
+    "seed": seed_control,
+    "d_model": features_control,
+    "init": weight_kind_control,
+    "english": text_of_reader,
+    "says": sentence_of_model,
+    "updates": updates_of_model,
+    "model_sizes": model_sizes,
+    "more_of_model": more_of_model,
+}
+SIZES = ("sizes", "model_sizes")  # that a lesson may have of its own
 
 
 def head_choice(trace: ExampleTrace) -> int:

@@ -15,13 +15,14 @@ from lessons.example.example import Example, ExampleTrace, model_settings
 from lessons.heads.example import (
     HEADS_LIMITS,
     HEADS_PRESETS,
+    NOTEBOOK_SEED,
     HeadsExample,
-    HeadsPreset,
+    Notebook,
+    SideBySide,
     divisors,
     heads_example,
-    model_of_heads,
-    n_attentions,
     nearest_divisor,
+    run_heads,
 )
 from lessons.heads.lesson import HEAD, ROLE, STEP, Choices
 from lessons.screen.choice import Limit, Number, OneOf, Switch
@@ -63,8 +64,9 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
 
 def seen_trained(example: HeadsExample) -> HeadsExample:
     """The example, its model trained where it is one."""
-    if example.learnt is not None and not example.learnt.brings_sizes:
-        see_it_trained(model_settings(model_of_heads(example)), example.learnt.updates)
+    run = model_settings(example.sized)
+    if run is not None:
+        see_it_trained(run, example.running.updates)
     return example
 
 
@@ -77,7 +79,7 @@ def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> t
     if HEADS_PRESETS[source].fixed:
         st.text(render(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
-    if running.example.brings_sizes:
+    if running.example.given_by.brings_sizes:
         st.text(render(what_the_model_fixes(running.example)), width="stretch")
         return source, {}
     return source, size_choices(notes, learnt=running.trained is not None)
@@ -121,12 +123,12 @@ def cannot_share(d_model: int, asked: int, n_heads: int) -> Message:
     )
 
 
-def what_the_notebook_fixes(preset: HeadsPreset) -> Message:
+def what_the_notebook_fixes(preset: Notebook) -> Message:
     """The sizes that a notebook chose."""
-    sizes = {name: preset.fixed[name] for name in ("d_model", "n_heads", "seed")} | {"remark": preset.remark}
-    if preset.draw is None:
+    sizes = {name: getattr(preset, name) for name in ("d_model", "n_heads", "remark")} | {"seed": NOTEBOOK_SEED}
+    if not preset.projects:
         return message("Fixed: {d_model} features, seed {seed}. {remark}", **sizes)
-    if preset.fixed["bias"]:
+    if preset.bias:
         return message("Fixed: {d_model} features, {n_heads} heads, with bias, seed {seed}. {remark}", **sizes)
     return message("Fixed: {d_model} features, {n_heads} heads, without bias, seed {seed}. {remark}", **sizes)
 
@@ -134,36 +136,37 @@ def what_the_notebook_fixes(preset: HeadsPreset) -> Message:
 def chosen_in_heads(running: ExampleTrace) -> Choices:
     """All controls of the lesson: the example, the step, and at some steps a role or a head."""
     example = heads_controls(running)
+    trace = run_heads(example)
     steps, choice = st.columns([7, 3], vertical_alignment="bottom")
     with steps:
-        step = chosen_step(example)
+        step = chosen_step(trace)
     with choice:
         role = one_in_row(ROLE) if step == "split" else ROLE.begin
-        head = chosen_head(example) if step in STEPS_OF_ONE_HEAD else 0
+        head = chosen_head(trace) if step in STEPS_OF_ONE_HEAD else 0
     return Choices(example, step, role, head)
 
 
-def chosen_step(example: HeadsExample) -> str:
+def chosen_step(trace: SideBySide) -> str:
     """Which step of the way to look at; at first the heads side by side."""
-    projected = HEADS_PRESETS[example.source].draw is not None
-    steps = {step: title for step, title in STEP.options.items() if projected or step in STEPS_WITHOUT_MODULE}
-    if example.learnt is not None and example.d_model % example.n_heads:
+    without = trace.module is None
+    steps = {step: title for step, title in STEP.options.items() if not without or step in STEPS_WITHOUT_MODULE}
+    if not without and trace.x.shape[-1] % trace.n_heads:
         del steps["slices"]  # which there are none of that are alike
     if get_state(STEP.name) not in (None, *steps):
         set_state(STEP.name, STEP.begin)
     return one_in_row(replace(STEP, options=steps))
 
 
-def chosen_head(example: HeadsExample) -> int:
+def chosen_head(trace: SideBySide) -> int:
     """The head to show large, counted from 0; the nearest where there are fewer by now."""
-    count, projected = n_attentions(example), HEADS_PRESETS[example.source].draw is not None
+    count = trace.n_heads
     if count == 1:
         return 0
     name = HEAD.name
     show_notes(too_large_in_link(name, count))
     follow_head_click()
     set_state(name, min(get_state(name) or number_in_link(name) or 1, count))
-    label = plain_label(HEAD.label) if projected else translate("Enlarge sentence")
+    label = translate("Enlarge sentence") if trace.module is None else plain_label(HEAD.label)
     chosen = st.select_slider(label, range(1, count + 1), 1, key=name, bind="query-params")
     return chosen - 1
 

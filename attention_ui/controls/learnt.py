@@ -8,17 +8,17 @@ from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
 from attention_ui.controls.bound import changing_slider, clamped_control, switch, text_field
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.markdown import plain_label
-from lessons.example.example import LIMITS, MINE, Example, n_layers_of, run_example
-from lessons.example.language_model_layer import LANGUAGE, SENTENCE_READ
-from lessons.example.task_models import TASK_SOURCES, LearntExample, recording_of
+from lessons.example.example import LIMITS, SOURCES, Example, run_example
+from lessons.example.language_model_layer import LanguageModelSource
+from lessons.example.task_models import LearntExample, OfTask, recording_of
 from lessons.screen.choice import Limit, Number, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
 
-ITS_SENTENCE, ENGLISH_TEXT = message("Its sentence"), message("A text in English")
 MOST_TYPED = 200  # characters
-SENTENCES = {source: Text(f"says_{source}", ITS_SENTENCE, MOST_TYPED) for source in (*TASK_SOURCES, MINE)}
-READ_TEXT = Text(f"says_{LANGUAGE}", ENGLISH_TEXT, MOST_TYPED, placeholder=SENTENCE_READ)
+SENTENCES = {
+    key: Text(f"says_{key}", message("Its sentence"), MOST_TYPED) for key, source in SOURCES.items() if source.reads
+}
 MODEL_SIZES = {
     name: Number(key, label, LIMITS[name], LIMITS[name].least)
     for name, key, label in (
@@ -34,32 +34,37 @@ TRAIN_MASK = Switch("train_mask", message("Train it with the causal mask"), True
 TRAIN_SCALING = Switch("train_scaling", message("Train it with scaling"), True)
 
 
-def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
-    """The sentence that the model reads, and how far it is trained."""
+def sentence_of_model(learnt: OfTask) -> dict[str, str]:
+    """The sentence that the model reads."""
     knows = translate(
         "It knows these tokens: {known}. Left empty, it is “{sentence}”.", known=learnt.known, sentence=learnt.sentence
     )
-    text = text_field(SENTENCES[source], placeholder=learnt.sentence, help=knows)
+    return {"text": text_field(SENTENCES[learnt.key], placeholder=learnt.sentence, help=knows)}
+
+
+def updates_of_model(learnt: OfTask) -> dict[str, int]:
+    """How far it is trained."""
     end = learnt.training["steps"]
-    return {"text": text, "updates": changing_slider(replace(TRAINED_FOR, limit=Limit(0, end), begin=end))}
+    return {"updates": changing_slider(replace(TRAINED_FOR, limit=Limit(0, end), begin=end))}
 
 
-def reader_controls() -> dict[str, object]:
+def text_of_reader(reader: LanguageModelSource) -> dict[str, str]:
     """What the learner chose of the language model: the text that it reads."""
     reads = translate(
-        "Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=SENTENCE_READ
+        "Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=reader.sentence
     )
-    return {"text": text_field(READ_TEXT, help=reads)}
+    text = replace(SENTENCES[reader.key], label=message("A text in English"))
+    return {"text": text_field(text, placeholder=reader.sentence, help=reads)}
 
 
-def model_sizes(source: str) -> dict[str, int]:
+def model_sizes(learnt: LearntExample) -> dict[str, int]:
     """The sizes that are changed often; moving one trains another model."""
-    return {name: model_size(name, TASK_SOURCES[source]) for name in ("d_k", "d_v", "n_heads")}
+    return {name: model_size(name, learnt) for name in ("d_k", "d_v", "n_heads")}
 
 
 def layer_choice(example: Example, *, named: bool) -> int:
     """Which layer to look at, counted from 1; where `named`, each under the name that its best head has earned."""
-    n_layers = n_layers_of(example)
+    n_layers = example.given_by.model(example).config.n_layers
     if n_layers == 1:
         return 1
     names = {n: str(n) for n in range(1, n_layers + 1)}
@@ -73,9 +78,8 @@ def layer_choice(example: Example, *, named: bool) -> int:
     return chosen if chosen in names else 1  # a forged message may name what is none
 
 
-def more_of_model(source: str) -> dict[str, object]:
+def more_of_model(learnt: LearntExample) -> dict[str, object]:
     """What is changed less often."""
-    learnt = TASK_SOURCES[source]
     return {
         "d_model": model_size("d_model", learnt),
         "train_mask": switch(TRAIN_MASK, disabled=not learnt.causal),

@@ -42,7 +42,7 @@ def chosen_view(fits: bool) -> str:
 def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
     titles, name = SOURCE_OF_HEADS.options, SOURCE_OF_HEADS.name
-    sources = {key: title for key, title in titles.items() if HEADS_PRESETS[key].draw is not None}
+    sources = {key: title for key, title in titles.items() if HEADS_PRESETS[key].projects}
     without = {key: title for key, title in titles.items() if key not in sources}
     asked = get_state(name) or next((key for key in without if text_in_link(name) == key), None)
     notes = st.container()

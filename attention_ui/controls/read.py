@@ -9,7 +9,7 @@ from attention_ui.controls.bound import one_in_changing_list, one_in_list, switc
 from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.session.chart import room_for
 from attention_ui.session.state import set_state
-from lessons.example.language_model_layer import LANGUAGE
+from lessons.example.language_model_layer import THE_LANGUAGE_MODEL
 from lessons.example.language_model_text import (
     LONGEST_TEXT,
     SENTENCES_READ,
@@ -79,8 +79,8 @@ def chosen_word(asked: ReadChoices) -> int:
 def open_in_lessons(choices: ReadChoices) -> None:
     """A button that makes this head, on this text, the running example of the lessons."""
     if st.button(translate("Open this head in the lessons"), key="open_head"):
-        chosen = {"example": LANGUAGE, f"says_{LANGUAGE}": choices.text, "layer": choices.layer + 1}
-        chosen |= {"head": choices.head + 1}
+        key = THE_LANGUAGE_MODEL.key
+        chosen = {"example": key, f"says_{key}": choices.text, "layer": choices.layer + 1, "head": choices.head + 1}
         for name, value in chosen.items():
             set_state(name, value)
         open_entry(CONTENTS[0], **{name: str(value) for name, value in chosen.items()})

@@ -47,7 +47,7 @@ from attention_ui.session.chart import (
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
-from lessons.example.example import MAX_TOKENS
+from lessons.example.source import MAX_TOKENS
 from lessons.screen.format import format_value, join_sentences, render, translate
 from lessons.screen.message import Message
 from lessons.screen.online_softmax import OnlineSoftmaxFigure

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from attention_core.errors import InputError
-from lessons.example.example import MINE, Example, learnt_example, run_example, unedited
+from lessons.example.example import Example, learnt_example, run_example, unedited
 from lessons.screen.compare_edits import diff
 from lessons.screen.screen import Question, Screen
 
@@ -48,7 +48,7 @@ def first_asked(lesson: str) -> ScreenLink:
 
 def written_asked(asked: ScreenLink) -> str:
     """The question as a text. Raises ValueError, with a sentence, for a screen that nobody else can make."""
-    if asked.example.source == MINE:
+    if asked.example.given_by.needs_run:
         raise InputError("This screen shows a model of your own, which the students' screens do not have.")
     return msgspec.json.encode(vars(asked), enc_hook=mask_as_rows).decode()
 

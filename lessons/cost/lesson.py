@@ -10,7 +10,8 @@ from lessons.cost.measured_view import compute_slope, measured_figures, said_of_
 from lessons.cost.online_softmax_view import OnlineRow, online_figures
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
-from lessons.example.example import MAX_TOKENS, ExampleTrace
+from lessons.example.example import ExampleTrace
+from lessons.example.source import MAX_TOKENS
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import QUERY
 from lessons.screen.choice import Limit, Number, OneOf, numbers

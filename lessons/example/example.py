@@ -1,12 +1,12 @@
 """The running example: a few choices from which everything on the lesson pages is computed.
 
 Reading order: what can be chosen (`Example`), what follows from it (`ExampleTrace`, `run_example`), and whose weights
-they are. Random numbers come from `notebooks`, trained ones from `trained`.
+they are. Where it comes from, its source says (`SOURCES`).
 """
 
 import functools
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,31 +16,25 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate
-from attention_core.errors import Phrase
-from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, split_heads, thirds
-from attention_core.language_model import language_model
+from attention_core.heads import split_heads
 from attention_core.masks import causal_mask
-from attention_core.model import TinyTransformer
 from attention_core.randomness import MAX_SEED
-from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from attention_core.training import TrainingSettings
 from lessons.example.edits import LETTER_OF, Edits, apply_edits, waiting_notes
-from lessons.example.language_model_layer import LANGUAGE, SENTENCE_READ, LayerOfReader
-from lessons.example.language_model_text import shown
-from lessons.example.presets import PRESETS, Drawn, RandomSource, Sizes
-from lessons.example.task_models import TASK_SOURCES, LearntExample, TaskSource, Trained, example_of_run, recorded
-from lessons.example.trained_layer import TrainedLayer
+from lessons.example.language_model_layer import THE_LANGUAGE_MODEL
+from lessons.example.presets import EVERY_PRESET, RandomSource
+from lessons.example.source import MOST_UPDATES, Chosen, Drawn, ExampleInputs, Source
+from lessons.example.task_models import EVERY_TASK, TASK_SOURCES, OwnRun, TaskSource
 from lessons.screen.choice import Limit
 from lessons.screen.format import names
 from lessons.screen.message import Message, Token, message
 
-MINE = "mine"
-Source = RandomSource | TaskSource | Literal["language", "mine"]
+SourceKey = RandomSource | TaskSource | Literal["language", "mine"]
+SOURCES: dict[str, Source] = {
+    source.key: source for source in (*EVERY_PRESET, *EVERY_TASK, THE_LANGUAGE_MODEL, OwnRun())
+}
 
-MAX_TOKENS = 12
-FIRST_SHOWN = message("The picture shows the first {most} tokens, so that every number can be read.", most=MAX_TOKENS)
 MOST_TRACES = 8
-DEFAULT_SENTENCE = "The cat sat on the mat"
 
 
 LIMITS = {
@@ -51,55 +45,34 @@ LIMITS = {
     "seed": Limit(0, MAX_SEED),
     "sentence_of_batch": Limit(1, 2),
 }
-LIMITS_OF_MODELS = dict.fromkeys(("d_model", "d_k", "d_v", "n_heads"), Limit(1, 16))  # as the lesson on heads has them
-MOST_UPDATES = max(learnt.training["steps"] for learnt in TASK_SOURCES.values())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example(Sizes):
+class Example(Chosen):
     """What the learner chose. Raises ValueError for a source there is not, and for a size outside its limits.
 
-    `source` names one of the `PRESETS`, whose weights are random: an example of a notebook, or a sentence of one's
-    own. Or it names one of the `TASK_SOURCES`: a small model that is trained with these very sizes, seen after so
-    many `updates`, in one `layer`, counted from 1; `train_mask` and `train_scaling` say how it is trained, `causal`
-    and `scaling` how its weights are used. Or it is LANGUAGE: one layer of the language model; or MINE: one
-    of the run `own`. `text` is the sentence, where it can be typed; the model's own when it is empty. Some notebooks
-    fix all sizes; what is chosen here then has no effect, and those sizes may lie outside the limits. `edits` are
-    numbers set by hand in the place of others; they stay when anything else is chosen anew.
+    Some notebooks fix all sizes; what is chosen here then has no effect, and those sizes may lie outside the limits.
     """
 
-    source: Source = "journey"
-    text: str = DEFAULT_SENTENCE
-    unit: Unit = "words"
-    causal: bool = True
-    scaling: bool = True
-    updates: int = MOST_UPDATES
-    layer: int = 1
-    train_mask: bool = True
-    train_scaling: bool = True
-    own: TrainingSettings | None = None
-    edits: Edits = ()
+    source: SourceKey = "journey"
 
     def __post_init__(self):
-        if self.brings_sizes:
+        if self.source not in SOURCES or self.given_by is None:
+            known = (key for key, source in SOURCES.items() if not source.needs_run)
+            raise ValueError(f"source is one of {', '.join(known)}, but got {self.source}")
+        if self.given_by.brings_sizes:
             return
-        if self.source not in PRESETS and self.source not in TASK_SOURCES:
-            raise ValueError(
-                f"source is one of {', '.join([*PRESETS, *TASK_SOURCES, LANGUAGE])}, but got {self.source}"
-            )
-        learnt = self.source in TASK_SOURCES
-        fixed = None if learnt else PRESETS[self.source].fixed
-        for name, limit in (LIMITS | (LIMITS_OF_MODELS if learnt else {})).items():
+        for name, limit in (LIMITS | dict(self.given_by.limits)).items():
             value = getattr(self, name)
-            if not limit.least <= value <= limit.most and value != getattr(fixed, name, None):
+            if not limit.least <= value <= limit.most and value != getattr(self.given_by.fixed, name, None):
                 raise ValueError(f"{name} goes from {limit.least} to {limit.most}, but got {value}")
         if not 0 <= self.updates <= MOST_UPDATES:
             raise ValueError(f"updates go from 0 to {MOST_UPDATES}, but got {self.updates}")
 
     @property
-    def brings_sizes(self) -> bool:
-        """True for a model that is trained already: its sizes are its own, and no lesson gives it others."""
-        return self.source == LANGUAGE or (self.source == MINE and self.own is not None)
+    def given_by(self) -> Source:
+        """Where its tokens, vectors and weights come from."""
+        return SOURCES[self.source].of(self.own)
 
 
 def learnt_example(source: TaskSource, **choices: object) -> Example:
@@ -108,23 +81,15 @@ def learnt_example(source: TaskSource, **choices: object) -> Example:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ExampleTrace(Drawn):
+class ExampleTrace(ExampleInputs):
     """Everything that follows from an example, in the order in which it is computed.
 
-    `heads` has the axis of the heads first, also when there is one head. `notes` are sentences
-    about what had to be changed in the text to make it fit, and about edits that find no place. `row_ids` are equal
-    for tokens that share one row of X. `trained` tells of the model that the weights belong to; None where they are
-    random.
+    `heads` has the axis of the heads first, also when there is one head. `notes` tell of edits that find no place, too.
     """
 
     example: Example
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
     scale: float
     heads: AttentionTrace
-    row_ids: tuple[int, ...]
-    notes: tuple[Message | Phrase, ...] = ()
-    trained: TrainedLayer | None = None
 
     @property
     def fetched(self) -> Float[Tensor, "tokens d_model"]:
@@ -159,7 +124,7 @@ def whose_vectors(trace: ExampleTrace) -> Message | None:
     edited = any(edit.matrix == "x" for edit in trace.example.edits)
     if trace.trained is not None:
         return by_hand(trace.trained.origin()) if edited else trace.trained.origin()
-    if trace.example.source == "journey":
+    if trace.example.given_by.writes_x:
         return None
     if edited:
         return message(
@@ -171,19 +136,6 @@ def whose_vectors(trace: ExampleTrace) -> Message | None:
 def by_hand(whose: Message) -> Message:
     """The same where some of the numbers are the learner's."""
     return message("{whose} Some numbers have been changed by hand since.", whose=whose)
-
-
-@dataclass(frozen=True, eq=False)
-class ExampleInputs:
-    """Where an example begins: its choices with the sizes that are used, its tokens, its vectors and its maps."""
-
-    example: Example
-    tokens: tuple[str, ...]
-    ids: tuple[int, ...]
-    row_ids: tuple[int, ...]
-    drawn: Drawn
-    notes: tuple[Message | Phrase, ...]
-    trained: TrainedLayer | None = None
 
 
 @functools.lru_cache(maxsize=MOST_TRACES)
@@ -199,21 +151,11 @@ def run_example(example: Example) -> ExampleTrace:
 
 def run_afresh(example: Example) -> ExampleTrace:
     """The same, which nobody keeps."""
-    given_by = language_model_inputs if example.source == LANGUAGE else trained_inputs
-    given = random_inputs(example) if example.source in PRESETS else given_by(example)
+    given = example.given_by.inputs(example)
     example = given.example
-    drawn, waiting = with_edits(given.drawn, example.edits, given.row_ids)
-    return ExampleTrace(
-        **vars(drawn),
-        example=example,
-        tokens=given.tokens,
-        ids=given.ids,
-        row_ids=given.row_ids,
-        scale=scale_of(example),
-        heads=heads_of(example, drawn),
-        notes=(*given.notes, *waiting),
-        trained=given.trained,
-    )
+    drawn, waiting = with_edits(given, example.edits, given.row_ids)
+    heads = heads_of(example, drawn)
+    return ExampleTrace(**vars(drawn) | {"notes": (*given.notes, *waiting)}, scale=scale_of(example), heads=heads)
 
 
 def scale_of(example: Example) -> float:
@@ -233,140 +175,14 @@ def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
     return attend(q, k, v, may_attend, scale=scale_of(example))
 
 
-def random_inputs(example: Example) -> ExampleInputs:
-    """Random numbers: those of a notebook, or drawn from the seed for a sentence."""
-    preset = PRESETS[example.source]
-    if preset.fixed:
-        own = {"sentence_of_batch": example.sentence_of_batch}  # the only choice that a notebook leaves
-        example = replace(example, **{f.name: getattr(preset.fixed, f.name) for f in fields(Sizes)} | own)
-    tokens, notes = (preset.tokens, ()) if preset.tokens else sentence_tokens(example)
-    ids = preset.ids or tuple(Vocabulary.in_order_of_appearance(tokens).encode(tokens))
-    return ExampleInputs(example, tokens, ids, ids, preset.draw(example, ids), notes)
-
-
-def trained_inputs(example: Example) -> ExampleInputs:
-    """What enters one layer of a small model after so many updates, and that layer's maps."""
-    learnt = learnt_by(example)
-    tokens, notes = learnt.tokens(example.text or learnt.sentence)
-    recording = recorded(model_settings(example), example.updates)
-    model = recording.model(example.updates)
-    ids = torch.tensor(learnt.task.vocabulary.encode(tokens))
-    layer = min(example.layer, len(model.layers)) - 1
-    x, maps = model(ids).layers[layer].normed, projected(model.layers[layer].attention)
-    updates = recording.reached(example.updates)
-    trained = Trained(
-        source=learnt,
-        recording=recording,
-        updates=updates,
-        layer=layer,
-        n_heads=example.n_heads,
-        vocabulary=learnt.task.vocabulary,
-        table=model.table,
-        embedded=model.table[ids],
-    )
-    sizes = learnt.sizes if example.source == MINE else {}
-    unit = "words" if learnt.words else "characters"
-    example = replace(example, updates=updates, layer=layer + 1, unit=unit, **sizes)
-    added = model.positions(len(tokens))[1]
-    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, added=added, rotary=maps.rotary is not None)
-    whole = torch.equal(x, trained.embedded) and drawn.added is None and not drawn.rotary  # the token alone makes x
-    ids = tuple(ids.tolist())
-    return ExampleInputs(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
-
-
-def learnt_by(example: Example) -> LearntExample:
-    """The task that the model of an example learns."""
-    return example_of_run(example.own) if example.source == MINE else TASK_SOURCES[example.source]
-
-
-def projected(heads: Heads) -> MultiHeadAttention:
-    """Heads with one packed map each for q, k and v. One that reads a slice has zeros where it reads nothing."""
-    if not isinstance(heads, SlicedHeads):
-        return heads
-    W_q, W_k, W_v = (torch.block_diag(*W) for W in thirds(heads.W_qkv))
-    return MultiHeadAttention(
-        W_q=W_q, W_k=W_k, W_v=W_v, W_o=heads.W_o, b_o=heads.b_o, n_heads=heads.n_heads, rotary=heads.rotary
-    )
-
-
-def model_of(example: Example) -> TinyTransformer:
-    """The model of an example, as far as it is trained."""
-    if example.source == LANGUAGE:
-        return language_model().model
-    return recorded(model_settings(example), example.updates).model(example.updates)
-
-
-def language_model_inputs(example: Example) -> ExampleInputs:
-    """What enters one layer of the language model as it reads a text, and that layer's maps."""
-    reader, clean = language_model(), clean_text(example.text or SENTENCE_READ)
-    encoded, config = reader.encode(clean.text), reader.model.config
-    ids, layer = encoded.ids[:MAX_TOKENS], min(example.layer, config.n_layers) - 1
-    notes = list(clean.notes)
-    if len(encoded.ids) > MAX_TOKENS:
-        notes.append(FIRST_SHOWN)
-    x, maps = reader.trace(ids).layers[layer].normed, reader.model.layers[layer].attention
-    example = replace(
-        example,
-        layer=layer + 1,
-        d_model=config.d_model,
-        d_k=config.query_features,
-        d_v=config.value_features,
-        n_heads=config.n_heads,
-    )
-    trained = LayerOfReader(
-        layer=layer,
-        n_heads=config.n_heads,
-        vocabulary=Vocabulary(reader.pieces.tokens),
-        table=reader.model.table,
-        embedded=reader.model.table[list(ids)],
-    )
-    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, rotary=maps.rotary is not None)
-    return ExampleInputs(
-        example,
-        tuple(map(shown, encoded.tokens[:MAX_TOKENS])),
-        ids,
-        tuple(range(len(ids))),
-        drawn,
-        tuple(notes),
-        trained,
-    )
-
-
-def n_layers_of(example: Example) -> int:
-    """How many layers the model of an example has."""
-    if example.source == LANGUAGE:
-        return language_model().model.config.n_layers
-    return 1 if example.source in PRESETS else model_settings(example).model.n_layers
-
-
 def model_settings(example: Example) -> TrainingSettings:
     """The run that trains the model of an example with these sizes."""
-    if example.source == MINE:
-        return example.own
-    learnt = TASK_SOURCES[example.source]
-    return learnt.settings(example, causal=example.train_mask, scaling=example.train_scaling)
+    return example.given_by.run(example)
 
 
 def unedited(trace: ExampleTrace) -> ExampleTrace:
     """The same example without the numbers changed by hand."""
     return run_example(replace(trace.example, edits=())) if trace.example.edits else trace
-
-
-def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[Message | Phrase, ...]]:
-    """The learner's tokens, at most MAX_TOKENS, and notes on what was changed. There is always at least one."""
-    clean = clean_text(example.text)
-    tokens, notes = tokenize(clean.text, example.unit), list(clean.notes)
-    if not tokens:
-        notes.append(
-            message(
-                "There is no word to show yet: type a sentence. Until then this is “{sentence}”.",
-                sentence=DEFAULT_SENTENCE,
-            )
-        )
-        tokens = tokenize(DEFAULT_SENTENCE, example.unit)
-    elif len(tokens) > MAX_TOKENS:
-        notes.append(FIRST_SHOWN)
-    return tuple(tokens[:MAX_TOKENS]), tuple(notes)
 
 
 def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn, tuple[Message, ...]]:

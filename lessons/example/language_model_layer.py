@@ -1,14 +1,15 @@
 """The language model as a source of the running example: one of its layers on a text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attention_core.head_patterns import MeasuredPattern
-from attention_core.language_model import measured_model
-from lessons.example.language_model_text import PATTERN_NAMES, texts_measured
-from lessons.example.trained_layer import Job, TrainedLayer
+from attention_core.language_model import language_model, measured_model
+from attention_core.model import TinyTransformer
+from attention_core.tokens import Vocabulary, clean_text
+from lessons.example.language_model_text import PATTERN_NAMES, shown, texts_measured
+from lessons.example.source import FIRST_SHOWN, MAX_TOKENS, Chosen, ExampleInputs, Job, Source, TrainedLayer
 from lessons.screen.message import Message, Percent, message, plural
 
-LANGUAGE = "language"
 SENTENCE_READ = "The cat sat on the mat. The cat sat"
 PATTERN_ROLES = {
     "previous token": message("attend one token back"),
@@ -63,3 +64,47 @@ class LayerOfReader(TrainedLayer):
     def above_even(self, score: MeasuredPattern, head: int) -> float:
         """How much more of its weight the head puts there than an even one."""
         return score.heads[self.layer][head] - score.even
+
+
+class LanguageModelSource(Source):
+    """One layer of the language model as it reads a text; nothing of it is loaded before somebody asks."""
+
+    key = "language"
+    title = message("The language model")
+    reads = ("english",)
+    brings_sizes = cuts_words = True
+    sentence = SENTENCE_READ
+
+    def model(self, example: Chosen) -> TinyTransformer:
+        """The same for every example."""
+        return language_model().model
+
+    def inputs(self, example: Chosen) -> ExampleInputs:
+        """What enters one layer of the language model as it reads a text, and that layer's maps."""
+        reader, clean = language_model(), clean_text(example.text or self.sentence)
+        encoded, config = reader.encode(clean.text), reader.model.config
+        ids, layer = encoded.ids[:MAX_TOKENS], min(example.layer, config.n_layers) - 1
+        maps = reader.model.layers[layer].attention
+        sizes = {"d_model": config.d_model, "d_k": config.query_features, "d_v": config.value_features}
+        return ExampleInputs(
+            x=reader.trace(ids).layers[layer].normed,
+            W_q=maps.W_q,
+            W_k=maps.W_k,
+            W_v=maps.W_v,
+            rotary=maps.rotary is not None,
+            example=replace(example, layer=layer + 1, n_heads=config.n_heads, **sizes),
+            tokens=tuple(map(shown, encoded.tokens[:MAX_TOKENS])),
+            ids=ids,
+            row_ids=tuple(range(len(ids))),
+            notes=(*clean.notes, *((FIRST_SHOWN,) if len(encoded.ids) > MAX_TOKENS else ())),
+            trained=LayerOfReader(
+                layer=layer,
+                n_heads=config.n_heads,
+                vocabulary=Vocabulary(reader.pieces.tokens),
+                table=reader.model.table,
+                embedded=reader.model.table[list(ids)],
+            ),
+        )
+
+
+THE_LANGUAGE_MODEL = LanguageModelSource()

@@ -1,12 +1,11 @@
 """Where the tokens and numbers of a running example with random weights come from: notebooks, or a sentence's seed.
 
-Reading order: the sizes that draws depend on (`Sizes`), what they give (`Drawn`), how each source draws, and one
-record for each (`PRESETS`).
+Reading order: how each source draws, what they have in common (`Preset`), and one record for each (`PRESETS`).
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 import numpy as np
@@ -15,11 +14,23 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.embeddings import embed, embedding_table
+from attention_core.errors import Phrase
 from attention_core.randomness import generator
+from attention_core.tokens import Vocabulary, clean_text, tokenize
+from lessons.example.source import (
+    DEFAULT_SENTENCE,
+    FIRST_SHOWN,
+    MAX_TOKENS,
+    Chosen,
+    Drawn,
+    ExampleInputs,
+    Sizes,
+    Source,
+    WeightKind,
+)
 from lessons.screen.message import Message, message
 
 RandomSource = Literal["journey", "search", "mat", "batch", "modules", "sentence"]
-WeightKind = Literal["normal", "small", "linear"]
 
 BATCH = 2  # sentences
 JOURNEY_TOKENS = ("Your", "journey", "starts", "with", "one", "step")
@@ -31,35 +42,6 @@ JOURNEY_X = (
     (0.77, 0.25, 0.10),
     (0.05, 0.80, 0.55),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sizes:
-    """What the random numbers of an example depend on. `sentence_of_batch` counts from 1."""
-
-    d_model: int = 4
-    d_k: int = 2
-    d_v: int = 2
-    n_heads: int = 1
-    seed: int = 42
-    weight_kind: WeightKind = "normal"
-    sentence_of_batch: int = 1
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W.
-
-    A model may have positions that are not in x: `added` to what queries and keys are made of, or `rotary` ones, by
-    which queries and keys are turned.
-    """
-
-    x: Float[Tensor, "tokens d_model"]
-    W_q: Float[Tensor, "d_model all_d_k"]
-    W_k: Float[Tensor, "d_model all_d_k"]
-    W_v: Float[Tensor, "d_model all_d_v"]
-    added: Float[Tensor, "tokens d_model"] | None = None
-    rotary: bool = False
 
 
 def draw_journey(sizes: Sizes, ids: tuple[int, ...]) -> Drawn:
@@ -115,7 +97,7 @@ def draw_weight(kind: WeightKind, d_in: int, d_out: int, random: torch.Generator
 
 
 @dataclass(frozen=True, kw_only=True)
-class Preset:
+class Preset(Source):
     """One source of the running example with random weights.
 
     `tokens` is None where the learner types them; `ids` is None where they follow from the tokens.
@@ -130,10 +112,60 @@ class Preset:
     fixed: Sizes | None = None
     draw: Callable[[Sizes, tuple[int, ...]], Drawn]
     remark: Message | str = ""
+    asks: tuple[str, ...] = ("fixed",)
+    more: tuple[str, ...] = ()
+    writes_x: bool = False
+
+    takes_text = cuts_text = property(lambda self: self.tokens is None)
+
+    def inputs(self, example: Chosen) -> ExampleInputs:
+        """Random numbers: those of a notebook, or drawn from the seed for a sentence."""
+        if self.fixed:
+            own = {"sentence_of_batch": example.sentence_of_batch}  # the only choice that a notebook leaves
+            example = replace(example, **{f.name: getattr(self.fixed, f.name) for f in fields(Sizes)} | own)
+        tokens, notes = (self.tokens, ()) if self.tokens else sentence_tokens(example)
+        ids = self.ids or ids_of(tokens)
+        drawn = vars(self.draw(example, ids))
+        return ExampleInputs(**drawn, example=example, tokens=tokens, ids=ids, row_ids=ids, notes=notes)
+
+    def together(self, first: ExampleInputs, second: ExampleInputs) -> tuple[tuple[int, ...], Tensor]:
+        """A word's row is drawn by the order in which words appear."""
+        ids = ids_of(first.tokens + second.tokens)
+        return ids, self.draw(first.example, ids).x
+
+
+def ids_of(tokens: tuple[str, ...]) -> tuple[int, ...]:
+    """Each token's place among the different ones, in the order in which they appear."""
+    return tuple(Vocabulary.in_order_of_appearance(tokens).encode(tokens))
+
+
+def sentence_tokens(example: Chosen) -> tuple[tuple[str, ...], tuple[Message | Phrase, ...]]:
+    """The learner's tokens, at most MAX_TOKENS, and notes on what was changed. There is always at least one."""
+    clean = clean_text(example.text)
+    tokens, notes = tokenize(clean.text, example.unit), list(clean.notes)
+    if not tokens:
+        notes.append(
+            message(
+                "There is no word to show yet: type a sentence. Until then this is “{sentence}”.",
+                sentence=DEFAULT_SENTENCE,
+            )
+        )
+        tokens = tokenize(DEFAULT_SENTENCE, example.unit)
+    elif len(tokens) > MAX_TOKENS:
+        notes.append(FIRST_SHOWN)
+    return tuple(tokens[:MAX_TOKENS]), tuple(notes)
 
 
 EVERY_PRESET = (
-    Preset(key="journey", title="Your journey starts with one step", tokens=JOURNEY_TOKENS, draw=draw_journey),
+    Preset(
+        key="journey",
+        title="Your journey starts with one step",
+        tokens=JOURNEY_TOKENS,
+        draw=draw_journey,
+        asks=("sizes", "seed"),
+        more=("init",),
+        writes_x=True,
+    ),
     Preset(
         key="search",
         title=message("Four positions that search"),
@@ -157,6 +189,7 @@ EVERY_PRESET = (
         remark=message("The notebook uses the causal mask."),
         tokens=("token 1", "token 2", "token 3", "token 4"),
         fixed=Sizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear"),
+        asks=("fixed", "batch"),
     ),
     Preset(
         key="modules",
@@ -167,6 +200,13 @@ EVERY_PRESET = (
         draw=draw_modules,
         remark=message("The notebook shows it without the mask, then with it."),
     ),
-    Preset(key="sentence", title=message("A sentence of your own"), tokens=None, draw=draw_sentence),
+    Preset(
+        key="sentence",
+        title=message("A sentence of your own"),
+        tokens=None,
+        draw=draw_sentence,
+        asks=("sentence", "sizes", "seed"),
+        more=("d_model", "init"),
+    ),
 )
 PRESETS: dict[str, Preset] = {preset.key: preset for preset in EVERY_PRESET}

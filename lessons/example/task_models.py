@@ -5,8 +5,8 @@ Reading order: the models (`TASK_SOURCES`), how one is trained (`recorded`), and
 
 import functools
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -30,38 +30,80 @@ from attention_core.training import (
     train,
 )
 from attention_core.weights import model_with
-from lessons.example.presets import Sizes
 from lessons.example.shipped_weights import shipped_weights
+from lessons.example.source import (
+    MAX_TOKENS,
+    MOST_UPDATES,
+    Chosen,
+    ExampleInputs,
+    Job,
+    Limit,
+    Sizes,
+    Source,
+    TrainedLayer,
+    projected,
+)
 from lessons.example.task_texts import texts_of
-from lessons.example.trained_layer import Job, TrainedLayer
 from lessons.screen.message import ListOf, Message, Token, message, plural
 
 TaskSource = Literal["pronouns", "previous", "reverse", "lookup", "induction"]
 MOST_RECORDINGS = 48  # half a megabyte each, or less
 MOST_WORK = 80_000  # updates times layers times features: about two seconds
-MOST_SHOWN = 12  # tokens
+LIMITS_OF_MODELS = dict.fromkeys(("d_model", "d_k", "d_v", "n_heads"), Limit(1, 16))  # as the lesson on heads has them
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearntExample:
-    """A task whose heads can be read, the sentence it is shown on, and the sizes and settings that learn it.
+class OfTask(Source):
+    """A small model whose heads can be read: the task that it learns, and the sentence it is shown on.
 
     `sizes` are d_model, d_k, d_v and n_heads, small enough to print. `words` says how its tokens are written: with
-    spaces between, or letter by letter.
+    spaces between, or letter by letter. `training` says how long it is trained, and what of it is not as usual.
     """
 
-    name: Message  # completes “Trained on …”
-    task: Task
-    sentence: str
-    words: bool
-    sizes: Mapping[str, int]
-    training: Mapping[str, object]
+    reads = ("says", "updates")
 
-    def settings(self, sizes: Sizes, *, causal: bool, scaling: bool) -> TrainingSettings:
-        """The run that trains the model with these sizes and this seed."""
-        of_model = {name: getattr(sizes, name) for name in ("d_model", "d_k", "d_v", "n_heads")}
-        return recommended(
-            self.task, sizes.seed, causal=causal and self.causal, scaling=scaling, **of_model, **self.training
+    def model(self, example: Chosen) -> TinyTransformer:
+        """The model after so many updates; it is trained now unless somebody has asked for it before."""
+        return recorded(self.run(example), example.updates).model(example.updates)
+
+    def earlier(self, example: Chosen) -> list[int]:
+        """Those after which the weights are kept."""
+        kept = recorded(self.run(example), example.updates).weights
+        return sorted(updates for updates in kept if updates < example.updates)
+
+    def inputs(self, example: Chosen) -> ExampleInputs:
+        """What enters one layer of a small model after so many updates, and that layer's maps."""
+        tokens, notes = self.tokens(example.text or self.sentence)
+        recording = recorded(self.run(example), example.updates)
+        model, updates = recording.model(example.updates), recording.reached(example.updates)
+        ids = tuple(self.task.vocabulary.encode(tokens))
+        layer = min(example.layer, len(model.layers)) - 1
+        x, maps = model(torch.tensor(ids)).layers[layer].normed, projected(model.layers[layer].attention)
+        embedded, added = model.table[list(ids)], model.positions(len(tokens))[1]
+        whole = torch.equal(x, embedded) and added is None and maps.rotary is None  # the token alone makes x
+        sizes = self.sizes if self.brings_sizes else {}
+        unit = "words" if self.words else "characters"
+        return ExampleInputs(
+            x=x,
+            W_q=maps.W_q,
+            W_k=maps.W_k,
+            W_v=maps.W_v,
+            added=added,
+            rotary=maps.rotary is not None,
+            example=replace(example, updates=updates, layer=layer + 1, unit=unit, **sizes),
+            tokens=tokens,
+            ids=ids,
+            row_ids=ids if whole else tuple(range(len(ids))),
+            notes=notes,
+            trained=Trained(
+                source=self,
+                recording=recording,
+                updates=updates,
+                layer=layer,
+                n_heads=maps.n_heads,
+                vocabulary=self.task.vocabulary,
+                table=model.table,
+                embedded=embedded,
+            ),
         )
 
     def tokens(self, text: str) -> tuple[tuple[str, ...], tuple[Message | Phrase, ...]]:
@@ -119,10 +161,49 @@ class LearntExample:
         """True where the model has learnt a vector for each position."""
         return ({"positions": "learned"} | dict(self.task.model) | dict(self.training))["positions"] == "learned"
 
+    def joined(self, tokens: Sequence[str]) -> str:
+        """Tokens, written as one types them."""
+        return (" " if self.words else "").join(tokens)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntExample(OfTask):
+    """A task, with the sizes and settings that learn it: the model is trained with the sizes that are chosen."""
+
+    key: TaskSource
+    name: Message
+    task: Task
+    sentence: str
+    words: bool
+    sizes: Mapping[str, int]
+    training: Mapping[str, object]
+
+    asks = ("model_sizes", "seed")
+    more = ("more_of_model",)
+    limits = LIMITS_OF_MODELS
+    title = property(lambda self: message("Trained on {task}", task=self.name))
+    begins = property(lambda self: self.sizes)
+
     @property
     def causal(self) -> bool:
         """True where the model is trained with the causal mask unless one asks for something else."""
         return bool(self.task.model.get("causal", True))
+
+    def run(self, example: Chosen) -> TrainingSettings:
+        """The run that trains the model with these sizes."""
+        return self.settings(example, causal=example.train_mask, scaling=example.train_scaling)
+
+    def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
+        """Another model, trained with these sizes."""
+        d_head = d_model // n_heads
+        return replace(example, d_model=d_model, d_k=d_head, d_v=d_head, n_heads=n_heads)
+
+    def settings(self, sizes: Sizes, *, causal: bool, scaling: bool) -> TrainingSettings:
+        """The run that trains the model with these sizes and this seed."""
+        of_model = {name: getattr(sizes, name) for name in ("d_model", "d_k", "d_v", "n_heads")}
+        return recommended(
+            self.task, sizes.seed, causal=causal and self.causal, scaling=scaling, **of_model, **self.training
+        )
 
 
 def small(learning_rate: float, steps: int) -> dict[str, object]:
@@ -135,8 +216,9 @@ def sizes_of_model(d_model: int, d_k: int, d_v: int) -> dict[str, int]:
     return {"d_model": d_model, "d_k": d_k, "d_v": d_v, "n_heads": 1}
 
 
-TASK_SOURCES: dict[str, LearntExample] = {
-    "pronouns": LearntExample(
+EVERY_TASK = (
+    LearntExample(
+        key="pronouns",
         name=message("pronouns"),
         task=PronounTask(),
         sentence="boy found lamp near girl when he",
@@ -144,7 +226,8 @@ TASK_SOURCES: dict[str, LearntExample] = {
         sizes=sizes_of_model(8, 2, 3),
         training=small(0.03, 300) | {"context": 12},
     ),
-    "previous": LearntExample(
+    LearntExample(
+        key="previous",
         name=message("the letter before"),
         task=PreviousTask(n_letters=8, window=12),
         sentence="cafebeadhead",
@@ -152,7 +235,8 @@ TASK_SOURCES: dict[str, LearntExample] = {
         sizes=sizes_of_model(8, 4, 4),
         training=small(0.02, 300),
     ),
-    "reverse": LearntExample(
+    LearntExample(
+        key="reverse",
         name=message("letters backwards"),
         task=ReverseTask(n_letters=8, window=8),
         sentence="cafebadh",
@@ -160,7 +244,8 @@ TASK_SOURCES: dict[str, LearntExample] = {
         sizes=sizes_of_model(8, 4, 4),
         training=small(0.02, 300),
     ),
-    "lookup": LearntExample(
+    LearntExample(
+        key="lookup",
         name=message("look-up"),
         task=LookUpTask(n_letters=4, n_numbers=4, pairs=4, questions=2),
         sentence="b2 d4 a1 c3 c? b?",
@@ -168,42 +253,71 @@ TASK_SOURCES: dict[str, LearntExample] = {
         sizes=sizes_of_model(8, 4, 4),
         training=small(0.03, 400) | {"context": 12},
     ),
-    "induction": LearntExample(
+    LearntExample(
+        key="induction",
         name=message("induction"),
         task=InductionTask(n_letters=12, window=12, shortest=4, longest=6),
         sentence="hadkbhadkbha",
         words=False,
         sizes=sizes_of_model(12, 6, 6),
-        training=small(0.02, 600) | {"positions": "learned"},
+        training=small(0.02, MOST_UPDATES) | {"positions": "learned"},
     ),
-}
+)
+TASK_SOURCES: dict[str, LearntExample] = {learnt.key: learnt for learnt in EVERY_TASK}
 
 
-def example_of_run(settings: TrainingSettings) -> LearntExample:
-    """The model of any run whose task names jobs for its heads, as an example, on the sequence that is watched.
+@dataclass(frozen=True)
+class OwnRun(OfTask):
+    """The model of any run whose task names jobs for its heads, on the sequence that is watched; or of none yet.
 
     Raises ValueError for a run that cannot be one, or that would take too long to train for a lesson.
     """
-    task, model = settings.task, settings.model
-    if not task.roles or model.output != "scores":
-        raise InputError("the task names no job that its heads could be measured at")
-    if model.positions == "alibi":
-        raise InputError("the lessons do not show positions that are subtracted from the scores")
-    if model.sink:
-        raise InputError("the lessons do not show heads with sinks")
-    if settings.steps * model.n_layers * model.d_model > MOST_WORK:
-        raise InputError("it would train too long for a lesson: fewer steps, layers or features would do")
-    tokens = task.example.tokens[:MOST_SHOWN]
-    words = any(len(token) > 1 for token in task.vocabulary.tokens)
-    sizes = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}
-    return LearntExample(
-        name=texts_of(task).title,
-        task=task,
-        sentence=(" " if words else "").join(tokens),
-        words=words,
-        sizes=sizes | {"n_heads": model.n_heads},
-        training={"steps": settings.steps, "positions": model.positions, "context": model.context},
-    )
+
+    settings: TrainingSettings | None = None
+
+    key = "mine"
+    title = message("The model you trained")
+    needs_run = brings_sizes = True
+
+    def __post_init__(self):
+        if self.settings is None:
+            return
+        task, model = self.settings.task, self.settings.model
+        if not task.roles or model.output != "scores":
+            raise InputError("the task names no job that its heads could be measured at")
+        if model.positions == "alibi":
+            raise InputError("the lessons do not show positions that are subtracted from the scores")
+        if model.sink:
+            raise InputError("the lessons do not show heads with sinks")
+        if self.settings.steps * model.n_layers * model.d_model > MOST_WORK:
+            raise InputError("it would train too long for a lesson: fewer steps, layers or features would do")
+
+    def of(self, run: TrainingSettings | None) -> "OwnRun | None":
+        """The model of this run."""
+        return None if run is None else OwnRun(run)
+
+    def run(self, example: Chosen) -> TrainingSettings:
+        """As the visitor has trained it, whatever is chosen."""
+        return self.settings
+
+    task = property(lambda self: self.settings.task)
+    name = property(lambda self: texts_of(self.task).title)
+    words = property(lambda self: any(len(token) > 1 for token in self.task.vocabulary.tokens))
+    sentence = property(lambda self: self.joined(self.task.example.tokens[:MAX_TOKENS]))
+    begins = property(lambda self: {"own": self.settings, "seed": self.settings.seed})
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """As it was trained with them."""
+        model = self.settings.model
+        features = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}
+        return features | {"n_heads": model.n_heads}
+
+    @property
+    def training(self) -> Mapping[str, object]:
+        """As it was trained."""
+        model = self.settings.model
+        return {"steps": self.settings.steps, "positions": model.positions, "context": model.context}
 
 
 @dataclass(eq=False)
@@ -304,7 +418,7 @@ WAYS_TO_X = {
 class Trained(TrainedLayer):
     """One layer of a small model after so many updates."""
 
-    source: LearntExample
+    source: OfTask
     recording: ModelRecording
     updates: int
 
@@ -343,6 +457,17 @@ class Trained(TrainedLayer):
         if config.positions in ("qk", "rotary"):
             way.append(WAYS_TO_X[config.positions])
         return tuple(way)
+
+    @property
+    def so_far(self) -> Message:
+        """How good the model is by now."""
+        return message(
+            "After {updates} of {steps} updates: {right} of {count} new answers right.",
+            updates=self.updates,
+            steps=self.recording.settings.steps,
+            count=self.answers,
+            right=round(self.evaluation.accuracy * self.answers),
+        )
 
     def job(self, head: int) -> Job:
         """The one of the task's jobs that a head does best."""

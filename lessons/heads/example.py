@@ -1,84 +1,78 @@
 """Several heads on one sentence: what the lesson on heads computes.
 
-Reading order: what can be chosen (`HeadsExample`), what follows from it (`run_heads`), where the notebooks'
-tensors come from (`HEADS_PRESETS`), which features a figure shows, and what dropout does.
+Reading order: what can be chosen (`HeadsExample`), what follows from it (`run_heads`), where heads come from
+(`HEADS_PRESETS`), which features a figure shows, and what dropout does.
 """
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace
+from attention_core.attention import AttentionTrace, Mask
 from attention_core.embeddings import embed, embedding_table
 from attention_core.heads import MultiHeadAttention, draw_kept
 from attention_core.masks import causal_mask
-from attention_core.randomness import MAX_SEED, draw_linear, generator
+from attention_core.randomness import draw_linear, generator
 from attention_core.traced import Written
-from lessons.example.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_of, projected, run_example
-from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X
-from lessons.example.trained_layer import TrainedLayer
+from lessons.example.example import Example, ExampleTrace, Limit, run_example
+from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X, PRESETS
+from lessons.example.source import TrainedLayer, projected
 from lessons.heads.compute import attend_and_join, inputs_of_module, many_heads, names_of_heads
 from lessons.screen.format import names
 from lessons.screen.message import Message, message
 from lessons.trace.computation import Computation
 
-HeadsSource = Literal[
-    "sentence", "journey", "journey_builtin", "modules", "modules_builtin", "wide", "planted", "drawn"
-]
+HeadsKey = Literal["sentence", "journey", "journey_builtin", "modules", "modules_builtin", "wide", "planted", "drawn"]
+DrawnHeads = tuple[Float[Tensor, "tokens d_model"], MultiHeadAttention]
 
-HEADS_LIMITS = {"d_model": Limit(1, 16), "seed": Limit(0, MAX_SEED), "dropout_percent": Limit(0, 90)}
+HEADS_LIMITS = {"d_model": Limit(1, 16), "dropout_percent": Limit(0, 90)}
 MOST_FEATURES = 16  # of a wide matrix, this many are shown
-DRAWN = (2, 4, 8)  # sentences, tokens, features
+NOTEBOOK_SEED = 42  # with which all notebooks begin
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeadsExample:
-    """What the learner chose. A notebook's preset fixes the tokens, the sizes, the bias and the seed.
+    """What the learner chose: the running example with sizes of its own here; or a notebook, which brings its own.
 
-    Raises ValueError for a source there is not, for sizes outside their limits, and where the heads cannot
-    share the features evenly.
+    A model that is trained already keeps its sizes, too. Raises ValueError for a source there is not, and for a size
+    outside its limits.
     """
 
-    source: HeadsSource = "sentence"
-    tokens: tuple[str, ...] = JOURNEY_TOKENS
-    ids: tuple[int, ...] = tuple(range(len(JOURNEY_TOKENS)))
+    running: Example = field(default_factory=Example)
+    source: HeadsKey = "sentence"
     d_model: int = 8
     n_heads: int = 2
     bias: bool = False
     dropout: float = 0.1
-    seed: int = 42
-    causal: bool = True
-    scaling: bool = True
-    learnt: Example | None = None  # the running example, where that is a model: a task's is trained with these sizes
 
     def __post_init__(self):
         if self.source not in HEADS_PRESETS:
             raise ValueError(f"source is one of {', '.join(HEADS_PRESETS)}, but got {self.source}")
-        if not 1 <= len(self.tokens) == len(self.ids) <= MAX_TOKENS:
-            raise ValueError(
-                f"a sentence has 1 to {MAX_TOKENS} tokens and an id for each, "
-                f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids"
-            )
         most = HEADS_LIMITS["d_model"].most
-        own = self.source == "sentence" and not (self.learnt and self.learnt.brings_sizes)
-        if own and not 1 <= self.d_model <= most:
+        if not 1 <= self.d_model <= most:
             raise ValueError(f"d_model goes from 1 to {most}, but got {self.d_model}")
 
+    def may_attend(self, n_tokens: int) -> Mask | None:
+        """The causal mask, where the running example has it."""
+        return causal_mask(n_tokens) if self.running.causal else None
 
-def heads_example(running: ExampleTrace, source: HeadsSource, **choices: int | float) -> HeadsExample:
-    """The running example's tokens, seed, mask and scaling, with this lesson's own choices."""
-    example = running.example
-    taken = {"seed": example.seed, "causal": example.causal, "scaling": example.scaling}
-    if running.trained is not None and source == "sentence":
-        choices |= {"learnt": replace(example, edits=()), "bias": False}  # the models that are trained have none
-        if example.brings_sizes:
-            choices |= {"d_model": example.d_model, "n_heads": example.n_heads}
-    return HeadsExample(source=source, tokens=running.tokens, ids=running.ids, **(taken | choices))
+    @property
+    def sized(self) -> Example:
+        """The running example with these sizes, where its model is trained with the sizes that are chosen."""
+        return self.running.given_by.resized(self.running, self.d_model, self.n_heads)
+
+
+def heads_example(running: ExampleTrace, source: HeadsKey, **choices: int | float) -> HeadsExample:
+    """What this lesson takes of the running example, with its own choices."""
+    taken = HEADS_PRESETS[source].taken(replace(running.example, edits=()))
+    return HeadsExample(running=taken, source=source, **choices)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,6 +88,13 @@ class SideBySide:
     scale: float
     noun: Literal["head", "sentence"] = "head"
     trained: TrainedLayer | None = None
+    module: MultiHeadAttention | None = None  # that projects them
+    usual_sizes = False
+
+    @property
+    def seed(self) -> int:
+        """Of whatever is drawn."""
+        return self.example.running.seed
 
     @property
     def heads(self) -> AttentionTrace:
@@ -124,7 +125,6 @@ class HeadsTrace(SideBySide):
     rotary turn queries and keys after it. `added` are positions that only queries and keys are made of.
     """
 
-    module: MultiHeadAttention
     x: Float[Tensor, "tokens d_model"]
     added: Float[Tensor, "tokens d_model"] | None = None
 
@@ -142,156 +142,157 @@ class HeadsTrace(SideBySide):
 
 @functools.lru_cache(maxsize=8)
 def run_heads(example: HeadsExample) -> SideBySide:
-    """Compute the example with dropout at rest; the example in the trace has the sizes that were used.
+    """Compute the example with dropout at rest. The last few are kept, for all visitors: never change one."""
+    return HEADS_PRESETS[example.source].side_by_side(example)
 
-    The last few are kept, for all visitors: never change one.
-    """
-    preset = HEADS_PRESETS[example.source]
-    example = replace(example, **preset.fixed)
-    may_attend = causal_mask(len(example.tokens)) if example.causal else None
-    if example.source == "drawn":
-        return drawn_side_by_side(example, may_attend)
-    x, module = tensors_of_heads(example)
-    model = None if example.learnt is None else run_example(model_of_heads(example))
-    trained, added = (None, None) if model is None else (model.trained, model.added)
+
+def through_heads(
+    example: HeadsExample, tokens: tuple[str, ...], x: Tensor, module: MultiHeadAttention, **others: object
+) -> HeadsTrace:
+    """The way of these vectors through these heads, which have the dropout of the example."""
+    module = replace(module, dropout=example.dropout)
     d_k, n_heads = module.W_q.shape[-1] // module.n_heads, module.n_heads
-    scale = scale_of_heads(d_k, example)
-    inputs = inputs_of_module(module, x, may_attend, scale, added)
-    said = names_of_heads(names(example.tokens), inputs, n_heads, d_k, module.d_head)
+    scale = scale_of_heads(d_k, example.running.scaling)
+    inputs = inputs_of_module(module, x, example.may_attend(len(tokens)), scale, others.get("added"))
+    said = names_of_heads(names(tokens), inputs, n_heads, d_k, module.d_head)
+    computation = Computation(many_heads, inputs, said)
     return HeadsTrace(
-        example=example,
-        tokens=example.tokens,
-        computation=Computation(many_heads, inputs, said),
-        scale=scale,
-        module=module,
-        x=x,
-        trained=trained,
-        added=added,
+        example=example, tokens=tokens, computation=computation, scale=scale, module=module, x=x, **others
     )
 
 
-def scale_of_heads(d_k: int, example: HeadsExample) -> float:
+def scale_of_heads(d_k: int, scaling: bool = True) -> float:
     """What the scores are multiplied by, as a reader knows it."""
-    return Written(d_k**-0.5, f"1 ÷ √{d_k}") if example.scaling else 1.0
+    return Written(d_k**-0.5, f"1 ÷ √{d_k}") if scaling else 1.0
 
 
 def whose_heads(trace: SideBySide) -> Message:
     """What made the numbers of these heads: training, or chance."""
     if trace.trained is not None:
         return trace.trained.origin()
-    if isinstance(trace, HeadsTrace):
-        return message("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
-    return message("Random queries, keys and values (seed {seed}).", seed=trace.example.seed)
+    if trace.module is not None:
+        return message("Untrained: random weights (seed {seed}).", seed=trace.seed)
+    return message("Random queries, keys and values (seed {seed}).", seed=trace.seed)
 
 
-def n_attentions(example: HeadsExample) -> int:
-    """How many attentions this example has: its heads, or the sentences that were drawn."""
-    preset = HEADS_PRESETS[example.source]
-    return preset.fixed.get("n_heads", example.n_heads) if preset.draw else DRAWN[0]
+class HeadsSource(ABC):
+    """One place that several heads can come from. Where sizes are `fixed`, a `remark` says how the mask is set."""
+
+    title: Message
+    remark: Message | str = ""
+    fixed = False
+    projects = True  # queries, keys and values are made of X
+
+    def taken(self, running: Example) -> Example:
+        """What it takes of the running example."""
+        return running
+
+    @abstractmethod
+    def side_by_side(self, example: HeadsExample) -> SideBySide:
+        """Everything that follows from the choices."""
 
 
-def drawn_side_by_side(example: HeadsExample, may_attend: Tensor | None) -> SideBySide:
-    """Two sentences of 4 tokens, whose queries, keys and values of 8 features are drawn and not projected."""
-    random = generator(example.seed)
-    q, k, v = (torch.randn(DRAWN, generator=random) for _ in "qkv")
-    scale = scale_of_heads(DRAWN[-1], example)
-    inputs = {"q": q, "k": k, "v": v, "may_attend": may_attend, "scale": scale}
-    said = names_of_heads(names(example.tokens), inputs, DRAWN[0], DRAWN[-1], DRAWN[-1], "sentence")
-    computation = Computation(attend_and_join, inputs, said)
-    return SideBySide(example=example, tokens=example.tokens, computation=computation, scale=scale, noun="sentence")
+class RunningExample(HeadsSource):
+    """The tokens of the running example, and the heads of its model; random ones where it has none."""
+
+    title = message("The running example")
+
+    def side_by_side(self, example: HeadsExample) -> HeadsTrace:
+        """What enters a layer of a model, and that layer's heads; or a row of an embedding table for each token.
+
+        As in the running example, the table has a stream of its own.
+        """
+        trace = run_example(example.sized)
+        running, example = trace.example, replace(example, running=trace.example)
+        model = running.given_by.model(running)
+        if model is None:
+            table = embedding_table(max(trace.ids) + 1, example.d_model, generator(running.seed, "embedding"))
+            x, module = embed(torch.tensor(trace.ids), table), draw_module(example, generator(running.seed))
+        else:
+            x, module = trace.x, projected(model.layers[running.layer - 1].attention)
+        return through_heads(example, trace.tokens, x, module, trained=trace.trained, added=trace.added)
 
 
-NOTEBOOK_SEED = 42  # with which all notebooks begin
-WIDE_TOKENS = 10
-DrawnHeads = tuple[Float[Tensor, "tokens d_model"], MultiHeadAttention]
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Notebook(HeadsSource):
+    """What a notebook fixes: tokens, sizes, bias and seed. Its `vectors` come first in the stream of random numbers.
 
-
-def tensors_of_heads(example: HeadsExample) -> DrawnHeads:
-    """The vectors and the module. What a notebook fixes is the same for all; only the dropout is each learner's own."""
-    preset = HEADS_PRESETS[example.source]
-    if not preset.fixed:
-        return preset.draw(example)
-    x, shared = notebook_tensors(example.source)
-    return x, replace(shared, dropout=example.dropout)
-
-
-@functools.cache
-def notebook_tensors(source: HeadsSource) -> DrawnHeads:
-    """What a notebook fixes, drawn once: the wide maps are a million numbers. Shared by all: never change it."""
-    preset = HEADS_PRESETS[source]
-    return preset.draw(HeadsExample(source=source, **preset.fixed))
-
-
-def draw_sentence_heads(example: HeadsExample) -> DrawnHeads:
-    """A row of an embedding table for each token, as in the running example; the module has a stream of its own.
-
-    Or what enters a layer of a model, and that layer's heads.
+    After them it draws some modules that are not shown, then the one that is: its own, or PyTorch's (`built_in`).
     """
-    if example.learnt is not None:
-        sized = model_of_heads(example)
-        heads = projected(model_of(sized).layers[sized.layer - 1].attention)
-        return run_example(sized).x, replace(heads, dropout=example.dropout)
-    table = embedding_table(max(example.ids) + 1, example.d_model, generator(example.seed, "embedding"))
-    return embed(torch.tensor(example.ids), table), draw_module(example, generator(example.seed))
+
+    title: Message
+    tokens: tuple[str, ...]
+    d_model: int
+    n_heads: int
+    bias: bool = False
+    vectors: "Callable[[Notebook, torch.Generator], Tensor] | None" = None
+    modules_before: int = 0
+    built_in: bool = False
+    remark: Message | str
+
+    fixed = True
+
+    def taken(self, running: Example) -> Example:
+        """Mask and scaling."""
+        return Example(seed=NOTEBOOK_SEED, causal=running.causal, scaling=running.scaling)
+
+    def side_by_side(self, example: HeadsExample) -> SideBySide:
+        """The way of its vectors through its heads."""
+        return through_heads(example, self.tokens, *self.tensors)
+
+    @cached_property
+    def tensors(self) -> DrawnHeads:
+        """Drawn once: the wide maps are a million numbers. Shared by all: never change it."""
+        random = generator(NOTEBOOK_SEED)
+        x = self.vectors(self, random)
+        for _ in range(self.modules_before):
+            draw_module(self, random)
+        return x, draw_builtin(self, random) if self.built_in else draw_module(self, random)
 
 
-def model_of_heads(example: HeadsExample) -> Example:
-    """The running example's model with the sizes of this lesson: d_k and d_v are d_model divided by the heads.
+class WideNotebook(Notebook):
+    """One whose vectors come after its module."""
 
-    A model that brings its sizes keeps them.
-    """
-    if example.learnt.brings_sizes:
-        return example.learnt
-    d_head = example.d_model // example.n_heads
-    return replace(example.learnt, d_model=example.d_model, d_k=d_head, d_v=d_head, n_heads=example.n_heads)
+    @cached_property
+    def tensors(self) -> DrawnHeads:
+        """Drawn once, too."""
+        return wide_tensors(self, generator(NOTEBOOK_SEED))
 
 
-def draw_journey_heads(example: HeadsExample) -> DrawnHeads:
-    """The six vectors of 3 numbers, each written twice side by side."""
-    return journey_twice(), draw_module(example, generator(example.seed))
+class DrawnSentences(Notebook):
+    """Two sentences, whose queries, keys and values are drawn and not projected."""
+
+    projects = False
+
+    def side_by_side(self, example: HeadsExample) -> SideBySide:
+        """To attention, sentences are what heads are."""
+        random, sizes = generator(NOTEBOOK_SEED), (self.n_heads, len(self.tokens), self.d_model)
+        q, k, v = (torch.randn(sizes, generator=random) for _ in "qkv")
+        scale = scale_of_heads(self.d_model, example.running.scaling)
+        inputs = {"q": q, "k": k, "v": v, "may_attend": example.may_attend(sizes[1]), "scale": scale}
+        said = names_of_heads(names(self.tokens), inputs, self.n_heads, self.d_model, self.d_model, "sentence")
+        computation = Computation(attend_and_join, inputs, said)
+        return SideBySide(example=example, tokens=self.tokens, computation=computation, scale=scale, noun="sentence")
 
 
-def journey_twice() -> Float[Tensor, "tokens d_model"]:
-    """The six vectors of the sentence, each written twice side by side."""
-    x = torch.tensor(JOURNEY_X)
-    return torch.cat([x, x], dim=-1)
+def journey_twice(notebook: Notebook, random: torch.Generator) -> Float[Tensor, "tokens d_model"]:
+    """The six vectors of the sentence, of 3 numbers each, each written twice side by side."""
+    return torch.tensor(JOURNEY_X).repeat(1, 2)
 
 
-def draw_journey_builtin(example: HeadsExample) -> DrawnHeads:
-    """PyTorch's own module comes after the notebook's in the stream."""
-    random = generator(example.seed)
-    draw_module(example, random)
-    return journey_twice(), draw_builtin(example, random)
-
-
-def draw_modules_heads(example: HeadsExample) -> DrawnHeads:
-    """The vectors and the notebook's own module."""
-    x, random = modules_stream(example)
-    return x, draw_module(example, random)
-
-
-def draw_modules_builtin(example: HeadsExample) -> DrawnHeads:
-    """Two modules come before PyTorch's own in the stream: the one that is shown and the one that is trained."""
-    x, random = modules_stream(example)
-    for _ in ("shown", "trained"):
-        draw_module(example, random)
-    return x, draw_builtin(example, random)
-
-
-def modules_stream(example: HeadsExample) -> tuple[Float[Tensor, "tokens d_model"], torch.Generator]:
-    """The vectors, and the generator that drew them: a table of 50 rows, then the three maps of a single head."""
-    random = generator(example.seed)
-    table = torch.randn(50, example.d_model, generator=random)
+def rows_of_modules(notebook: Notebook, random: torch.Generator) -> Float[Tensor, "tokens d_model"]:
+    """Rows of a table of 50; after it come the three maps of a single head."""
+    table = torch.randn(50, notebook.d_model, generator=random)
     for _ in "qkv":
-        draw_linear(example.d_model, 6, bias=False, generator=random)
-    return embed(torch.tensor(example.ids), table), random
+        draw_linear(notebook.d_model, 6, bias=False, generator=random)
+    return embed(torch.tensor(PRESETS["modules"].ids), table)
 
 
-def draw_builtin(example: HeadsExample, random: torch.Generator) -> MultiHeadAttention:
+def draw_builtin(notebook: Notebook, random: torch.Generator) -> MultiHeadAttention:
     """The heads of nn.MultiheadAttention without bias, whose weights come next in the stream."""
-    W_o, packed = draw_pytorch_maps(example.d_model, bias=False, random=random)
+    W_o, packed = draw_pytorch_maps(notebook.d_model, bias=False, random=random)
     W_q, W_k, W_v = (W.T.contiguous() for W in packed.chunk(3))
-    return MultiHeadAttention(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o, n_heads=example.n_heads, dropout=example.dropout)
+    return MultiHeadAttention(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o, n_heads=notebook.n_heads)
 
 
 def draw_pytorch_maps(d_model: int, *, bias: bool, random: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -303,100 +304,81 @@ def draw_pytorch_maps(d_model: int, *, bias: bool, random: torch.Generator) -> t
     return W_o, torch.nn.init.xavier_uniform_(torch.empty(3 * d_model, d_model), generator=random)
 
 
-def planted_heads(n_tokens: int, dropout: float, seed: int) -> DrawnHeads:
-    """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
-    _, _, random = wide_stream(WIDE_TOKENS, dropout, seed)
-    draw_pytorch_maps(512, bias=True, random=random)
-    x = torch.randn(n_tokens, 64, generator=random)
-    x[1] += 0.5 * x[4]
-    x[2] += 0.5 * x[5]
-    return x, MultiHeadAttention.draw(64, 4, bias=True, dropout=dropout, generator=random)
-
-
-def wide_heads(n_tokens: int, dropout: float, seed: int) -> DrawnHeads:
-    """The vectors and the module of the wide preset."""
-    return wide_stream(n_tokens, dropout, seed)[:2]
-
-
-def wide_stream(n_tokens: int, dropout: float, seed: int) -> tuple[Tensor, MultiHeadAttention, torch.Generator]:
-    """The vectors and the module of the wide preset, and the generator that drew them.
-
-    The drawn queries, keys and values come first, then the module, then two sentences, of which one is kept.
-    """
-    random = generator(seed)
+def wide_tensors(wide: Notebook, random: torch.Generator) -> DrawnHeads:
+    """Queries, keys and values that are only drawn come first, then the module, then two sentences: one is kept."""
     for _ in "qkv":
         torch.randn(2, 4, 8, generator=random)
-    module = MultiHeadAttention.draw(512, 8, bias=True, dropout=dropout, generator=random)
-    return torch.randn(2, n_tokens, 512, generator=random)[0], module, random
+    module = draw_module(wide, random)
+    return torch.randn(2, len(wide.tokens), wide.d_model, generator=random)[0], module
 
 
-def draw_module(example: HeadsExample, random: torch.Generator) -> MultiHeadAttention:
-    """The module with the sizes of the example; its weights come next in the stream."""
-    sizes = {"bias": example.bias, "dropout": example.dropout}
-    return MultiHeadAttention.draw(example.d_model, example.n_heads, **sizes, generator=random)
+def planted_vectors(notebook: Notebook, random: torch.Generator) -> Float[Tensor, "tokens d_model"]:
+    """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
+    wide_tensors(WIDE, random)
+    draw_pytorch_maps(WIDE.d_model, bias=True, random=random)
+    x = torch.randn(len(notebook.tokens), notebook.d_model, generator=random)
+    x[1] += 0.5 * x[4]
+    x[2] += 0.5 * x[5]
+    return x
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeadsPreset:
-    """One source of the example. `fixed` holds the choices that a notebook makes, named as in `HeadsExample`."""
-
-    title: Message
-    fixed: dict[str, object]
-    draw: Callable[[HeadsExample], DrawnHeads] | None = None
-    remark: Message | str = ""
+def draw_module(sizes: "Notebook | HeadsExample", random: torch.Generator) -> MultiHeadAttention:
+    """The module with these sizes; its weights come next in the stream."""
+    return MultiHeadAttention.draw(sizes.d_model, sizes.n_heads, bias=sizes.bias, generator=random)
 
 
-def fixed_by_notebook(
-    *tokens: str, d_model: int, n_heads: int, bias: bool, ids: tuple[int, ...] | None = None
-) -> dict[str, object]:
-    """What a notebook fixes, named as in `HeadsExample`."""
-    sizes = {"d_model": d_model, "n_heads": n_heads, "bias": bias, "seed": NOTEBOOK_SEED}
-    return {"tokens": tokens, "ids": ids or tuple(range(len(tokens)))} | sizes
-
-
-BUILT_IN = message("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here.")
-JOURNEY_FIXED = fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False)
-MODULES_FIXED = fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)
-HEADS_PRESETS: dict[str, HeadsPreset] = {
-    "sentence": HeadsPreset(title=message("The running example"), fixed={}, draw=draw_sentence_heads),
-    "journey": HeadsPreset(
+NUMBERED = tuple(f"token {number}" for number in range(1, 11))  # tokens that have no name
+BUILT_IN = {
+    "built_in": True,
+    "remark": message("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here."),
+}
+OF_JOURNEY = {"tokens": JOURNEY_TOKENS, "d_model": 6, "n_heads": 2}
+OF_MODULES = {"tokens": PRESETS["modules"].tokens, "d_model": 8, "n_heads": 2}
+WIDE = WideNotebook(
+    title=message("512 features, 8 heads"),
+    tokens=NUMBERED,
+    d_model=512,
+    n_heads=8,
+    bias=True,
+    remark=message("These are the sizes of the first transformer. The notebook uses no mask here."),
+)
+HEADS_PRESETS: dict[str, HeadsSource] = {
+    "sentence": RunningExample(),
+    "journey": Notebook(
         title=message("Your journey, twice over"),
-        fixed=JOURNEY_FIXED,
-        draw=draw_journey_heads,
+        vectors=journey_twice,
         remark=message("The notebook shows it without the mask, then with it."),
+        **OF_JOURNEY,
     ),
-    "journey_builtin": HeadsPreset(
-        title=message("Your journey, built-in"),
-        draw=draw_journey_builtin,
-        remark=BUILT_IN,
-        fixed=JOURNEY_FIXED,
+    "journey_builtin": Notebook(
+        title=message("Your journey, built-in"), vectors=journey_twice, modules_before=1, **BUILT_IN, **OF_JOURNEY
     ),
-    "modules": HeadsPreset(
+    "modules": Notebook(
         title=message("The cat sat down, 2 heads"),
-        draw=draw_modules_heads,
+        vectors=rows_of_modules,
         remark=message("The notebook uses no mask here."),
-        fixed=MODULES_FIXED,
+        **OF_MODULES,
     ),
-    "modules_builtin": HeadsPreset(
-        title=message("The cat sat down, built-in"), draw=draw_modules_builtin, remark=BUILT_IN, fixed=MODULES_FIXED
+    "modules_builtin": Notebook(
+        title=message("The cat sat down, built-in"), vectors=rows_of_modules, modules_before=2, **BUILT_IN, **OF_MODULES
     ),
-    "wide": HeadsPreset(
-        title=message("512 features, 8 heads"),
-        draw=lambda example: wide_heads(len(example.tokens), example.dropout, example.seed),
-        fixed=fixed_by_notebook(*map("token {}".format, range(1, WIDE_TOKENS + 1)), d_model=512, n_heads=8, bias=True),
-        remark=message("These are the sizes of the first transformer. The notebook uses no mask here."),
-    ),
-    "planted": HeadsPreset(
+    "wide": WIDE,
+    "planted": Notebook(
         title=message("The mat, 64 features"),
-        draw=lambda example: planted_heads(len(example.tokens), example.dropout, example.seed),
-        fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
+        vectors=planted_vectors,
+        tokens=PRESETS["mat"].tokens,
+        d_model=64,
+        n_heads=4,
+        bias=True,
         remark=message(
             "“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it."
         ),
     ),
-    "drawn": HeadsPreset(
+    "drawn": DrawnSentences(
         title=message("Two sentences at once"),
-        fixed=fixed_by_notebook(*map("token {}".format, range(1, 5)), d_model=8, n_heads=1, bias=False),
+        tokens=NUMBERED[:4],
+        d_model=8,
+        n_heads=2,
         remark=message(
             "Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there."
         ),
@@ -436,7 +418,7 @@ def in_training(trace: SideBySide, kept: Float[Tensor, "heads queries keys"] | N
     """The same in training mode: the weights that are kept, drawn from the seed if not given, and others dropped."""
     p = trace.example.dropout
     if kept is None:
-        kept = draw_kept(trace.heads.weights, p, generator(trace.example.seed, "dropout"))
+        kept = draw_kept(trace.heads.weights, p, generator(trace.seed, "dropout"))
     return replace(trace.computation, inputs={**trace.computation.inputs, "kept": kept, "p": p})
 
 

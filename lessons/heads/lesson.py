@@ -100,13 +100,13 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     trace = run_heads(choices.example)
     view = {"slices": slices_step, "attend": attend_step, "dropout": dropout_step}.get(choices.step, way_step)
     figures, code = view(trace, choices)
-    parameters = (parameters_table(trace),) if isinstance(trace, HeadsTrace) else ()
+    parameters = () if trace.module is None else (parameters_table(trace),)
     return Screen(
         formula=heads_formula(trace),
         figures=(*figures, *parameters),
         code=code,
         remarks=notice_model(trace),
-        ask=question_picker("heads", QUESTIONS, trace.example.seed, trace, choices.head),
+        ask=question_picker("heads", QUESTIONS, trace.seed, trace, choices.head),
         derive=partial(derive_number, trace, choices.head),
     )
 
@@ -147,7 +147,7 @@ def way_step(trace: HeadsTrace, choices: Choices) -> tuple[tuple[Figure, ...], C
 def code_of_step(trace: SideBySide, computation: Computation, choices: Choices) -> Code:
     """What a step computes, and of heads that are too wide to be written what it shows of that."""
     step, function, inputs = choices.step, computation.function, dict(computation.inputs)
-    wide = isinstance(trace, HeadsTrace) and too_wide(trace.module)
+    wide = trace.module is not None and too_wide(trace.module)
     if wide:
         most = MOST_FEATURES if step == "split" else FEW
         inputs = {name: shown_part(name, value, trace.n_heads, most) for name, value in inputs.items()}

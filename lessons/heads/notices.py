@@ -26,7 +26,7 @@ def notice_difference(trace: SideBySide) -> tuple[Message, ...]:
     difference = head_difference(trace.heads)
     if difference is None:
         return (message("Every query sees a single key here, so all heads give the same weights."),)
-    things = message("heads") if isinstance(trace, HeadsTrace) else message("sentences")
+    things = message("sentences") if trace.module is None else message("heads")
     measured = message(
         "{verdict}: on average two of them place {mean}% of a row's weight on different keys (0%: the same row, "
         "100%: no key in common). Rows differ from uniform attention by {uniform}% on average.",
@@ -175,7 +175,7 @@ def numbers_of_heads(heads: list[tuple[int]]) -> ListOf:
 
 def notice_model(trace: SideBySide) -> tuple[Message, ...]:
     """What the heads of this model do otherwise than multi-head attention does as a rule."""
-    if not isinstance(trace, HeadsTrace) or trace.trained is None:
+    if trace.trained is None:
         return ()
     said = []
     if trace.module.rotary is not None:

@@ -6,7 +6,7 @@ Each is about the tensors of that lesson, not those of the running example, and 
 import torch
 
 from attention_core.weights import count_weights
-from lessons.heads.example import HeadsTrace, SideBySide, divisors, home_of
+from lessons.heads.example import SideBySide, divisors, home_of
 from lessons.heads.slices_view import compute_reach
 from lessons.kit.questions import (
     asks_about,
@@ -69,7 +69,7 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
 @beyond_figure
 def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """The number of heads is not in the number of parameters."""
-    if not isinstance(trace, HeadsTrace) or not trace.usual_sizes:
+    if not trace.usual_sizes:
         return None
     h, d_model = trace.n_heads, trace.x.shape[-1]
     others = [other for other in divisors(d_model) if other != h]
@@ -163,7 +163,7 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Every head reads every feature of X; only a sliced one would not. None where a change is too small to tell."""
-    if not isinstance(trace, HeadsTrace) or trace.n_heads == 1 or trace.x.shape[-1] % trace.n_heads:
+    if trace.module is None or trace.n_heads == 1 or trace.x.shape[-1] % trace.n_heads:
         return None
     reach = compute_reach(trace).result
     place, sliced = below(len(reach.features), random), bool(below(2, random))
@@ -230,7 +230,7 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
 
 def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Heads own neighbouring features. None with a single head."""
-    if not isinstance(trace, HeadsTrace) or trace.n_heads == 1:
+    if trace.module is None or trace.n_heads == 1:
         return None
     h, d_head = trace.n_heads, trace.d_head
     feature = below(h * d_head, random)
@@ -357,7 +357,7 @@ def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Questio
 def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Each head has a whole matrix of weights. Always possible."""
     h, n, d_head = sizes(3, random)
-    if isinstance(trace, HeadsTrace):
+    if trace.module is not None:
         prompt = message(
             "A model has {heads} heads of {d_head} features, and there are {tokens} tokens. What is the shape "
             "of the tensor with all attention weights, heads first?",

@@ -84,7 +84,7 @@ def compute_reach(trace: HeadsTrace) -> Computation:
     """What each head can see, of heads that project and of heads that are sliced."""
     inputs = {name: trace.computation.inputs[name] for name in ("x", "may_attend", "scale")}
     features = shown_features(trace.x.shape[-1], trace.n_heads)
-    inputs |= {"module": trace.module, "features": features, "seed": trace.example.seed}
+    inputs |= {"module": trace.module, "features": features, "seed": trace.seed}
     return Computation(reach_of_both, inputs | ({} if trace.added is None else {"positions": trace.added}))
 
 
@@ -110,7 +110,7 @@ def slices_figure(trace: HeadsTrace, reach: Reach) -> Matrices:
     sliced = changes_of(trace, computation, "sliced", message("each head has a slice"))
     notice = notice_reach(trace, reach)
     if trace.trained is not None:
-        notice += (message("The heads with a slice are untrained (seed {seed}).", seed=trace.example.seed),)
+        notice += (message("The heads with a slice are untrained (seed {seed}).", seed=trace.seed),)
     return heads_figure(trace, notice, bands=((*projected, *sliced),), first="projected", numbered=True)
 
 

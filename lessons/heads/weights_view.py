@@ -4,8 +4,8 @@ from dataclasses import replace
 from functools import cache
 
 from attention_core.arrays import row_sum
-from lessons.example.trained_layer import Job
-from lessons.heads.example import HeadsTrace, SideBySide
+from lessons.example.source import Job
+from lessons.heads.example import SideBySide
 from lessons.heads.notices import notice_difference, notice_dropout, was_dropped
 from lessons.heads.tensors_view import heads_figure
 from lessons.kit.matrices import KEYS, QUERIES, single_axis, token_axis, traced_matrix
@@ -119,7 +119,7 @@ def weights_of(
 
 def called(trace: SideBySide, number: int) -> Message:
     """A head, or a sentence of a batch, as it is counted from 1."""
-    if isinstance(trace, HeadsTrace):
+    if trace.module is not None:
         return message("head {number}", number=number + 1)
     return message("sentence {number}", number=number + 1)
 

@@ -9,7 +9,6 @@ from attention_core.attention import AttentionTrace, attend
 from attention_core.randomness import generator
 from attention_core.tasks import Task
 from lessons.example.example import Example, ExampleTrace, run_afresh, whose_weights
-from lessons.example.task_models import Trained
 from lessons.kit.attention_notices import largest, notice_row
 from lessons.kit.edit_notices import edit_remarks
 from lessons.screen.message import Message, Percent, Token, message
@@ -118,13 +117,11 @@ def what_row_says(names: Sequence[Token], attention: AttentionTrace, query: int)
 
 def ribbon_moments(example: ExampleTrace, head: int) -> tuple[RibbonMoment, ...]:
     """The head at the moments of its training so far, the present one last; that alone where there was none."""
-    trained = example.trained
-    if not isinstance(trained, Trained):
-        return (ribbon_moment(example.example, head),)
-    before = sorted(updates for updates in trained.recording.weights if updates < trained.updates)
+    now = example.example
+    before = now.given_by.earlier(now)
     step = max(1, math.ceil(len(before) / (MOST_MOMENTS - 1)))
-    shown = (*before[::step], trained.updates)
-    return tuple(ribbon_moment(replace(example.example, updates=updates), head) for updates in shown)
+    shown = (*before[::step], now.updates)
+    return tuple(ribbon_moment(replace(now, updates=updates), head) for updates in shown)
 
 
 @functools.lru_cache(maxsize=256)
@@ -147,23 +144,13 @@ def ribbon_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
 
 def how_good(trace: ExampleTrace) -> Message:
     """How good the model is by now; whose weights they are where it is not one that is being trained."""
-    trained = trace.trained
-    if not isinstance(trained, Trained):
-        return whose_weights(trace)
-    return message(
-        "After {updates} of {steps} updates: {right} of {count} new answers right.",
-        updates=trained.updates,
-        steps=trained.recording.settings.steps,
-        count=trained.answers,
-        right=round(trained.evaluation.accuracy * trained.answers),
-    )
+    return (trace.trained and trace.trained.so_far) or whose_weights(trace)
 
 
 def words_that_fit(trace: ExampleTrace) -> tuple[str, ...]:
     """The tokens that stand last in sentences of the model's task; none where it has no task."""
-    if not isinstance(trace.trained, Trained):
-        return ()
-    return last_tokens(trace.trained.source.task)
+    task = trace.example.given_by.task
+    return () if task is None else last_tokens(task)
 
 
 @functools.lru_cache(maxsize=32)
@@ -175,4 +162,4 @@ def last_tokens(task: Task) -> tuple[str, ...]:
 
 def sentence_with_last(trace: ExampleTrace, word: str) -> str:
     """The text of the same sentence with another last word."""
-    return (" " if trace.trained.source.words else "").join((*trace.tokens[:-1], word))
+    return trace.example.given_by.joined((*trace.tokens[:-1], word))

@@ -9,7 +9,7 @@ from attention_core.masks import causal_mask
 from attention_core.permutation import Permutation, attend_in_both_orders, attend_with_positions
 from attention_core.positions import PositionKind, add_positions
 from lessons.example.edits import apply_edits
-from lessons.example.example import ExampleTrace, heads_of, model_of, whose_weights
+from lessons.example.example import ExampleTrace, heads_of, whose_weights
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Step
 from lessons.trace.computation import Computation
@@ -88,7 +88,7 @@ def without_own_positions(trace: ExampleTrace) -> ExampleTrace:
     """
     x = trace.x
     if vectors_in_x(trace):
-        norm = model_of(trace.example).layers[0].norm
+        norm = trace.example.given_by.model(trace.example).layers[0].norm
         bare = trace.trained.embedded if norm is None else norm(trace.trained.embedded)
         edits = tuple(edit for edit in trace.example.edits if edit.matrix == "x")
         x = apply_edits({"x": bare}, edits, trace.row_ids)["x"]
@@ -102,7 +102,7 @@ def vectors_in_x(trace: ExampleTrace) -> bool:
     """True where X is the sum of rows of the embedding table and a vector for each position."""
     if trace.trained is None or trace.example.layer > 1:
         return False
-    return model_of(trace.example).positions(len(trace.tokens))[0] is not None
+    return trace.example.given_by.model(trace.example).positions(len(trace.tokens))[0] is not None
 
 
 def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:

@@ -34,7 +34,7 @@ def rows_view(example: ExampleTrace, head: int, kind: PositionKind) -> View:
     found = computation.result
     band = turned_vectors(example, computation) if rotary else added_rows(example, computation, kind)
     notice = notice_turned(example, found) if rotary else notice_added(example, found, kind)
-    random = rotary or kind == "learned" or example.example.source != "journey"
+    random = rotary or kind == "learned" or not example.example.given_by.writes_x
     figure = Matrices(
         key="positions_figure",
         name=message("Shuffled tokens, and positions"),

@@ -29,7 +29,7 @@ class Beside:
 
 def beside_pytorch(trace: HeadsTrace, may_attend: Bool[Tensor, "tokens tokens"]) -> Beside:
     """Both divide by √d_head, as nn.MultiheadAttention does, though scaling may be switched off."""
-    scale = scale_of_heads(trace.d_head, replace(trace.example, scaling=True))
+    scale = scale_of_heads(trace.d_head)
     inputs = inputs_of_module(trace.module, trace.x, may_attend, scale, trace.added)
     computation = Computation(many_heads, inputs, trace.computation.names)
     ours = replace(trace, scale=scale, computation=computation)

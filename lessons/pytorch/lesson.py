@@ -80,7 +80,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         figures=tuple(figures_of(beside, choices)),
         code=code_of_view(beside, choices.view),
-        ask=question_picker("pytorch", QUESTIONS, trace.example.seed, parity, names(trace.tokens)),
+        ask=question_picker("pytorch", QUESTIONS, trace.seed, parity, names(trace.tokens)),
         derive=partial(derive_beside_pytorch, beside),
         remarks=(
             *notice_model(trace),

@@ -12,9 +12,9 @@ from attention_core.arrays import Array, namespace
 from attention_core.embeddings import embed
 from attention_core.language_model import language_model
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
-from lessons.example.example import DEFAULT_SENTENCE, MAX_TOKENS, ExampleTrace, whose_vectors
-from lessons.example.language_model_layer import LANGUAGE
+from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.example.language_model_text import shown
+from lessons.example.source import DEFAULT_SENTENCE, MAX_TOKENS
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, traced_matrix
 from lessons.kit.questions import question_picker
@@ -105,7 +105,7 @@ def compute_rows(example: ExampleTrace) -> Computation:
     rows = sorted(set(ids))
     table = example.fetched[[ids.index(token_id) for token_id in rows]]
     names = Names(SENTENCES, {"tokens": example.names, "row": rows})
-    if chosen.source != "sentence":  # a notebook, or a task, gives the tokens
+    if not chosen.given_by.cuts_text:  # a notebook, or a task, gives the tokens
         numbered = torch.tensor([rows.index(token_id) for token_id in ids])
         return Computation(look_up_tokens, {"rows": numbered, "table": table}, names)
     text = clean_text(chosen.text).text
@@ -189,7 +189,7 @@ class Lookup:
 
 def look_up(example: ExampleTrace, text: str) -> Lookup:
     """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
-    if example.example.source == LANGUAGE:
+    if example.example.given_by.cuts_words:
         return in_pieces(example, text)
     tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
     vocabulary, table = table_of(example)

@@ -23,7 +23,7 @@ from attention_core.distances import alibi_slopes, distances, with_global_tokens
 from attention_core.embeddings import rotate
 from attention_core.heads import mean_of_groups, share_heads, split_heads
 from lessons.example.example import ExampleTrace, projection_of, run_example
-from lessons.example.second_sentence import followed_by, takes_second
+from lessons.example.second_sentence import followed_by
 from lessons.screen.message import ListOf, Message, Numeral, message
 from lessons.trace.computation import Computation
 from lessons.trace.head import HEAD_SENTENCES, head_inputs, head_names, one_head, project
@@ -227,7 +227,7 @@ def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second:
     In cross-attention the `second` sentence asks the example's own; without one, its second half asks the first.
     """
     asked_heads, cut = example.example.n_heads, 0
-    if kind == "cross" and second.strip() and takes_second(example.example):
+    if kind == "cross" and second.strip() and example.example.given_by.takes_text:
         example, cut = followed_by(example, second), len(example.tokens)
     elif kind == "cross":
         cut = len(example.tokens) // 2

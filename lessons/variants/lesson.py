@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from functools import partial
 
-from lessons.example.example import MAX_TOKENS, ExampleTrace, whose_weights
+from lessons.example.example import ExampleTrace, whose_weights
+from lessons.example.source import MAX_TOKENS
 from lessons.kit.matrices import BELOW_CONTROLS, KEYS, QUERIES, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import SecondSentence

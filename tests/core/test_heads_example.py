@@ -13,8 +13,9 @@ from attention_core.heads import MultiHeadAttention, split_heads
 from attention_core.masks import causal_mask, full_mask
 from attention_core.parity import compare_with_pytorch, shapes_of_batch
 from attention_core.randomness import generator
-from lessons.example.example import MAX_TOKENS, Example, run_example
+from lessons.example.example import Example, run_example
 from lessons.example.presets import JOURNEY_X
+from lessons.example.source import MAX_TOKENS
 from lessons.heads.example import (
     HEADS_PRESETS,
     HeadsExample,
@@ -32,22 +33,24 @@ PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
 WITH_MODULE = [key for key in HEADS_PRESETS if key != "drawn"]
 
 
-def words(count):
-    return {"tokens": tuple("abcdefghijkl"[:count]), "ids": tuple(range(count))}
+def words(count, **choices):
+    return Example(source="sentence", text=" ".join("abcdefghijkl"[:count]), **choices)
 
 
 @st.composite
 def examples(draw):
     d_model = draw(st.integers(1, 16))
     return HeadsExample(
-        **words(draw(st.integers(1, MAX_TOKENS))),
+        running=words(
+            draw(st.integers(1, MAX_TOKENS)),
+            seed=draw(st.integers(0, 10_000)),
+            causal=draw(st.booleans()),
+            scaling=draw(st.booleans()),
+        ),
         d_model=d_model,
         n_heads=draw(st.sampled_from(divisors(d_model))),
         bias=draw(st.booleans()),
         dropout=draw(st.sampled_from([0.0, 0.1, 0.5, 0.9])),
-        seed=draw(st.integers(0, 10_000)),
-        causal=draw(st.booleans()),
-        scaling=draw(st.booleans()),
     )
 
 
@@ -121,7 +124,7 @@ def test_a_preset_is_what_its_notebook_computes(key, causal):
     with torch.random.fork_rng(), torch.no_grad():
         x, layers, n_heads = NOTEBOOKS[key]()
         weights, output = heads_by_hand(x, layers, n_heads, causal)
-    trace = run_heads(HeadsExample(source=key, causal=causal))
+    trace = run_heads(HeadsExample(source=key, running=Example(causal=causal)))
     module = trace.module
     assert torch.equal(trace.x, x)
     for name, layer in zip("qkvo", layers, strict=True):
@@ -130,7 +133,7 @@ def test_a_preset_is_what_its_notebook_computes(key, causal):
         assert (b is None and layer.bias is None) or torch.equal(b, layer.bias)
     torch.testing.assert_close(trace.heads.weights, weights, atol=1e-6, rtol=0)
     torch.testing.assert_close(trace.output, output, atol=1e-6, rtol=0)
-    assert trace.n_heads == n_heads and trace.tokens == HEADS_PRESETS[key].fixed["tokens"]
+    assert trace.n_heads == n_heads and trace.tokens == HEADS_PRESETS[key].tokens
 
 
 BUILT_IN = {"journey_builtin": journey_builtin_notebook, "modules_builtin": modules_builtin_notebook}
@@ -142,9 +145,9 @@ def test_a_built_in_preset_is_what_pytorchs_own_module_gives_in_its_notebook(key
         x, theirs = BUILT_IN[key]()
         batch = x.unsqueeze(1)
         output, averaged = theirs(batch, batch, batch)
-    trace = run_heads(HeadsExample(source=key, causal=False))
+    trace = run_heads(HeadsExample(source=key, running=Example(causal=False)))
     packed = [getattr(trace.module, f"W_{name}").T for name in "qkv"]
-    assert torch.equal(trace.x, x) and trace.tokens == HEADS_PRESETS[key].fixed["tokens"]
+    assert torch.equal(trace.x, x) and trace.tokens == HEADS_PRESETS[key].tokens
     assert torch.equal(torch.cat(packed), theirs.in_proj_weight)
     assert torch.equal(trace.module.W_o, theirs.out_proj.weight.T)
     torch.testing.assert_close(trace.output, output.squeeze(1), atol=1e-6, rtol=0)
@@ -163,7 +166,7 @@ def test_two_sentences_at_once_are_the_drawn_queries_keys_and_values(causal):
     if causal:
         scores = scores.masked_fill(torch.tril(torch.ones(4, 4)) == 0, -1e9)
     weights = torch.softmax(scores, dim=-1)
-    trace = run_heads(HeadsExample(source="drawn", causal=causal))
+    trace = run_heads(HeadsExample(source="drawn", running=Example(causal=causal)))
     assert not isinstance(trace, HeadsTrace) and trace.noun == "sentence" and trace.tokens[3] == "token 4"
     assert torch.equal(trace.heads.q, q) and torch.equal(trace.heads.k, k) and torch.equal(trace.heads.v, v)
     torch.testing.assert_close(trace.heads.weights, weights, atol=1e-6, rtol=0)
@@ -172,14 +175,17 @@ def test_two_sentences_at_once_are_the_drawn_queries_keys_and_values(causal):
 
 def test_a_preset_leaves_mask_scaling_and_dropout_to_the_learner_and_fixes_the_rest():
     running = run_example(Example(source="sentence", text="a b", seed=7, causal=False, scaling=False))
-    example = run_heads(heads_example(running, "journey", dropout=0.3)).example
-    assert (example.causal, example.scaling, example.dropout) == (False, False, 0.3)
-    assert (example.d_model, example.n_heads, example.seed, example.bias) == (6, 2, 42, False)
+    trace = run_heads(heads_example(running, "journey", dropout=0.3))
+    assert trace.heads.visible.all() and trace.scale == 1.0
+    assert (trace.example.dropout, trace.module.dropout) == (0.3, 0.3)
+    assert (trace.x.shape[-1], trace.n_heads, trace.seed, trace.module.b_o) == (6, 2, 42, None)
 
 
 @pytest.mark.parametrize("key", [key for key in WITH_MODULE if HEADS_PRESETS[key].fixed])
 def test_what_a_notebook_fixes_is_drawn_once_and_each_has_a_dropout_of_its_own(key):
-    one, other = (run_heads(HeadsExample(source=key, dropout=p, causal=p > 0.2, seed=5)) for p in (0.1, 0.3))
+    one, other = (
+        run_heads(HeadsExample(source=key, dropout=p, running=Example(causal=p > 0.2, seed=5))) for p in (0.1, 0.3)
+    )
     assert one.module.W_o is other.module.W_o and one.x is other.x
     assert (one.module.dropout, other.module.dropout) == (0.1, 0.3)
 
@@ -191,7 +197,7 @@ def test_the_sentence_seed_mask_and_scaling_are_those_of_the_running_example():
     running = run_example(Example(source="sentence", text="no no yes", d_model=6, seed=11, causal=False, scaling=False))
     example = heads_example(running, "sentence", d_model=6, n_heads=3, bias=True)
     trace = run_heads(example)
-    assert trace.tokens == ("no", "no", "yes") and example.seed == 11
+    assert trace.tokens == ("no", "no", "yes") and trace.seed == 11
     assert torch.equal(trace.x, running.x)
     twin = MultiHeadAttention.draw(6, 3, bias=True, generator=generator(11))
     output, inside = twin(trace.x, scale=1.0)
@@ -202,7 +208,7 @@ def test_the_sentence_seed_mask_and_scaling_are_those_of_the_running_example():
 @given(examples())
 def test_every_tensor_follows_from_the_one_before(example):
     trace = run_heads(example)
-    n, d_model, h = len(example.tokens), example.d_model, example.n_heads
+    n, d_model, h = len(trace.tokens), example.d_model, example.n_heads
     for role in "qkv":
         whole, W, b = getattr(trace, role), getattr(trace.module, f"W_{role}"), getattr(trace.module, f"b_{role}")
         torch.testing.assert_close(whole, trace.x @ W + (b if example.bias else 0))
@@ -223,8 +229,7 @@ def test_every_tensor_follows_from_the_one_before(example):
     ("choices", "message"),
     [
         ({"d_model": 17, "n_heads": 1}, "d_model goes from 1 to 16, but got 17"),
-        ({"tokens": (), "ids": ()}, "a sentence has 1 to 12 tokens"),
-        ({"tokens": ("a", "b"), "ids": (0,)}, "2 tokens and 1 ids"),
+        ({"d_model": 0, "n_heads": 1}, "d_model goes from 1 to 16, but got 0"),
     ],
 )
 def test_what_cannot_be_is_an_error_that_says_what_can(choices, message):
@@ -269,7 +274,7 @@ def test_in_training_weights_are_dropped_or_enlarged(example):
 @pytest.mark.parametrize("key", WITH_MODULE)
 def test_it_is_what_the_module_does_in_training_mode(key):
     trace = run_heads(HeadsExample(source=key, dropout=0.3))
-    random = generator(trace.example.seed, "dropout")
+    random = generator(trace.seed, "dropout")
     _, training = trace.module(trace.x, causal_mask(len(trace.tokens)), drop=random)
     dropped = dropped_out(trace)
     assert torch.equal(dropped.weights == 0, training.heads.weights == 0)
@@ -279,7 +284,10 @@ def test_it_is_what_the_module_does_in_training_mode(key):
 
 def test_over_many_draws_the_rows_sum_to_1():
     sums = [
-        dropped_out(run_heads(HeadsExample(dropout=0.5, seed=seed, causal=False))).weights.sum(dim=-1).mean().item()
+        dropped_out(run_heads(HeadsExample(dropout=0.5, running=Example(seed=seed, causal=False))))
+        .weights.sum(dim=-1)
+        .mean()
+        .item()
         for seed in range(200)
     ]
     assert sum(sums) / len(sums) == pytest.approx(1, abs=0.03)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from attention_core.training import EVALUATE_EVERY, train
 from lessons.example.example import Example, learnt_example, model_settings, run_example
-from lessons.example.presets import Sizes
+from lessons.example.source import Sizes
 from lessons.example.task_models import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
 from lessons.heads.example import heads_example, run_heads
 from lessons.screen.format import format_value

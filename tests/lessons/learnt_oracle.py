@@ -10,11 +10,10 @@ from attention_core.language_model import PRETRAINED
 from attention_core.tasks import NO_TARGET
 from attention_core.training import held_out_batch
 from lessons.example.example import model_settings
-from lessons.example.language_model_layer import LANGUAGE, PATTERN_ROLES
+from lessons.example.language_model_layer import PATTERN_ROLES
 from lessons.example.language_model_text import PATTERN_NAMES
 from lessons.example.task_models import recorded
 from lessons.example.task_texts import texts_of
-from lessons.heads.example import model_of_heads
 from lessons.screen.format import render
 
 TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right."
@@ -32,7 +31,7 @@ JOBS = (
 def example_of(case):
     """The example whose model a screen shows: the lessons on several heads give it sizes of their own."""
     of_heads = getattr(case.choices, "example", None)
-    return case.example.example if of_heads is None else model_of_heads(of_heads)
+    return case.example.example if of_heads is None else of_heads.sized
 
 
 def whose(case, sentence):
@@ -44,7 +43,7 @@ def whose(case, sentence):
 def job(case, sentence):
     """The job that this head does best, as the sentence must say it."""
     example = example_of(case)
-    if example.source == LANGUAGE:
+    if example.source == "language":
         return job_of_reader(case, sentence)
     settings = model_settings(example)
     _, _, shares = measured(settings, example.updates)
@@ -91,7 +90,7 @@ def measured_in(pattern):
 
 def texts_of_heads(case, sentence):
     """Each head stands with the texts on which it earned its name."""
-    if example_of(case).source == LANGUAGE:
+    if example_of(case).source == "language":
         names = [head.arguments["name"] for head in sentence.arguments["heads"].items if "name" in head.arguments]
         assert {measured_in(name.template) for name in names} <= {sentence.arguments["texts"]}
     return {"texts": sentence.arguments["texts"], "heads": [...] * len(sentence.arguments["heads"].items)}
@@ -105,7 +104,7 @@ def has_earned(score, layer, head):
 def name_of_head(case, sentence):
     """A head on the lesson on several heads, with its share of the job that it does best."""
     example, head = example_of(case), sentence.arguments["number"] - 1
-    if example.source == LANGUAGE:
+    if example.source == "language":
         return name_of_head_of_reader(example, head, sentence)
     settings = model_settings(example)
     _, _, shares = measured(settings, example.updates)

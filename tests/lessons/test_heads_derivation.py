@@ -21,15 +21,17 @@ SIZES = st.sampled_from([(6, 3), (5, 1), (7, 7), (10, 2), (16, 4)])
 def heads_examples(draw):
     (d_model, n_heads), n = draw(SIZES), draw(st.sampled_from([1, 3, 5]))
     return HeadsExample(
-        tokens=tuple("abcde"[:n]),
-        ids=tuple(range(n)),
+        running=Example(
+            source="sentence",
+            text=" ".join("abcde"[:n]),
+            seed=draw(st.integers(0, 99)),
+            causal=draw(st.booleans()),
+            scaling=draw(st.booleans()),
+        ),
         d_model=d_model,
         n_heads=n_heads,
         bias=draw(st.booleans()),
         dropout=draw(st.sampled_from([0.0, 0.3, 0.9])),
-        seed=draw(st.integers(0, 99)),
-        causal=draw(st.booleans()),
-        scaling=draw(st.booleans()),
     )
 
 
@@ -103,7 +105,7 @@ def test_positions_that_are_added_stand_in_queries_and_keys_alone():
 def test_wide_heads_tell_the_largest_of_their_many_terms(source):
     trace = run_heads(HeadsExample(source=source))
     says, line = follow(trace.computation, "output", (3, 5), trace.output[3, 5])[-1]
-    assert ", feature 6: " in says and f"the other {trace.example.d_model - 6}: " in line
+    assert ", feature 6: " in says and f"the other {trace.x.shape[-1] - 6}: " in line
 
 
 def test_drawn_queries_and_keys_are_where_all_begins():

@@ -10,7 +10,7 @@ from screens import JUDGE, by_text, chosen, holds
 
 from attention_core.permutation import random_permutation
 from attention_core.positions import added_positions, kinds_for
-from lessons.example.example import Example, model_of, run_example
+from lessons.example.example import Example, run_example
 from lessons.positions.lesson import Choices, screen
 from lessons.screen.format import equation, render, render_all
 
@@ -59,7 +59,7 @@ def x_of(case):
     trace = case.example
     if trace.trained is None or trace.example.layer > 1:
         return trace.x.double().numpy()
-    model = model_of(trace.example)
+    model = trace.example.given_by.model(trace.example)
     if model.config.positions not in ("learned", "sinusoidal"):
         return trace.x.double().numpy()
     rows = model.table[list(trace.ids)].double()

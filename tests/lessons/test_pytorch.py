@@ -37,7 +37,7 @@ from lessons.screen.message import message
 from lessons.screen.screen import Points
 
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))
-SOURCES = tuple(key for key, preset in HEADS_PRESETS.items() if preset.draw is not None and key != "sentence")
+SOURCES = tuple(key for key, preset in HEADS_PRESETS.items() if preset.projects and key != "sentence")
 ROUNDING = 1e-4
 VIEWS = ("module", "fused", "weights", "meanings")
 
@@ -328,7 +328,7 @@ ORACLE = {
     "weights they are always the first.": shapes_in_a_batch,
     "nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which is given "
     "queries, keys and values, computes them.": why_it_cannot,
-    "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": trace_of(case).example.seed},
+    "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": trace_of(case).seed},
     "Untrained: random weights for each case, all drawn from number {number}.": lambda case, sentence: {
         "number": case.choices.cases
     },

@@ -9,7 +9,6 @@ from screens import JUDGE, by_text, chosen, holds
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
-from lessons.example.language_model_layer import LANGUAGE
 from lessons.example.task_models import TASK_SOURCES, recorded
 from lessons.screen.format import render, render_all
 from lessons.tokens.lesson import Choices, compute_rows, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
@@ -25,7 +24,7 @@ def cases(example):
 def rows_of(case):
     """The row of each token, from the table itself where a model has one."""
     example = case.example.example
-    if example.source == LANGUAGE:
+    if example.source == "language":
         return language_model().model.token_table[list(case.example.ids)]
     task = task_of(example)
     if task is None:

@@ -15,7 +15,7 @@ from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from lessons.example.edits import Edit
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.example.second_sentence import followed_by, takes_second
+from lessons.example.second_sentence import followed_by
 from lessons.example.task_models import recorded
 from lessons.screen.format import format_value, render, render_all
 from lessons.variants.figures import CAPS_MEASURED, SINKS_MEASURED
@@ -46,7 +46,7 @@ def cases(example):
 
 def example_of(case):
     """The running example; with two heads where one would have nobody to share with, or with a second sentence."""
-    if case.choices.second and takes_second(case.example.example):
+    if case.choices.second and case.example.example.given_by.takes_text:
         return followed_by(case.example, case.choices.second)
     example = case.example
     if case.choices.variant == "grouped" and example.example.n_heads == 1:

@@ -23,7 +23,7 @@ from classes.limits import Delays, Held, Limiter
 from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError
 from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
-from lessons.example.example import MINE, Example
+from lessons.example.example import Example
 from lessons.screen.format import render
 
 PAGE = "practice/class_vote"
@@ -214,7 +214,7 @@ def test_a_model_of_ones_own_cannot_be_asked_about():
     from attention_core.tasks import TASKS
     from attention_core.training import recommended
 
-    own = Example(source=MINE, own=recommended(TASKS["copy"], steps=20))
+    own = Example(source="mine", own=recommended(TASKS["copy"], steps=20))
     with pytest.raises(ValueError, match="a model of your own"):
         written_asked(first_asked("softmax").__class__("softmax", own, 0, None))
 

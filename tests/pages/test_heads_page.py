@@ -388,10 +388,10 @@ def test_every_preset_opens_at_every_step(key, step):
 @pytest.mark.parametrize("key", [key for key in HEADS_PRESETS if key != "sentence"])
 def test_what_a_notebook_fixes_is_said_and_cannot_be_moved(key):
     at = open_heads(mh=key, causal="false")
-    fixed = HEADS_PRESETS[key].fixed
-    assert any(line.startswith(f"Fixed: {fixed['d_model']} features") and "seed 42" in line for line in texts(at))
+    d_model = HEADS_PRESETS[key].d_model
+    assert any(line.startswith(f"Fixed: {d_model} features") and "seed 42" in line for line in texts(at))
     assert not [slider for slider in at.slider if slider.key == "mh_d_model"]
-    weights = run_heads(HeadsExample(source=key, causal=False)).heads.weights
+    weights = run_heads(HeadsExample(source=key, running=Example(causal=False))).heads.weights
     shows(at, 1, "map.0", weights[0])
     shows(at, 0, "map.1", weights[1])
 

@@ -130,7 +130,7 @@ def tokens_read(page):
     """The words of the examples: models read English in every language, and the language model predicts it."""
     texts = [source.known + " " + source.sentence for source in TASK_SOURCES.values()]
     texts += [" ".join(preset.tokens or ()) for preset in PRESETS.values()]
-    texts += [" ".join((preset.fixed or {}).get("tokens", ())) for preset in HEADS_PRESETS.values()]
+    texts += [" ".join(getattr(preset, "tokens", ())) for preset in HEADS_PRESETS.values()]
     texts += [title for preset in PRESETS.values() if isinstance(title := preset.title, str)]
     texts += [text.lower() for text in SENTENCES_READ.values()] + list(SENTENCES_READ.values())
     return {word for text in texts for word in WORD.findall(text)} | {

@@ -1,0 +1,274 @@
+"""Where a running example comes from: what every source of it answers, and what is said of weights that are trained.
+
+Reading order: what is chosen (`Chosen`), where attention begins (`ExampleInputs`), what a source answers (`Source`),
+and what a layer of a trained model tells (`TrainedLayer`).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.errors import Phrase
+from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, thirds
+from attention_core.model import TinyTransformer
+from attention_core.tasks import Task
+from attention_core.tokens import Unit, Vocabulary
+from attention_core.training import TrainingSettings
+from lessons.example.edits import Edits
+from lessons.screen.choice import Limit
+from lessons.screen.format import format_value
+from lessons.screen.message import Message, Percent, message
+
+WeightKind = Literal["normal", "small", "linear"]
+
+MAX_TOKENS = 12
+FIRST_SHOWN = message("The picture shows the first {most} tokens, so that every number can be read.", most=MAX_TOKENS)
+DEFAULT_SENTENCE = "The cat sat on the mat"
+MOST_UPDATES = 600  # that a model of the lessons is trained for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What the random numbers of an example depend on. `sentence_of_batch` counts from 1."""
+
+    d_model: int = 4
+    d_k: int = 2
+    d_v: int = 2
+    n_heads: int = 1
+    seed: int = 42
+    weight_kind: WeightKind = "normal"
+    sentence_of_batch: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen(Sizes):
+    """What the learner chose of an example.
+
+    `source` names where it comes from. `text` is the sentence, where it can be typed; a model's own when it is empty.
+    A small model is trained with these very sizes and seen after so many `updates`, in one `layer`, counted from 1;
+    `train_mask` and `train_scaling` say how it is trained, `causal` and `scaling` how its weights are used. `own` is
+    the visitor's run. `edits` are numbers set by hand in the place of others; they stay when anything else is chosen
+    anew.
+    """
+
+    source: str = "journey"
+    text: str = DEFAULT_SENTENCE
+    unit: Unit = "words"
+    causal: bool = True
+    scaling: bool = True
+    updates: int = MOST_UPDATES
+    layer: int = 1
+    train_mask: bool = True
+    train_scaling: bool = True
+    own: TrainingSettings | None = None
+    edits: Edits = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W.
+
+    A model may have positions that are not in x: `added` to what queries and keys are made of, or `rotary` ones, by
+    which queries and keys are turned.
+    """
+
+    x: Float[Tensor, "tokens d_model"]
+    W_q: Float[Tensor, "d_model all_d_k"]
+    W_k: Float[Tensor, "d_model all_d_k"]
+    W_v: Float[Tensor, "d_model all_d_v"]
+    added: Float[Tensor, "tokens d_model"] | None = None
+    rotary: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExampleInputs(Drawn):
+    """Where an example begins: its choices with the sizes that are used, its tokens, its vectors and its maps.
+
+    `row_ids` are equal for tokens that share one row of X. `notes` are sentences about what had to be changed in the
+    text to make it fit. `trained` tells of the model that the weights belong to; None where they are random.
+    """
+
+    example: Chosen
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    row_ids: tuple[int, ...]
+    notes: tuple[Message | Phrase, ...] = ()
+    trained: "TrainedLayer | None" = None
+
+
+class Source(ABC):
+    """One place that an example can come from; here what most of them answer.
+
+    A link names it by its `key`, the menu by its `title`. The controls beside it are named: those of what a model
+    `reads` and how far it is trained, what it `asks` besides, and what it asks in a fold (`more`).
+    """
+
+    key: str
+    title: Message | str
+    reads: tuple[str, ...] = ()
+    asks: tuple[str, ...] = ()
+    more: tuple[str, ...] = ()
+    begins: Mapping[str, object] = {}  # what is chosen with it
+    fixed: Sizes | None = None  # by a notebook
+    limits: Mapping[str, Limit] = {}  # of sizes, where they differ from those of the others
+    brings_sizes = False  # it is trained already: its sizes are its own, and no lesson gives it others
+    needs_run = False  # it shows a run that only its visitor has
+    takes_text = True  # no notebook has fixed the tokens
+    cuts_text = False  # `tokenize` makes the tokens of the text
+    cuts_words = False  # in pieces, where it does not know them
+    writes_x = False  # a notebook has written down X, which is neither drawn nor trained
+    causal = True  # its weights are used with the causal mask unless one asks for something else
+    task: Task | None = None  # that its model learns
+
+    def of(self, run: TrainingSettings | None) -> "Source | None":
+        """The same, of this run of the visitor; None where it needs one and there is none."""
+        return self
+
+    @abstractmethod
+    def inputs(self, example: Chosen) -> ExampleInputs:
+        """Tokens, vectors and maps, and the choices as they were used."""
+
+    def run(self, example: Chosen) -> TrainingSettings | None:
+        """The run that trains the model of an example; None where nothing is trained."""
+        return None
+
+    def model(self, example: Chosen) -> TinyTransformer | None:
+        """The model of an example, as far as it is trained; None where the weights are random."""
+        return None
+
+    def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
+        """The same with so many heads that share so many features, where its model is trained with what is chosen."""
+        return example
+
+    def earlier(self, example: Chosen) -> Sequence[int]:
+        """The updates before those of an example after which its model can be seen."""
+        return ()
+
+    def together(self, first: ExampleInputs, second: ExampleInputs) -> tuple[tuple[int, ...], Tensor]:
+        """The ids and the rows of X of two sentences, one after the other."""
+        return first.ids + second.ids, torch.cat([first.x, second.x])
+
+
+def projected(heads: Heads) -> MultiHeadAttention:
+    """Heads with one packed map each for q, k and v. One that reads a slice has zeros where it reads nothing."""
+    if not isinstance(heads, SlicedHeads):
+        return heads
+    W_q, W_k, W_v = (torch.block_diag(*W) for W in thirds(heads.W_qkv))
+    return MultiHeadAttention(
+        W_q=W_q, W_k=W_k, W_v=W_v, W_o=heads.W_o, b_o=heads.b_o, n_heads=heads.n_heads, rotary=heads.rotary
+    )
+
+
+NO_NAME_EARNED = message("no name earned")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One thing that a head may do, and the share of its weight that it was measured to put there.
+
+    `name` is what a head is called that does it, `role` completes “learnt to …”; `even` is the share of even attention.
+    All was measured in `texts`.
+    """
+
+    name: Message
+    role: Message
+    share: float
+    even: float
+    done: bool  # the head has earned the name
+    texts: Message
+
+    @property
+    def label(self) -> Message:
+        """The name that a head has earned, with its share."""
+        return message("{name}, {share}", name=self.name, share=Percent(self.share)) if self.done else NO_NAME_EARNED
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainedLayer(ABC):
+    """One layer of a trained model, counted from 0, as it reads some tokens.
+
+    `embedded` are the rows of its embedding `table` that the tokens fetch, before positions, norms and layers.
+    """
+
+    layer: int
+    n_heads: int
+    vocabulary: Vocabulary
+    table: Float[Tensor, "vocabulary d_model"]
+    embedded: Float[Tensor, "tokens d_model"]
+
+    @abstractmethod
+    def origin(self) -> Message:
+        """What made the weights, and how well they do."""
+
+    @abstractmethod
+    def job(self, head: int) -> Job:
+        """What a head does best."""
+
+    @property
+    @abstractmethod
+    def input_description(self) -> tuple[Message, ...]:
+        """What the model makes of the rows of its embedding table before they enter this layer's heads."""
+
+    @property
+    def so_far(self) -> Message | None:
+        """How good a model is by now that is being trained."""
+        return None
+
+    @property
+    def untrained(self) -> bool:
+        """True for a model that has had no update yet."""
+        return False
+
+    @property
+    def sliced(self) -> bool:
+        """True where each head reads only a slice of X."""
+        return False
+
+    @property
+    def best(self) -> Job:
+        """What is done best in this layer: by a head that has earned a name, where one has."""
+        return max((self.job(head) for head in range(self.n_heads)), key=lambda job: (job.done, job.share))
+
+    def does(self, head: int) -> Message:
+        """What a head has been measured to do."""
+        job = self.job(head)
+        numbers = {"role": job.role, "share": Percent(job.share), "texts": job.texts}
+        even = {"even": Percent(job.even)}
+        alike = format_value(numbers["share"]) == format_value(even["even"])
+        if job.done:
+            return message(
+                "This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
+                "would be {even}.",
+                **numbers,
+                **even,
+            )
+        if self.untrained and alike:
+            return message(
+                "Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it "
+                "were spread evenly.",
+                **numbers,
+            )
+        if self.untrained:
+            return message(
+                "Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread "
+                "evenly it would be {even}.",
+                **numbers,
+                **even,
+            )
+        if alike:
+            return message(
+                "This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were "
+                "spread evenly.",
+                **numbers,
+            )
+        return message(
+            "This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
+            "would be {even}.",
+            **numbers,
+            **even,
+        )
