@@ -3,7 +3,7 @@
 from lessons.example.example import ExampleTrace
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.screen.message import Message, message
-from lessons.screen.screen import Matrix
+from lessons.screen.screen import Cells, Matrix
 from lessons.trace.computation import Computation, at_path
 
 Bands = tuple[tuple[Matrix | None, ...], ...]
@@ -26,7 +26,8 @@ def weighted_sum(
     """The query above the keys; for each key its score, its weight, its value and their product; below, the sum.
 
     `origins` say where the query and where keys and values come from, in the place of their shapes; `given` are the
-    matrices that a question does not cover. The head stands `at` a path of the result.
+    matrices that a question does not cover. The head stands `at` a path of the result. A number lights what it is made
+    of in this figure: where queries, keys and values are all rows of X, the trace alone would light all of them.
     """
     tokens, name = example.tokens, example.tokens[query]
     attention = at_path(computation.result, at)
@@ -55,6 +56,7 @@ def weighted_sum(
         rows=token_axis(tokens, KEYS),
         colour="v",
         visible=[[seen] * attention.v.shape[1] for seen in attention.visible[query].tolist()],
+        sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)),
         given="part" in given,
     )
     output = tensor(
@@ -64,6 +66,7 @@ def weighted_sum(
         take=lambda output: output[[query]],
         rows=single_axis(name),
         remark=message("their sum"),
+        sources=lambda i, j: (Cells("part", column=j),),
         given="sum" in given,
     )
     score, weight = (column_of_pairs(example, computation, query, key, given, at) for key in ("score", "weight"))
@@ -88,5 +91,6 @@ def column_of_pairs(
         scale="number" if scores else "weight",
         colour="ink" if scores else "weight",
         visible=[[seen] for seen in at_path(computation.result, at).visible[query].tolist()],
+        sources=lambda i, j: (Cells("query", row=0), Cells("k", row=i)) if scores else (Cells("score", column=0),),
         given=key in given,
     )
