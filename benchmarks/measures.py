@@ -20,7 +20,6 @@ TENSORS = {
     *(f"d_{name}" for name in ROLES.split() if name not in "kv"),  # d_k and d_v are sizes as well
 }
 WITH_SOURCES = {"LANGUAGE", "MINE", "PRESETS", "TASK_SOURCES", "HEADS_PRESETS", "DRAWN_AGAIN"}
-SLIDERS = {"bound_slider", "changing_slider"}
 
 
 def git(*command: str) -> str:
@@ -121,7 +120,8 @@ def measures(files: dict[str, str]) -> Iterator[tuple[str, object]]:
     figures = figures_in(product)
     sources = sources_in(product)
     kinds = [node.args[1] for node in nodes if called(node) == "isinstance"]
-    sliders = {text for node in nodes if called(node) in SLIDERS for text in strings(ast.List(node.args[1:2]))}
+    named = (node.args[0] for node in nodes if called(node) == "Number" and node.args)
+    sliders = {node.value for node in named if isinstance(node, ast.Constant)}
     touched = {key: sum(key in said for said in map(words, product.values())) for key in sliders}
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and is_ours(node)]
     yield "names of tensors as strings", sum(text in TENSORS for tree in product.values() for text in strings(tree))
