@@ -39,7 +39,7 @@ def test_pointing_at_a_feature_shows_its_head_before_and_after_without_asking_th
         tab.page.wait_for_function(
             f"wanted => JSON.stringify(({RINGED})()) === JSON.stringify(wanted)", arg=sorted((say[before], say[after]))
         )
-    assert f"of head {2 if step == 'split' else 3}" in say[before]
+    assert f"head {2 if step == 'split' else 3}" in say[before]
     tab.page.mouse.move(5, 5)
     tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
     assert len(tab.sent) == sent

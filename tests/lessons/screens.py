@@ -308,11 +308,14 @@ def computed(sentence: Message) -> bool:
     return any(isinstance(argument, kinds) for argument in sentence.arguments.values())
 
 
+CLOSE = 1e-4  # of a number: how near it must be to that of its oracle
+
+
 def check_argument(said: object, expected: object, where: str) -> None:
     match said:
         case Fixed(value) | Percent(value) | Magnitude(value):
             atol = max(1e-6, 0.01 * last_place(said))
-            assert np.isclose(value, float(expected), rtol=1e-4, atol=atol, equal_nan=True), (
+            assert np.isclose(value, float(expected), rtol=CLOSE, atol=atol, equal_nan=True), (
                 f"{where}: {said}, {expected}"
             )
         case Integer(value):

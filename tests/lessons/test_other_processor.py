@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
+import screens
 import torch
 from screens import Case, check_case
 from test_every_screen import LESSONS, file_of
@@ -71,6 +72,12 @@ def nearly_ones(first, shape, dtype):
     """Factors that differ from one place to the next, and from one function to another."""
     units = (first + 7 * torch.arange(math.prod(shape), dtype=torch.float64)) % (2 * UNITS + 1) - UNITS
     return (1 + units * torch.finfo(dtype).eps).to(dtype).reshape(shape)
+
+
+@pytest.fixture(autouse=True)
+def three_digits(monkeypatch):
+    """So many units move a score of 20 that is divided by 0.1, and e to it, by up to three parts in ten thousand."""
+    monkeypatch.setattr(screens, "CLOSE", 1e-3)
 
 
 @pytest.fixture(scope="module", autouse=True)
