@@ -463,9 +463,14 @@ def places_of(shown: Mapping[str, Traced]) -> dict[int, list[Place]]:
 Lit = tuple[str, int | None, int | None]  # a matrix, and a cell, a row or a column of it
 
 
-def sources_among(shown: Mapping[str, Traced], key: str) -> list[tuple[Lit, ...]]:
-    """For each cell of a matrix on the screen, the cells of the others that it was made of."""
-    array, places = shown[key], places_of(shown)
+def sources_among(
+    shown: Mapping[str, Traced], key: str, places: Mapping[int, list[Place]] | None = None
+) -> list[tuple[Lit, ...]]:
+    """For each cell of a matrix on the screen, the cells of the others that it was made of.
+
+    Whoever asks for several matrices finds the `places` of all of them once.
+    """
+    array, places = shown[key], places_of(shown) if places is None else places
     found: list[tuple[Lit, ...]] = [()] * array.values.size
     for group in uniform_groups(Cells(array, np.arange(array.values.size)), np.arange(array.values.size)):
         lit = [[] for _ in group]

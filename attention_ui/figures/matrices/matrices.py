@@ -24,7 +24,7 @@ from lessons.screen.message import message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
 from lessons.screen.text_width import letters, wrapped
 from lessons.trace.lines import digits
-from lessons.trace.story import Lit, sources_among
+from lessons.trace.story import Lit, places_of, sources_among
 
 LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
@@ -153,7 +153,8 @@ def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Ta
     """Everything that is drawn, place by place."""
     matrices = {matrix.key: matrix for matrix in figure.matrices}
     shown = {key: matrix.traced.array for key, matrix in matrices.items() if matrix.traced is not None}
-    lit = {key: sources_among(shown, key) for key in shown}
+    places = places_of(shown)
+    lit = {key: sources_among(shown, key, places) for key in shown}
     grid = Grid(
         lambda key, i, j: lights(matrices, matrices[key], lit.get(key), i, j),
         lambda key, i, j: tooltip(matrices[key], i, j),
