@@ -87,9 +87,8 @@ def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     )
     yield code("\n".join([FUTURE, *sorted(imports)]))
     yield code(PRINT_OPTIONS.rstrip())
-    from attention_ui.figures.matrices.taken_home import (
-        picture,  # brings Altair, for which no first visitor should wait
-    )
+    # It brings Altair, for which no first visitor should wait.
+    from attention_ui.figures.matrices.taken_home import picture
 
     yield code(inspect.getsource(picture).rstrip())
 

@@ -10,6 +10,7 @@ from lessons.dot_product.loops_and_numpy import LoopsBesideMatrices, loops_besid
 from lessons.dot_product.questions import QUESTIONS
 from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.kit.attention_notices import notice_row
+from lessons.kit.differences import compare
 from lessons.kit.matrices import QUERIES, feature_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import UNMASKED_QUERY
@@ -120,8 +121,8 @@ def all_rows(example: ExampleTrace, computation: Computation, query: int) -> Vie
 def two_ways(example: ExampleTrace, computation: Computation, query: int) -> View:
     """The output by loops and by matrices, and the difference."""
     ways = loops_beside_matrices(computation.result, 1.0)
-    outputs = {"loops": ways.loops, "matrices": ways.matrices.double()}
-    gap = Computation(subtract_matrices, outputs, computation.names).follow("", name="gap", axes=("queries", "d_v"))
+    comparison = replace(compare(ways.loops, ways.matrices), names=computation.names)
+    gap = comparison.follow("gap", name="gap", axes=("queries", "d_v"))
     axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(example.x.shape[1])}
     band = (
         traced_matrix(
@@ -140,11 +141,6 @@ def two_ways(example: ExampleTrace, computation: Computation, query: int) -> Vie
         followed_matrix(gap, key="gap", title=message("difference"), scale="difference", **axes),
     )
     return notice_ways(ways), "gap", (band,)
-
-
-def subtract_matrices(loops: Float[Array, "queries d_v"], matrices: Float[Array, "queries d_v"]) -> Array:
-    """How far the loops are from the matrices."""
-    return loops - matrices
 
 
 def sum_in_a_loop(attention: AttentionTrace) -> Array:

@@ -420,8 +420,3 @@ def in_training(trace: SideBySide, kept: Float[Tensor, "heads queries keys"] | N
     if kept is None:
         kept = draw_kept(trace.heads.weights, p, generator(trace.seed, "dropout"))
     return replace(trace.computation, inputs={**trace.computation.inputs, "kept": kept, "p": p})
-
-
-def dropped_out(trace: SideBySide) -> AttentionTrace:
-    """The heads in training mode: each weight dropped with the chosen probability, the others enlarged."""
-    return in_training(trace).result.dropped

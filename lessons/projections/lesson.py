@@ -32,7 +32,6 @@ PROJECTION_TITLES = {"q": message("Q"), "k": message("K"), "v": message("V")}
 SYMMETRIC_UP_TO = 1e-5  # of the largest score: what differs by less is equal
 
 
-MOST_WRITTEN_OF_MAPS = 1000  # numbers of a map
 ROLE = OneOf(
     "role",
     message("Step"),

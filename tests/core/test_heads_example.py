@@ -21,9 +21,9 @@ from lessons.heads.example import (
     HeadsExample,
     HeadsTrace,
     divisors,
-    dropped_out,
     heads_example,
     home_of,
+    in_training,
     nearest_divisor,
     run_heads,
     shown_features,
@@ -264,10 +264,10 @@ def test_the_features_shown_are_the_first_of_every_head(h, d_head):
 @given(examples())
 def test_in_training_weights_are_dropped_or_enlarged(example):
     trace = run_heads(example)
-    dropped, p = dropped_out(trace), example.dropout
+    dropped, p = in_training(trace).result.dropped, example.dropout
     kept = dropped.weights != 0
     torch.testing.assert_close(dropped.weights[kept], trace.heads.weights[kept] / (1 - p))
-    assert torch.equal(dropped_out(trace).weights, dropped.weights), "the same again"
+    assert torch.equal(in_training(trace).result.dropped.weights, dropped.weights), "the same again"
     assert p > 0 or torch.equal(dropped.weights, trace.heads.weights)
 
 
@@ -276,7 +276,7 @@ def test_it_is_what_the_module_does_in_training_mode(key):
     trace = run_heads(HeadsExample(source=key, dropout=0.3))
     random = generator(trace.seed, "dropout")
     _, training = trace.module(trace.x, causal_mask(len(trace.tokens)), drop=random)
-    dropped = dropped_out(trace)
+    dropped = in_training(trace).result.dropped
     assert torch.equal(dropped.weights == 0, training.heads.weights == 0)
     torch.testing.assert_close(dropped.weights, training.heads.weights, atol=1e-6, rtol=0)
     torch.testing.assert_close(dropped.output, training.heads.output, atol=1e-6, rtol=1e-5)
@@ -284,8 +284,8 @@ def test_it_is_what_the_module_does_in_training_mode(key):
 
 def test_over_many_draws_the_rows_sum_to_1():
     sums = [
-        dropped_out(run_heads(HeadsExample(dropout=0.5, running=Example(seed=seed, causal=False))))
-        .weights.sum(dim=-1)
+        in_training(run_heads(HeadsExample(dropout=0.5, running=Example(seed=seed, causal=False))))
+        .result.dropped.weights.sum(dim=-1)
         .mean()
         .item()
         for seed in range(200)

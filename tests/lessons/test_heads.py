@@ -11,7 +11,7 @@ from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
 from attention_core.randomness import generator
 from lessons.example.example import Example, run_example
-from lessons.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, dropped_out, heads_example, run_heads
+from lessons.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, heads_example, in_training, run_heads
 from lessons.heads.lesson import Choices, screen
 from lessons.screen.format import number, render
 from tests.printed import largest, read_alike, readings, with_decimals
@@ -173,7 +173,7 @@ def one_length(case, sentence):
 
 
 def dropped_weights(case):
-    return dropped_out(trace_of(case)).weights[case.choices.head].double().numpy()
+    return in_training(trace_of(case)).result.dropped.weights[case.choices.head].double().numpy()
 
 
 def dropped_count(case, sentence):

@@ -21,8 +21,8 @@ from lessons.heads.compute import attend_and_join, many_heads, project_and_split
 from lessons.heads.example import (
     HEADS_PRESETS,
     HeadsExample,
-    dropped_out,
     heads_example,
+    in_training,
     run_heads,
 )
 from lessons.heads.lesson import Choices, screen
@@ -320,7 +320,7 @@ def test_projection_against_slice_is_shown_as_numbers():
 def test_dropout_shows_the_sums_of_the_rows_and_marks_what_was_dropped():
     at = open_heads(mh_step="dropout", mh_dropout=40)
     trace = expected(dropout=0.4)
-    dropped = dropped_out(trace)
+    dropped = in_training(trace).result.dropped
     shows(at, 0, "rest.0", trace.heads.weights[0])
     shows(at, 0, "training.0", dropped.weights[0])
     shows(at, 0, "sum_rest", trace.heads.weights[0].sum(dim=-1, keepdim=True))
