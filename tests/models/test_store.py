@@ -39,8 +39,8 @@ print(stored_model(test_store.model_files({source!r}), read).about["d_model"])
 
 def drawn():
     random = torch.Generator().manual_seed(3)
-    return {name: torch.randn(shape, generator=random) * 10.0 ** torch.randint(-9, 4, shape, generator=random)
-            for name, shape in SHAPES.items()}  # fmt: skip
+    sizes = {name: 10.0 ** torch.randint(-9, 4, shape, generator=random) for name, shape in SHAPES.items()}
+    return {name: torch.randn(size.shape, generator=random) * size for name, size in sizes.items()}
 
 
 def read(files):
