@@ -51,6 +51,7 @@ def test_the_core_imports_little():
             "numpy",
             "jaxtyping",
             "safetensors",
+            "gguf",
             "attention_core",
             *sys.stdlib_module_names,
         }
