@@ -55,6 +55,7 @@ class TransformerConfig:
     positions: Literal["rotary", "learned", "sinusoidal", "none"] = "rotary"
     rotary: Rotary = WHOLE
     causal: bool = True
+    window: int | None = None  # how many tokens each token sees, itself among them; None where it sees all
     parallel: bool = False  # attention and MLP read the same tokens, side by side, as in GPT-NeoX
     token_types: int = 0  # first and second sentence in BERT; 0 where tokens have no types
     embedding_norm: bool = False
@@ -331,6 +332,7 @@ def build_layer(config: TransformerConfig, weights: Mapping[str, Array]) -> Tran
         n_heads=config.n_heads,
         rotary=config.rotary if config.positions == "rotary" else None,
         epsilon=config.epsilon,
+        window=None if config.window is None else (config.window - 1, None),
     )
     return TransformerLayer(
         norm=build_norm(config, part_of(weights, "norm")),

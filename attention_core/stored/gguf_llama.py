@@ -8,7 +8,7 @@ import torch
 from attention_core.embeddings import Rotary
 from attention_core.errors import InputError
 from attention_core.stored.gguf_file import GgufFile, Setting, StoredTensor
-from attention_core.stored.naming import check_names, check_stored, name_there
+from attention_core.stored.naming import check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room
 from attention_core.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
 
@@ -66,11 +66,6 @@ def gguf_model(file: GgufFile, dtype: torch.dtype = torch.float32, room: int | N
         check_stored(there, file.tensors[there].shape if there in file.tensors else None, expected)
     weights = {name: as_here(name, file.tensors[there], dtype) for name, there in names.items()}
     return build_transformer(config, weights)
-
-
-def is_map(name: str) -> bool:
-    """Whether a weight is used as x @ W: files hold such a map the other way round."""
-    return name.split(".")[-1].startswith("W_")
 
 
 def as_here(name: str, tensor: StoredTensor, dtype: torch.dtype) -> torch.Tensor:

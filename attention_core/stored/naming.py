@@ -21,6 +21,11 @@ def name_there(name: str, table: Mapping[str, str]) -> str:
     return table[line].replace("*", number.group() if number else "")
 
 
+def is_map(name: str) -> bool:
+    """Whether a weight is used as x @ W: most files hold such a map the other way round."""
+    return name.split(".")[-1].startswith("W_")
+
+
 def check_names(came: Iterable[str], expected: Collection[str]) -> None:
     """Raise InputError for a tensor that nobody reads: it would change what the model computes."""
     unknown = sorted(set(came) - set(expected))
