@@ -54,6 +54,7 @@ def test_the_core_imports_little():
             "numpy",
             "jaxtyping",
             "safetensors",
+            "gguf",
             "attention_core",
             *sys.stdlib_module_names,
         }
