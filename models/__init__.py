@@ -10,5 +10,6 @@ asks another host for anything unless somebody has asked for it.
     fetch      one download a machine: its lock, its progress, how it is begun and given up
     folders    models of one's own, found by name
     store      the weights in one mapped file, written once
-    shared     one model a process; equal texts are computed once
+    shared     what is computed once, whoever asks
+    opening    one model a process; equal texts are computed once
 """

@@ -45,6 +45,11 @@ class Once(Generic[Value]):
             except CancelledError:
                 continue  # who computed it was stopped from outside, which is no fault of the value
 
+    def kept(self, key: Hashable) -> Value | None:
+        """The value of a key, if it is there."""
+        with self._lock:
+            return self._values[key].result() if key in self._sizes else None
+
     def _compute(self, key: Hashable, future: Future[Value], compute: Callable[[], Value]) -> Value:
         try:
             value = compute()
