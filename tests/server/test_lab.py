@@ -109,3 +109,15 @@ def test_both_commands_get_the_models_once_everything_is_installed(monkeypatch, 
         monkeypatch.setattr(lab, name, lambda *_, name=name: done.append(name))
     monkeypatch.setattr(lab, "call", lambda *_: 0)
     assert lab.main() == 0 and done[:2] == ["set_up", "get_models"]
+
+
+def test_a_server_may_fetch_once_the_first_pages_are_seen(monkeypatch):
+    import app
+    import attention_ui.server.process
+    import models.fetch
+
+    done = []
+    monkeypatch.setattr(attention_ui.server.process, "settle_down", lambda: done.append("settled"))
+    monkeypatch.setattr(models.fetch, "fetch_at_start", lambda: done.append("asked"))
+    app.finish()
+    assert done == ["settled", "asked"]
