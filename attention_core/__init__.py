@@ -8,6 +8,7 @@ Order of reading
     arrays          NumPy arrays and torch tensors: one source for both
     tokens          text → tokens → ids
     pieces          text → pieces of words → ids, as a language model reads it
+    byte_pairs      text → bytes → pieces → ids, as most models read it today
     embeddings      ids → vectors; vectors for positions
     inputs          what may be given to attention, and what is said of anything else
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace

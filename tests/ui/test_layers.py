@@ -55,6 +55,7 @@ def test_the_core_imports_little():
             "jaxtyping",
             "safetensors",
             "gguf",
+            "tokenizers",
             "attention_core",
             *sys.stdlib_module_names,
         }
