@@ -18,6 +18,7 @@ from attention_core.model import ModelTrace
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_weights
 from attention_core.stored.hub_folder import hub_model
+from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_tokenizer
 from attention_core.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
 from models.folders import ModelFiles
 from models.shared import Once, n_bytes_of
@@ -41,10 +42,14 @@ class NewestToken:
 
 @dataclass(frozen=True, eq=False)
 class SharedModel:
-    """A model that is open in this process. All methods may be called by any thread."""
+    """A model that is open in this process, and the tokenizer that makes ids of texts for it.
+
+    All methods may be called by any thread.
+    """
 
     files: ModelFiles
     transformer: Transformer
+    tokenizer: Tokenizer
     passes: Once[ModelTrace] = field(default_factory=lambda: Once(PASS_BYTES, n_bytes_of))
     newest: Once[NewestToken] = field(default_factory=lambda: Once(WRITING_BYTES, n_bytes_of))
 
@@ -78,22 +83,27 @@ def shared_model(files: ModelFiles) -> SharedModel:
 
     Raises InputError for what cannot be read, and DiskError where it cannot be converted.
     """
-    return MODELS.get(stored_file(files, torch.float32), lambda: SharedModel(files, open_model(files)))
+    return MODELS.get(stored_file(files, torch.float32), lambda: SharedModel(files, *open_model(files)))
 
 
-def open_model(files: ModelFiles) -> Transformer:
-    """The model, its weights mapped."""
+def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
+    """The model, its weights mapped, and its tokenizer."""
     if files.kind == "hub":
-        return hub_model(files.path)
+        return hub_model(files.path), hub_tokenizer(files.path)
+    from tokenizers import Tokenizer
+
     kept = stored_model(files, gguf_contents)
-    return build_transformer(config_of(kept.about["config"]), kept.weights)
+    model = build_transformer(config_of(kept.about["config"]), kept.weights)
+    return model, Tokenizer.from_str(kept.about["tokenizer"])
 
 
 def gguf_contents(files: ModelFiles) -> ModelContents:
     """What a GGUF file has for the store: the weights come one after the other, widened to 32 bits."""
     with files.path.open("rb") as file:
-        config, weights = gguf_weights(read_gguf(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
-    return ModelContents({"config": asdict(config)}, weight_shapes(config), weights)
+        content = read_gguf(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    config, weights = gguf_weights(content)
+    about = {"config": asdict(config), "tokenizer": gguf_tokenizer(content.settings).to_str()}
+    return ModelContents(about, weight_shapes(config), weights)
 
 
 def config_of(settings: Mapping[str, object]) -> TransformerConfig:

@@ -10,6 +10,7 @@ from gguf_files import gguf_of, random_llama
 from attention_core.errors import InputError
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
+from attention_core.stored.tokenizing import gguf_tokenizer
 from attention_core.transformer import Transformer
 from attention_core.weights import named_weights
 from models import opening
@@ -18,6 +19,14 @@ from models.opening import SharedModel, open_model, shared_model
 from models.store import stored_file
 
 IDS = (3, 1, 50, 17, 3, 52, 0, 9)
+TOKENS = [*"abcdefghijklmnopqrstuvwxyz", "Ġ", "th", "the", *(f"<{n}>" for n in range(24))]
+WORDS = {
+    "tokenizer.ggml.model": "gpt2",
+    "tokenizer.ggml.pre": "smollm",
+    "tokenizer.ggml.tokens": TOKENS,
+    "tokenizer.ggml.token_type": [1] * len(TOKENS),
+    "tokenizer.ggml.merges": ["t h", "th e"],
+}
 
 
 @pytest.fixture
@@ -26,18 +35,21 @@ def own(folder, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_LAB_MODELS", str(tmp_path / "own"))
     theirs = random_llama(hidden_size=64, intermediate_size=96, num_attention_heads=2, head_dim=32)
     theirs.save_pretrained(tmp_path / "own" / "hub_model")
-    (tmp_path / "own" / "small.gguf").write_bytes(gguf_of(theirs, "Q8_0"))
+    gguf_tokenizer(WORDS).save(str(tmp_path / "own" / "hub_model" / "tokenizer.json"))
+    (tmp_path / "own" / "small.gguf").write_bytes(gguf_of(theirs, "Q8_0", **WORDS))
     return offered_models()
 
 
 def test_both_forms_are_offered_and_opened(own):
     assert {name: files.kind for name, files in own.items()} == {"hub_model": "hub", "small": "gguf"}
     logits = [shared_model(files).trace(IDS).logits for files in own.values()]
+    for files in own.values():
+        assert shared_model(files).tokenizer.encode("the cat").tokens == ["the", "Ġ", "c", "a", "t"]
     assert float((logits[0] - logits[1]).abs().max()) < 0.5, "they differ by the rounding to 8 bits"
 
 
 def test_a_gguf_file_opens_as_the_very_model_that_it_holds(own):
-    model, kept = open_model(own["small"]), gguf_model(read_gguf(own["small"].path.read_bytes()))
+    (model, _), kept = open_model(own["small"]), gguf_model(read_gguf(own["small"].path.read_bytes()))
     assert model.config == kept.config
     for (name, weight), (_, expected) in zip(named_weights(model), named_weights(kept), strict=True):
         assert torch.equal(weight, expected), name
@@ -47,7 +59,7 @@ def test_a_gguf_file_opens_as_the_very_model_that_it_holds(own):
 def test_the_second_opening_reads_the_mapped_file_alone(own, monkeypatch):
     open_model(own["small"])
     monkeypatch.setattr(opening, "gguf_weights", lambda *_: pytest.fail("it has been converted"))
-    assert open_model(own["small"]).config.d_model == 64
+    assert open_model(own["small"])[0].config.d_model == 64
     assert stored_file(own["small"], torch.float32).exists()
 
 
@@ -55,7 +67,7 @@ def test_a_model_is_opened_once_a_process_and_anew_when_its_file_changes(own, mo
     opened = []
     monkeypatch.setattr(opening, "open_model", lambda files: opened.append(files) or open_model(files))
     assert shared_model(own["small"]) is shared_model(own["small"]) and len(opened) == 1
-    own["small"].path.write_bytes(gguf_of(random_llama(seed=1)))
+    own["small"].path.write_bytes(gguf_of(random_llama(seed=1), **WORDS))
     assert shared_model(own["small"]).transformer.config.d_model == 42 and len(opened) == 2
 
 
@@ -79,7 +91,7 @@ def test_a_class_with_one_text_is_computed_for_once(own, monkeypatch):
 
 
 def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch):
-    model, text, read = SharedModel(own["small"], open_model(own["small"])), list(IDS), []
+    model, text, read = SharedModel(own["small"], *open_model(own["small"])), list(IDS), []
     whole = Transformer.__call__
     monkeypatch.setattr(
         Transformer, "__call__", lambda self, ids, *args: read.append(len(ids)) or whole(self, ids, *args)

@@ -76,6 +76,13 @@ def test_processes_share_the_weights_and_copy_none(wheel):
     assert mapped > 20_000 and copied == 0, "kB"
 
 
+def test_texts_are_read_and_written(smollm2):
+    model = shared_model(smollm2)
+    ids = model.tokenizer.encode("The capital of France is").ids
+    assert model.tokenizer.decode([int(model.newest_token(ids).logits.argmax())]) == " Paris"
+    assert shared_model(here(MINILM)).tokenizer.encode("The capital").tokens == ["[CLS]", "the", "capital", "[SEP]"]
+
+
 def test_a_pass_is_shared_and_writing_reads_one_token(smollm2):
     model = shared_model(smollm2)
     assert model.trace(IDS) is model.trace(list(IDS))
