@@ -90,8 +90,10 @@ def finish() -> None:
     with failure_known():
         import attention_ui.session.link_rules  # noqa: F401
         from attention_ui.server.process import settle_down
+        from models.fetch import fetch_at_start
 
         settle_down()
+        fetch_at_start()
 
 
 @contextmanager

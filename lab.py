@@ -23,6 +23,7 @@ CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
 # Two at a time: files stay whole, and so do the tests of the browser and those of servers (tests/conftest.py).
 TWO_WORKERS = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+FETCH_SECONDS = 600  # what does not come by then comes next time, or when somebody asks for it in the app
 PROXY_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 
 
@@ -36,8 +37,10 @@ def main() -> int:
         return 2
     if asked.command == "run":
         set_up("requirements.txt")
+        get_models()
         return call(PYTHON, "-m", "streamlit", "run", "app.py", *asked.rest)
     set_up("requirements-dev.txt")
+    get_models()
     install_for_tests()
     for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."]):
         if failed := call(PYTHON, "-m", *check):
@@ -76,6 +79,15 @@ def install_cpu_torch() -> None:
 def has_module(name: str) -> bool:
     """True when the environment has the module already."""
     return subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False).returncode == 0
+
+
+def get_models() -> None:
+    """Fetch the real models, unless they are here; where they cannot be had, everything else works without them."""
+    command = [PYTHON, "-m", "models", "--seconds", str(FETCH_SECONDS), "--patience", "10"]
+    try:
+        subprocess.run(command, cwd=ROOT, check=False, timeout=FETCH_SECONDS + 20)
+    except subprocess.TimeoutExpired:
+        print("The app goes on without a real model: its index of packages is too slow.", flush=True)
 
 
 def install_for_tests() -> None:

@@ -1,12 +1,14 @@
 """Attention, one small pure function per step: the mathematics of Attention Lab.
 
-It imports numpy, torch, jaxtyping, safetensors and the standard library: never a lesson, a thread
-that trains, Streamlit, Altair or pandas. So everything here also runs in a notebook.
+It imports numpy, torch, jaxtyping, safetensors and the standard library, and where it reads the models of others
+tokenizers and gguf: never a lesson, a thread that trains, Streamlit, Altair or pandas. So everything here also runs
+in a notebook.
 
 Order of reading
     arrays          NumPy arrays and torch tensors: one source for both
     tokens          text → tokens → ids
     pieces          text → pieces of words → ids, as a language model reads it
+    byte_pairs      text → bytes → pieces → ids, as most models read it today
     embeddings      ids → vectors; vectors for positions
     inputs          what may be given to attention, and what is said of anything else
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
@@ -23,6 +25,8 @@ Order of reading
     model           a small transformer made of `attend`
     tasks           what there is to learn
     weights         all weights of a model in one vector, and back
+    transformer     the models of today as one family: what the app reads, of any size
+    stored          models as others have stored them: from the bytes of their files
     losses          how wrong a model is, as one number
     gradients       the name of every gradient
     backward        how each is found: the forward pass in reverse order

@@ -111,7 +111,7 @@ def norm_backward(
 ) -> NormGradients:
     """For output = x̂ · gain + shift, x̂ = (x − mean) / deviation: mean and deviation move with x, too."""
     d_model = x.shape[-1]
-    x_hat, deviation = standardise(x)
+    x_hat, deviation = standardise(x, norm.epsilon)
     d_gain = added_backward(norm.gain, d_output * x_hat, 1)
     d_shift = added_backward(norm.shift, d_output, 1)
     d_x_hat = d_output * align_runs(norm.gain, x, 1)

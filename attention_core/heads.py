@@ -153,6 +153,7 @@ class MultiHeadAttention(Heads):
     dropout: float = 0.0
     soft_cap: float | None = None
     window: Window | None = None
+    epsilon: float = 1e-6  # of the length that q_gain and k_gain give
 
     @classmethod
     def draw(
@@ -208,7 +209,8 @@ class MultiHeadAttention(Heads):
         k = split_heads(linear(key, self.W_k, self.b_k), self.kv_heads)
         v = split_heads(linear(value, self.W_v, self.b_v), self.kv_heads)
         if self.q_gain is not None:
-            q, k = (unit_rms(x) * align_runs(gain, x, 1) for x, gain in ((q, self.q_gain), (k, self.k_gain)))
+            gains = (q, self.q_gain), (k, self.k_gain)
+            q, k = (unit_rms(x, self.epsilon) * align_runs(gain, x, 1) for x, gain in gains)
         return q, k, v
 
     @property

@@ -147,10 +147,11 @@ class LayerNorm:
 
     gain: Float[Array, "*runs d_model"]
     shift: Float[Array, "*runs d_model"]
+    epsilon: float = 1e-5
 
     def __call__(self, x: Tokens) -> Tokens:
         """The normed tokens."""
-        x_hat, _ = standardise(x)
+        x_hat, _ = standardise(x, self.epsilon)
         return x_hat * align_runs(self.gain, x, 1) + align_runs(self.shift, x, 1)
 
 

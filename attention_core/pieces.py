@@ -9,7 +9,7 @@ import functools
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 START, UNKNOWN = "<start>", "<unk>"
@@ -57,16 +57,23 @@ class Pieces:
 
     def split(self, word: str) -> list[str]:
         """The pieces of a word."""
-        pieces = list(word)
-        while len(pieces) > 1:
-            pairs = list(itertools.pairwise(pieces))
-            first = min(pairs, key=lambda pair: self.rank.get(pair, len(self.rank)))
-            if first not in self.rank:
-                break
-            at = pairs.index(first)
-            pieces[at : at + 2] = ["".join(first)]
-        return pieces
+        *_, last = merge_pairs(word, self.rank)
+        return list(last)
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of these ids, in lower case."""
         return "".join(self.tokens[i] for i in ids).replace(SPACE, " ").strip()
+
+
+def merge_pairs(word: Iterable[str], rank: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, ...]]:
+    """The pieces of a word, at first as they come, then after each merge, until no pair that was learned is left."""
+    pieces = list(word)
+    yield tuple(pieces)
+    while len(pieces) > 1:
+        pairs = list(itertools.pairwise(pieces))
+        first = min(pairs, key=lambda pair: rank.get(pair, len(rank)))
+        if first not in rank:
+            break
+        at = pairs.index(first)
+        pieces[at : at + 2] = ["".join(first)]
+        yield tuple(pieces)

@@ -116,5 +116,5 @@ def test_haproxy_finds_nothing_wrong(tmp_path):
 
 def test_every_setting_named_in_the_guide_is_one_that_the_app_reads():
     guide = (DEPLOY / "README.md").read_text()
-    source = "".join(file.read_text() for file in (ROOT / "attention_ui").rglob("*.py"))
+    source = "".join(file.read_text() for place in ("attention_ui", "models") for file in (ROOT / place).rglob("*.py"))
     assert set(re.findall(r"ATTENTION_LAB_\w+", guide)) == set(re.findall(r"ATTENTION_LAB_\w+", source))

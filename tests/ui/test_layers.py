@@ -7,19 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from models.wheels import WHEELS
+
 ROOT = Path(__file__).parent.parent.parent
 
 SCREEN = {"streamlit", "altair", "pandas"}
 FORBIDDEN = {
-    "attention_core": SCREEN | {"pyarrow", "lessons", "runs", "attention_ui", "pages"},
-    "lessons": SCREEN | {"runs", "attention_ui", "pages"},
-    "runs": SCREEN | {"lessons", "attention_ui", "pages"},
-    "classes": SCREEN | {"attention_core", "lessons", "runs", "attention_ui", "pages"},
-    "words": SCREEN | {"attention_core", "lessons", "runs", "classes", "attention_ui", "pages"},
+    "attention_core": SCREEN | {"pyarrow", "lessons", "runs", "models", "attention_ui", "pages"},
+    "lessons": SCREEN | {"runs", "models", "attention_ui", "pages"},
+    "runs": SCREEN | {"lessons", "models", "attention_ui", "pages"},
+    "models": SCREEN | {"lessons", "runs", "classes", "words", "attention_ui", "pages"},
+    "classes": SCREEN | {"attention_core", "lessons", "runs", "models", "attention_ui", "pages"},
+    "words": SCREEN | {"attention_core", "lessons", "runs", "models", "classes", "attention_ui", "pages"},
     "attention_ui": {"pages"},
     "training": SCREEN | {"runs", "attention_ui", "pages"},  # it trains the model that the lessons open with
     "attention_ui/figures": {"streamlit", "pages"},
-    "pages": {"altair", "pandas", "pyarrow", "torch", "numpy", "pages"},
+    "pages": {"altair", "pandas", "pyarrow", "torch", "numpy", "models", "pages"},
 }
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
 
@@ -51,6 +54,8 @@ def test_the_core_imports_little():
             "numpy",
             "jaxtyping",
             "safetensors",
+            "gguf",
+            "tokenizers",
             "attention_core",
             *sys.stdlib_module_names,
         }
@@ -63,6 +68,13 @@ def test_classes_need_nothing_but_python():
         assert set(imported_packages(file)) <= known, file
 
 
+def test_no_package_of_a_model_is_ever_imported():
+    packages = {path.partition("/")[0] for wheel in WHEELS for path, _ in wheel.contents}
+    for place in PRODUCT:
+        for file in python_files(place):
+            assert not packages & set(imported_packages(file)), file
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_only_controls_computes_explains_and_draws(page):
     tree = ast.parse(page.read_text())
@@ -71,7 +83,7 @@ def test_a_page_only_controls_computes_explains_and_draws(page):
     assert "session_state" not in page.read_text()
 
 
-@pytest.mark.parametrize("place", ["attention_core", "lessons", "runs", "classes", "attention_ui", "pages"])
+@pytest.mark.parametrize("place", ["attention_core", "lessons", "runs", "models", "classes", "attention_ui", "pages"])
 def test_session_state_and_raw_html_have_no_place(place):
     for file in python_files(place):
         source = file.read_text()
@@ -92,7 +104,7 @@ def test_what_streamlit_does_not_promise_stands_in_one_file():
 
 
 def test_random_numbers_never_come_from_global_state():
-    for place in ("attention_core", "lessons", "runs", "attention_ui", "pages"):
+    for place in ("attention_core", "lessons", "runs", "models", "attention_ui", "pages"):
         for file in python_files(place):
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -114,7 +126,7 @@ def test_every_public_function_of_the_core_says_what_it_means():
                 assert node.end_lineno - node.lineno < 40, f"{file}: {node.name} does not fit on a slide"
 
 
-PRODUCT = ("attention_core", "lessons", "runs", "classes", "attention_ui", "pages")
+PRODUCT = ("attention_core", "lessons", "runs", "models", "classes", "attention_ui", "pages")
 
 # What every lesson offers, and what every file with a log calls it.
 OFFERED_BY_MANY = {"HEADING", "OPENING", "screen", "Choices", "QUESTIONS", "log"}

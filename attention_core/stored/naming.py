@@ -1,0 +1,51 @@
+"""Names there and here: a table has one line for each weight of a model, with * for the number of the layer."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from attention_core.errors import InputError
+
+LAYER = re.compile(r"(?<=\.)\d+(?=\.)")
+
+
+def name_there(name: str, table: Mapping[str, str]) -> str:
+    """How a file calls one of our weights. Raises InputError for one that such a file cannot hold."""
+    number = LAYER.search(name)
+    line = LAYER.sub("*", name)
+    if line not in table:
+        raise InputError(
+            "a file of this architecture has the weights {known}, but this model needs {name}",
+            known=", ".join(table),
+            name=name,
+        )
+    return table[line].replace("*", number.group() if number else "")
+
+
+def is_map(name: str) -> bool:
+    """Whether a weight is used as x @ W: most files hold such a map the other way round."""
+    return name.split(".")[-1].startswith("W_")
+
+
+def check_names(came: Iterable[str], expected: Collection[str]) -> None:
+    """Raise InputError for a tensor that nobody reads: it would change what the model computes."""
+    unknown = sorted(set(came) - set(expected))
+    if unknown:
+        raise InputError(
+            "each tensor of the file has a place in the model, but for {n} there is none, such as {name}; it belongs "
+            "to another architecture, or to a part of this one that is not computed here",
+            n=len(unknown),
+            name=unknown[0],
+        )
+
+
+def check_stored(name: str, came: tuple[int, ...] | None, expected: tuple[int, ...]) -> None:
+    """Raise InputError unless the file has this tensor, in this shape."""
+    if came is None:
+        raise InputError("the file holds the tensor {name}, but there is none: it is not whole", name=name)
+    if tuple(came) != tuple(expected):
+        raise InputError(
+            "the settings of the file give {name} the shape {expected}, but it has {came}; they do not belong together",
+            name=name,
+            expected=str(tuple(expected)),
+            came=str(tuple(came)),
+        )

@@ -1,0 +1,36 @@
+"""Whether a model fits the memory of the machine at hand."""
+
+from pathlib import Path
+
+from attention_core.errors import InputError
+
+MEMINFO = Path("/proc/meminfo")
+CGROUP = Path("/sys/fs/cgroup")
+GIGABYTE = 1e9
+
+
+def check_room(n_bytes: int, room: int | None = None) -> None:
+    """Raise InputError where so many bytes are more than there is room for; left out, more than are free now."""
+    room = free_memory() if room is None else room
+    if room is not None and n_bytes > room:
+        raise InputError(
+            "the weights of a model fit the free memory, {room} GB, but these take {needed} GB; take a smaller model",
+            room=round(room / GIGABYTE, 1),
+            needed=round(n_bytes / GIGABYTE, 1),
+        )
+
+
+def free_memory() -> int | None:
+    """How many bytes can still be taken, as Linux says of the machine and of the container; None elsewhere."""
+    if not MEMINFO.exists():
+        return None
+    lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
+    return min([int(lines["MemAvailable"].split()[0]) * 1024, *left_in_container()])
+
+
+def left_in_container() -> list[int]:
+    """What the limit of a container leaves, where there is one."""
+    limit, taken = CGROUP / "memory.max", CGROUP / "memory.current"
+    if not (limit.exists() and taken.exists()) or limit.read_text().strip() == "max":
+        return []
+    return [max(0, int(limit.read_text()) - int(taken.read_text()))]

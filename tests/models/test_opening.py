@@ -1,0 +1,125 @@
+"""A model is opened once a process, from a mapped file; equal texts are computed once; a cache writes."""
+
+import dataclasses
+import threading
+
+import pytest
+import torch
+from gguf_files import gguf_of, random_llama
+
+from attention_core.errors import InputError
+from attention_core.stored.gguf_file import read_gguf
+from attention_core.stored.gguf_llama import gguf_model
+from attention_core.stored.tokenizing import gguf_tokenizer
+from attention_core.transformer import Transformer
+from attention_core.weights import named_weights
+from models import opening
+from models.folders import ModelFiles, offered_models
+from models.opening import SharedModel, open_model, shared_model
+from models.store import stored_file
+
+IDS = (3, 1, 50, 17, 3, 52, 0, 9)
+TOKENS = [*"abcdefghijklmnopqrstuvwxyz", "Ġ", "th", "the", *(f"<{n}>" for n in range(24))]
+WORDS = {
+    "tokenizer.ggml.model": "gpt2",
+    "tokenizer.ggml.pre": "smollm",
+    "tokenizer.ggml.tokens": TOKENS,
+    "tokenizer.ggml.token_type": [1] * len(TOKENS),
+    "tokenizer.ggml.merges": ["t h", "th e"],
+}
+
+
+@pytest.fixture
+def own(folder, tmp_path, monkeypatch):
+    """A folder of one's own with a small model in both forms."""
+    monkeypatch.setenv("ATTENTION_LAB_MODELS", str(tmp_path / "own"))
+    theirs = random_llama(hidden_size=64, intermediate_size=96, num_attention_heads=2, head_dim=32)
+    theirs.save_pretrained(tmp_path / "own" / "hub_model")
+    gguf_tokenizer(WORDS).save(str(tmp_path / "own" / "hub_model" / "tokenizer.json"))
+    (tmp_path / "own" / "small.gguf").write_bytes(gguf_of(theirs, "Q8_0", **WORDS))
+    return offered_models()
+
+
+def test_both_forms_are_offered_and_opened(own):
+    assert {name: files.kind for name, files in own.items()} == {"hub_model": "hub", "small": "gguf"}
+    logits = [shared_model(files).trace(IDS).logits for files in own.values()]
+    for files in own.values():
+        assert shared_model(files).tokenizer.encode("the cat").tokens == ["the", "Ġ", "c", "a", "t"]
+    assert float((logits[0] - logits[1]).abs().max()) < 0.5, "they differ by the rounding to 8 bits"
+
+
+def test_a_gguf_file_opens_as_the_very_model_that_it_holds(own):
+    (model, _), kept = open_model(own["small"]), gguf_model(read_gguf(own["small"].path.read_bytes()))
+    assert model.config == kept.config
+    for (name, weight), (_, expected) in zip(named_weights(model), named_weights(kept), strict=True):
+        assert torch.equal(weight, expected), name
+    assert torch.equal(model(torch.tensor(IDS)).logits, kept(torch.tensor(IDS)).logits)
+
+
+def test_the_second_opening_reads_the_mapped_file_alone(own, monkeypatch):
+    open_model(own["small"])
+    monkeypatch.setattr(opening, "gguf_weights", lambda *_: pytest.fail("it has been converted"))
+    assert open_model(own["small"])[0].config.d_model == 64
+    assert stored_file(own["small"], torch.float32).exists()
+
+
+def test_a_model_is_opened_once_a_process_and_anew_when_its_file_changes(own, monkeypatch):
+    opened = []
+    monkeypatch.setattr(opening, "open_model", lambda files: opened.append(files) or open_model(files))
+    assert shared_model(own["small"]) is shared_model(own["small"]) and len(opened) == 1
+    own["small"].path.write_bytes(gguf_of(random_llama(seed=1), **WORDS))
+    assert shared_model(own["small"]).transformer.config.d_model == 42 and len(opened) == 2
+
+
+def test_a_class_with_one_text_is_computed_for_once(own, monkeypatch):
+    model, passes = shared_model(own["small"]), []
+    read = Transformer.__call__
+    monkeypatch.setattr(Transformer, "__call__", lambda self, *args: passes.append(1) or read(self, *args))
+    traces, together = [], threading.Barrier(8)
+
+    def visit():
+        together.wait(10)
+        traces.append(model.trace(list(IDS), ablated=[(1, 0)]))
+
+    students = [threading.Thread(target=visit) for _ in range(8)]
+    for student in students:
+        student.start()
+    for student in students:
+        student.join(10)
+    assert len(passes) == 1 and len(traces) == 8 and len(set(map(id, traces))) == 1
+    assert not torch.equal(model.trace(IDS).logits, traces[0].logits) and len(passes) == 2, "without the head"
+
+
+def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch):
+    model, text, read = SharedModel(own["small"], *open_model(own["small"])), list(IDS), []
+    whole = Transformer.__call__
+    monkeypatch.setattr(
+        Transformer, "__call__", lambda self, ids, *args: read.append(len(ids)) or whole(self, ids, *args)
+    )
+    for _ in range(5):
+        newest = model.newest_token(text)
+        expected = whole(model.transformer, torch.tensor(text))
+        torch.testing.assert_close(newest.logits, expected.logits[-1], atol=1e-3, rtol=0)
+        for weights, layer in zip(newest.weights, expected.layers, strict=True):
+            torch.testing.assert_close(weights, layer.attention.heads.weights[:, -1], atol=1e-4, rtol=0)
+        text.append(int(newest.logits.argmax()))
+    assert read == [len(IDS), 1, 1, 1, 1], "after the first, one token is read for each"
+    model.newest_token(text[:-1])
+    assert len(read) == 5, "and nothing twice"
+
+
+def test_what_is_kept_is_no_more_than_there_is_room_for(own):
+    model = shared_model(own["small"])
+    one = opening.n_bytes_of(model.trace(IDS))
+    model = dataclasses.replace(model, passes=opening.Once(2.5 * one, opening.n_bytes_of))
+    traces = [model.trace((*IDS[:-1], last)) for last in range(4)]
+    assert model.trace((*IDS[:-1], 3)) is traces[3] and model.trace((*IDS[:-1], 2)) is traces[2]
+    assert model.trace((*IDS[:-1], 0)) is not traces[0]
+
+
+def test_what_cannot_be_read_is_said_and_leaves_nothing(folder, tmp_path):
+    (tmp_path / "broken.gguf").write_bytes(b"GGUF and then nothing")
+    files = ModelFiles("broken", tmp_path / "broken.gguf", "gguf")
+    with pytest.raises(InputError):
+        shared_model(files)
+    assert not stored_file(files, torch.float32).exists()
