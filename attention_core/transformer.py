@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from attention_core.arrays import Array, Tokens, align_runs, namespace
 from attention_core.attention import Mask
 from attention_core.distances import distances
-from attention_core.embeddings import Rotary, embed, rotate, sinusoidal_positions
+from attention_core.embeddings import Rotary, embed, sinusoidal_positions
 from attention_core.errors import InputError
 from attention_core.heads import KeyValues, MultiHeadAttention, linear, unit_rms
 from attention_core.inputs import check_whole
@@ -76,8 +76,13 @@ class TransformerConfig:
                 n_heads=self.n_heads,
                 kv_heads=self.kv_heads,
             )
-        if self.positions == "rotary":
-            rotate(torch.zeros(1, self.d_head), how=self.rotary)  # says what it cannot turn
+        turned = self.d_head if self.rotary.features is None else self.rotary.features
+        if self.positions == "rotary" and (turned % 2 or turned > self.d_head):
+            raise InputError(
+                "rotary positions turn pairs of the {d_head} features of a head, but of {turned} features",
+                d_head=self.d_head,
+                turned=turned,
+            )
         if self.parallel and self.norm_place == "after":
             raise InputError("attention and MLP side by side have their norms before them, but got norms after them")
         if not 0 <= self.epsilon < math.inf:

@@ -174,6 +174,7 @@ def test_settings_as_older_files_say_them(tmp_path):
         ("llama", {"model_type": "bert"}, "there is none, such as lm_head.weight; it belongs to another"),
         ("llama", {"hidden_size": 41}, r"give .* the shape \(53, 41\), but it has \(53, 42\)"),
         ("llama", {"num_hidden_layers": 4}, r"holds the tensor layers.3.input_layernorm.weight, but there is none"),
+        ("llama", {"num_hidden_layers": 10**9}, "there are 1000000000 layers and 30 tensors"),
         ("llama", {"num_hidden_layers": -1}, "num_hidden_layers is a whole number from 1 on, but config.json says -1"),
         ("llama", {"rms_norm_eps": "small"}, "rms_norm_eps is a number, but config.json says 'small'"),
         ("llama", {"num_attention_heads": 5}, "5 heads cannot share 2"),
