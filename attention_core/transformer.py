@@ -166,11 +166,14 @@ class FeedForward:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TransformerLayer:
-    """Attention and MLP, each with its norm and a shortcut around. Where there is no norm it is None."""
+    """Attention and MLP, each with a shortcut around, and with its norm before it or after the shortcut.
 
-    norm: Norm | None
+    Side by side, both read the same tokens, and what the trace has after attention is read by neither.
+    """
+
+    norm: Norm
     attention: MultiHeadAttention
-    mlp_norm: Norm | None
+    mlp_norm: Norm
     mlp: FeedForward
     norm_place: Literal["before", "after"]
     parallel: bool
@@ -180,20 +183,13 @@ class TransformerLayer:
     ) -> BlockTrace:
         """Everything this layer computes, the tokens it hands on among it."""
         before = self.norm_place == "before"
-        normed = self.normed(self.norm, x) if before else x
+        normed = self.norm(x) if before else x
         attended, attention = self.attention(normed, may_attend, ablated=ablated, past=past)
-        after_attention = x + attended if before else self.normed(self.norm, x + attended)
+        after_attention = x + attended if before else self.norm(x + attended)
         mlp_reads = x if self.parallel else after_attention
-        mlp = self.mlp(self.normed(self.mlp_norm, mlp_reads) if before else mlp_reads)
+        mlp = self.mlp(self.mlp_norm(mlp_reads) if before else mlp_reads)
         output = after_attention + mlp.output
-        return BlockTrace(
-            x, normed, attention, after_attention, mlp, output if before else self.normed(self.mlp_norm, output)
-        )
-
-    @staticmethod
-    def normed(norm: Norm | None, x: Tokens) -> Tokens:
-        """x through the norm, if there is one."""
-        return x if norm is None else norm(x)
+        return BlockTrace(x, normed, attention, after_attention, mlp, output if before else self.mlp_norm(output))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

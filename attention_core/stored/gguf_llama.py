@@ -1,7 +1,7 @@
 """A model of the kind of Llama in a GGUF file: what its settings mean, and the names of its weights there and here."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import torch
 
@@ -56,17 +56,27 @@ def gguf_model(file: GgufFile, dtype: torch.dtype = torch.float32, room: int | N
 
     Raises InputError for another architecture, for settings that are not computed here, and for odd shapes.
     """
+    config, weights = gguf_weights(file, dtype)
+    check_room(sum(map(math.prod, weight_shapes(config).values())) * dtype.itemsize, room)
+    return build_transformer(config, dict(weights))
+
+
+def gguf_weights(
+    file: GgufFile, dtype: torch.dtype = torch.float32
+) -> tuple[TransformerConfig, Iterator[tuple[str, torch.Tensor]]]:
+    """What the model of a file is built of: its weights by our names, each made when it is asked for.
+
+    Whoever takes them one after the other never has the whole model in memory. Raises InputError as `gguf_model`.
+    """
     config = gguf_config(file)
     check_layers(config.n_layers, len(file.tensors))
     shapes = weight_shapes(config)
-    check_room(sum(map(math.prod, shapes.values())) * dtype.itemsize, room)
     names = {name: name_there(name, GGUF_NAMES) for name in shapes}
     check_names(file.tensors, names.values())
     for name, there in names.items():
         expected = shapes[name][::-1] if is_map(name) else shapes[name]
         check_stored(there, file.tensors[there].shape if there in file.tensors else None, expected)
-    weights = {name: as_here(name, file.tensors[there], dtype) for name, there in names.items()}
-    return build_transformer(config, weights)
+    return config, ((name, as_here(name, file.tensors[there], dtype)) for name, there in names.items())
 
 
 def as_here(name: str, tensor: StoredTensor, dtype: torch.dtype) -> torch.Tensor:

@@ -182,6 +182,8 @@ def test_settings_as_older_files_say_them(tmp_path):
         ("llama", {"rope_parameters": "default"}, "setting rope_scaling = 'default'"),
         ("llama", {"rope_parameters": {"rope_theta": "x"}}, "rope_theta is a number, but config.json says 'x'"),
         ("gpt_neox", {"rope_parameters": None, "rotary_pct": 0.4}, "pairs of the 8 features of a head, but of 3"),
+        ("llama", {"partial_rotary_factor": 0.5}, "setting partial_rotary_factor = 0.5"),
+        ("qwen3", {"rope_parameters": {"partial_rotary_factor": 0.5}}, "setting partial_rotary_factor = 0.5"),
         ("llama", {"num_attention_heads": 5}, "5 heads cannot share 2"),
         ("qwen2", {"use_sliding_window": True}, "setting use_sliding_window = True"),
         ("gpt2", {"scale_attn_by_inverse_layer_idx": True}, "setting scale_attn_by_inverse_layer_idx = True"),
