@@ -20,7 +20,7 @@ from jaxtyping import Float, Int
 from attention_core.arrays import Array, Tokens, align_runs, namespace
 from attention_core.attention import Mask
 from attention_core.distances import distances
-from attention_core.embeddings import Rotary, embed, rotate, sinusoidal_positions
+from attention_core.embeddings import Rotary, embed, sinusoidal_positions
 from attention_core.errors import InputError
 from attention_core.heads import KeyValues, MultiHeadAttention, linear, unit_rms
 from attention_core.inputs import check_whole
@@ -76,8 +76,13 @@ class TransformerConfig:
                 n_heads=self.n_heads,
                 kv_heads=self.kv_heads,
             )
-        if self.positions == "rotary":
-            rotate(torch.zeros(1, self.d_head), how=self.rotary)  # says what it cannot turn
+        turned = self.d_head if self.rotary.features is None else self.rotary.features
+        if self.positions == "rotary" and (turned % 2 or turned > self.d_head):
+            raise InputError(
+                "rotary positions turn pairs of the {d_head} features of a head, but of {turned} features",
+                d_head=self.d_head,
+                turned=turned,
+            )
         if self.parallel and self.norm_place == "after":
             raise InputError("attention and MLP side by side have their norms before them, but got norms after them")
         if not 0 <= self.epsilon < math.inf:
@@ -161,11 +166,14 @@ class FeedForward:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TransformerLayer:
-    """Attention and MLP, each with its norm and a shortcut around. Where there is no norm it is None."""
+    """Attention and MLP, each with a shortcut around, and with its norm before it or after the shortcut.
 
-    norm: Norm | None
+    Side by side, both read the same tokens, and what the trace has after attention is read by neither.
+    """
+
+    norm: Norm
     attention: MultiHeadAttention
-    mlp_norm: Norm | None
+    mlp_norm: Norm
     mlp: FeedForward
     norm_place: Literal["before", "after"]
     parallel: bool
@@ -175,20 +183,13 @@ class TransformerLayer:
     ) -> BlockTrace:
         """Everything this layer computes, the tokens it hands on among it."""
         before = self.norm_place == "before"
-        normed = self.normed(self.norm, x) if before else x
+        normed = self.norm(x) if before else x
         attended, attention = self.attention(normed, may_attend, ablated=ablated, past=past)
-        after_attention = x + attended if before else self.normed(self.norm, x + attended)
+        after_attention = x + attended if before else self.norm(x + attended)
         mlp_reads = x if self.parallel else after_attention
-        mlp = self.mlp(self.normed(self.mlp_norm, mlp_reads) if before else mlp_reads)
+        mlp = self.mlp(self.mlp_norm(mlp_reads) if before else mlp_reads)
         output = after_attention + mlp.output
-        return BlockTrace(
-            x, normed, attention, after_attention, mlp, output if before else self.normed(self.mlp_norm, output)
-        )
-
-    @staticmethod
-    def normed(norm: Norm | None, x: Tokens) -> Tokens:
-        """x through the norm, if there is one."""
-        return x if norm is None else norm(x)
+        return BlockTrace(x, normed, attention, after_attention, mlp, output if before else self.mlp_norm(output))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

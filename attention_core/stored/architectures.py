@@ -252,7 +252,7 @@ LLAMA = Architecture(
     prefix="model.",
     turned_halves=True,
     unread=("rotary_emb.inv_freq",),
-    as_computed={"use_sliding_window": (False, None), "partial_rotary_factor": (1.0, None)},
+    as_computed={"use_sliding_window": (False, None)},
 )
 ARCHITECTURES = {
     "llama": LLAMA,
@@ -303,7 +303,7 @@ ARCHITECTURES = {
 def architecture_of(settings: Settings) -> Architecture:
     """How the model of these settings is stored. Raises InputError for one that is not known, or not computed here."""
     kind = settings.get("model_type")
-    if kind not in ARCHITECTURES:
+    if not isinstance(kind, str) or kind not in ARCHITECTURES:
         raise InputError(
             "a model of the hub can be one of {known}, but config.json says model_type = {kind}",
             known=", ".join(ARCHITECTURES),
@@ -346,19 +346,22 @@ def amount(settings: Settings, name: str, default: float) -> float:
 def activation(settings: Settings, name: str, default: str) -> str:
     """The nonlinearity by our name."""
     value = settings.get(name, default)
-    if value not in ACTIVATIONS_THERE:
+    if not isinstance(value, str) or value not in ACTIVATIONS_THERE:
         raise not_computed(name, value)
     return ACTIVATIONS_THERE[value]
 
 
-def rotary(settings: Settings, d_head: int, share: float = 1.0) -> Rotary:
-    """How positions turn: the base, and the share of features. Newer files say it in one place, older ones in three."""
+def rotary(settings: Settings, d_head: int, share: float | None = None) -> Rotary:
+    """How positions turn: the base, and the share of features that do. Older files say it under names of their own."""
     said = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
-    if said.get("rope_type", said.get("type", "default")) != "default":
+    if not isinstance(said, dict) or said.get("rope_type", said.get("type", "default")) != "default":
         raise not_computed("rope_scaling", said)
-    base = said.get("rope_theta", settings.get("rope_theta", settings.get("rotary_emb_base")))
-    share = said.get("partial_rotary_factor", settings.get("rotary_pct", share))
-    return Rotary(base=amount({"rope_theta": base}, "rope_theta", 10000.0), features=int(d_head * share))
+    older = {"rope_theta": settings.get("rotary_emb_base"), "partial_rotary_factor": settings.get("rotary_pct")}
+    said = older | {name: each[name] for each in (settings, said) for name in older if each.get(name) is not None}
+    turns = amount(said, "partial_rotary_factor", 1.0 if share is None else share)
+    if share is None and turns != 1:
+        raise not_computed("partial_rotary_factor", turns)
+    return Rotary(base=amount(said, "rope_theta", 10000.0), features=int(d_head * turns))
 
 
 def window(settings: Settings) -> int | None:

@@ -8,7 +8,7 @@ import torch
 from attention_core.embeddings import Rotary
 from attention_core.errors import InputError
 from attention_core.stored.gguf_file import GgufFile, Setting, StoredTensor
-from attention_core.stored.naming import check_names, check_stored, is_map, name_there
+from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room
 from attention_core.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
 
@@ -69,6 +69,7 @@ def gguf_weights(
     Whoever takes them one after the other never has the whole model in memory. Raises InputError as `gguf_model`.
     """
     config = gguf_config(file)
+    check_layers(config.n_layers, len(file.tensors))
     shapes = weight_shapes(config)
     names = {name: name_there(name, GGUF_NAMES) for name in shapes}
     check_names(file.tensors, names.values())

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attention_core.errors import InputError
 from attention_core.stored.architectures import Architecture, Settings, architecture_of
-from attention_core.stored.naming import check_names, check_stored, is_map, name_there
+from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room
 from attention_core.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
 
@@ -43,6 +43,7 @@ def convert_hub(settings: Settings, tensors: Mapping[str, Tensor]) -> tuple[Tran
     architecture = architecture_of(settings)
     tensors = {plain_name(name, architecture.prefix): tensor for name, tensor in tensors.items()}
     config = architecture.config(settings, tensors.keys())
+    check_layers(config.n_layers, len(tensors))
     shapes = weight_shapes(config)
     there = {name: name_there(name, architecture.names) for name in shapes}
     check_names(tensors, {*there.values(), *unread(tensors, architecture.unread)})

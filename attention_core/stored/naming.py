@@ -26,6 +26,17 @@ def is_map(name: str) -> bool:
     return name.split(".")[-1].startswith("W_")
 
 
+def check_layers(n_layers: int, n_tensors: int) -> None:
+    """Raise InputError where the settings ask for more layers than a file can hold."""
+    if n_layers > n_tensors:
+        raise InputError(
+            "each layer has tensors of its own, but there are {n_layers} layers and {n_tensors} tensors: the file is "
+            "not whole, or its settings are not its own",
+            n_layers=n_layers,
+            n_tensors=n_tensors,
+        )
+
+
 def check_names(came: Iterable[str], expected: Collection[str]) -> None:
     """Raise InputError for a tensor that nobody reads: it would change what the model computes."""
     unknown = sorted(set(came) - set(expected))

@@ -124,9 +124,10 @@ def test_files_of_another_kind():
         ({"llama__embedding_length": 41}, r"token_embd.weight the shape \(53, 41\), but it has \(53, 42\)"),
         ({"llama__attention__head_count_kv": 5}, "6 heads cannot share 5"),
         ({"llama__block_count": 4}, r"holds the tensor blk.3.attn_norm.weight, but there is none"),
+        ({"llama__block_count": 4_000_000_000}, "there are 4000000000 layers and 30 tensors"),
         ({"llama__block_count": 2}, "there is none, such as blk.2.attn_k.weight"),
-        ({"llama__rope__dimension_count": 9}, "must be even, but it is 9"),
-        ({"llama__rope__dimension_count": 12}, "at most all 10 features, but got 12"),
+        ({"llama__rope__dimension_count": 9}, "pairs of the 10 features of a head, but of 9 features"),
+        ({"llama__rope__dimension_count": 12}, "pairs of the 10 features of a head, but of 12 features"),
         ({"llama__rope__scaling__type": "none", "llama__expert_count": 0}, None),
     ],
 )

@@ -168,7 +168,7 @@ def test_activations_by_their_formulas():
         ({"d_head": 0}, "d_head is a whole number from 1 on, but got 0"),
         ({"parallel": True, "norm_place": "after"}, "side by side have their norms before them"),
         ({"epsilon": math.nan}, "the ε of a norm is a small number from 0 on, but got nan"),
-        ({"d_head": 5}, "must be even, but it is 5"),
+        ({"d_head": 5}, "pairs of the 5 features of a head, but of 5 features"),
     ],
 )
 def test_what_cannot_be_built(changed, sentence):
