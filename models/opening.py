@@ -53,6 +53,11 @@ class SharedModel:
     passes: Once[ModelTrace] = field(default_factory=lambda: Once(PASS_BYTES, n_bytes_of))
     newest: Once[NewestToken] = field(default_factory=lambda: Once(WRITING_BYTES, n_bytes_of))
 
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.files.name
+
     def trace(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
         """Everything the model computes for these ids; `ablated` lists the (layer, head) pairs to set to zero."""
         return self.passes.get((tuple(ids), frozenset(ablated)), lambda: self._read(ids, ablated))

@@ -13,6 +13,9 @@ import torch
 from hypothesis import Phase, settings
 from playwright.sync_api import sync_playwright
 
+from models.folders import cache_folder, model_named
+from models.opening import shared_model
+from models.wheels import SMOLLM2
 from tests.chromium import FLAGS, Tabs
 from tests.trained_apart import trained_apart
 
@@ -28,11 +31,18 @@ settings.register_profile("part", settings.get_profile("whole"), max_examples=8)
 TOGETHER = {"browser": "browser", "hostile": "servers", "server": "servers"}
 
 
+# Screens are the same on every machine: only tests that ask for it see what has been fetched.
+CACHE, FETCHED = "ATTENTION_LAB_CACHE", "CACHE_BEFORE_TESTS"
+
+
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", dest="whole", help="also what is slow and seldom needed")
 
 
 def pytest_configure(config):
+    if FETCHED not in os.environ:  # the workers of one run inherit it
+        os.environ[FETCHED] = os.environ.get(CACHE, "")
+        os.environ[CACHE] = str(config.rootpath / ".pytest_cache" / "no_models")
     settings.load_profile("whole" if config.getoption("whole") else "part")
 
 
@@ -105,6 +115,24 @@ def whole(request):
 def shapes_taken_for_granted(monkeypatch):
     """For sweeps over everything: looking at each shape takes longer than computing, and the other tests look."""
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
+@pytest.fixture
+def models_here(monkeypatch):
+    """The folder of what has been fetched on this machine, as it was set before the tests."""
+    if os.environ[FETCHED]:
+        monkeypatch.setenv(CACHE, os.environ[FETCHED])
+    else:
+        monkeypatch.delenv(CACHE)
+    return cache_folder()
+
+
+@pytest.fixture
+def smollm2(models_here):
+    """The real language model. `python3 lab.py test` fetches it."""
+    if not SMOLLM2.is_in(models_here):
+        pytest.skip("SmolLM2 is not on this machine: python -m models fetches it")
+    return shared_model(model_named(SMOLLM2.name))
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
 from attention_core.stored.tokenizing import byte_pairs_in
 
-CACHE = Path(os.environ.get("ATTENTION_LAB_CACHE") or Path.home() / ".cache" / "attention-lab")
+CACHE = Path(os.environ["CACHE_BEFORE_TESTS"] or Path.home() / ".cache" / "attention-lab")
 SMOLLM2 = CACHE / "SmolLM2-135M-Instruct" / "SmolLM2-135M-Instruct.Q4_1.gguf"
 MINILM = CACHE / "all-MiniLM-L6-v2"
 

