@@ -47,7 +47,7 @@ def watch_fetch() -> None:
 
 
 def say_failure(now: Progress) -> None:
-    """Why it did not come, where it was asked for. What has come of it stays, so that another try goes on from there."""
+    """Why it did not come, where it was asked for. What has come of it stays: another try goes on from there."""
     if now.stage is Stage.HERE and now.error is None and real_model() is None:
         st.warning(translate("The model has come, but it cannot be opened."))
     if now.error is not None:
