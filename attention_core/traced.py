@@ -19,6 +19,7 @@ An operation without a rule raises `NoRule`: a trace is complete, or there is no
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -99,7 +100,7 @@ class Moved:
 
     def made(self, at: Index) -> Made:
         """See `Made`. The way back is found when it is first asked for."""
-        starts = np.cumsum([0, *(source.values.size for source in self.sources)])
+        starts = list(accumulate((source.values.size for source in self.sources), initial=0))
         if self.origins is None:
             numbered = (
                 cell_numbers(source.shape) + start for source, start in zip(self.sources, starts[:-1], strict=True)
@@ -107,6 +108,8 @@ class Moved:
             moved = self.move(*numbered)
             self.shape, self.origins = moved.shape, moved.reshape(-1)
         origins = self.origins[at]
+        if len(self.sources) == 1:
+            return Made("copy", (Cells(self.sources[0], origins),), np.zeros_like(origins))
         which = np.searchsorted(starts, origins, side="right") - 1
         parts = tuple(
             Cells(source, np.where(which == i, origins - starts[i], 0)) for i, source in enumerate(self.sources)

@@ -1,7 +1,7 @@
 """A function of a lesson and what it ran on: what came out, and how every number of it came about."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -13,7 +13,7 @@ from attention_core.attention import AttentionTrace
 from attention_core.traced import Traced, given
 from lessons.screen.program import Call
 from lessons.screen.screen import Code, Matrix, Step
-from lessons.trace.story import Names, axes_of_annotation, lines_of, name_arrays, story_of
+from lessons.trace.story import Names, axes_of_annotation, lines_of, lines_together, name_arrays, story_of
 
 INPUT_AXES = {  # what the axes of usual inputs count
     "x": ("tokens", "d_model"),
@@ -117,12 +117,15 @@ class Followed:
 
     @cached_property
     def lines(self) -> list[Step]:
-        """The line of each cell, in reading order."""
+        """The line of each cell, in reading order; see `tell_together`."""
         return lines_of(self.array, self.computation.names, computed=self.computed)
 
     def step(self, *index: int) -> Step:
         """The line of one cell."""
-        return self.lines[int(np.ravel_multi_index(index, self.array.shape))]
+        place = 0
+        for i, size in zip(index, self.array.shape, strict=True):
+            place = place * size + i
+        return self.lines[place]
 
     def derive(self, *index: int) -> list[Step]:
         """All lines that lead to a cell, its own last."""
@@ -131,6 +134,18 @@ class Followed:
     def _of(self, inputs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
         found = inputs[self.path] if self.path in inputs else at_path(result(), self.path)
         return found if self.take is None else self.take(found)
+
+
+def tell_together(several: Iterable[Followed]) -> None:
+    """Find the lines of several arrays at once, which takes less time than one by one; each keeps its own."""
+    alike: dict[tuple[Computation, bool], list[Followed]] = {}
+    for followed in several:
+        if "lines" not in vars(followed):
+            alike.setdefault((followed.computation, followed.computed), []).append(followed)
+    for (computation, computed), group in alike.items():
+        told = lines_together([followed.array for followed in group], computation.names, computed=computed)
+        for followed, lines in zip(group, told, strict=True):
+            vars(followed)["lines"] = lines
 
 
 def followed_matrix(followed: Followed, **look: Any) -> Matrix:

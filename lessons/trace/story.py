@@ -84,12 +84,12 @@ def uniform_groups(cells: Cells, places: np.ndarray) -> Iterator[np.ndarray]:
     here = Cells(cells.array, cells.at[places])
     while isinstance(here.array.rule, Moved):
         made = here.made
-        kinds = np.unique(made.which)
-        if len(kinds) > 1:
-            for kind in kinds:
+        first = int(made.which[0])
+        if (made.which != first).any():
+            for kind in np.unique(made.which):
                 yield from uniform_groups(cells, places[made.which == kind])
             return
-        here = made.parts[int(kinds[0])]
+        here = made.parts[first]
     yield places
 
 
@@ -249,12 +249,13 @@ class Names:
 
     def call(self, cells: Cells) -> list[Message]:
         """The sentence for each of these cells."""
-        array, said = cells.array, []
-        entries = self.entries(array, cells.at.ravel())
-        kinds = kinds_of(cells)
-        sentences = {kind: self.sentence(array, kind) for kind in np.unique(kinds).tolist()}
-        for i, kind in enumerate(kinds.ravel().tolist()):
-            said.append(filled(sentences[kind], {name: those[i] for name, those in entries.items()}))
+        entries, kinds = self.entries(cells.array, cells.at.ravel()), kinds_of(cells).ravel()
+        said: list[Message | None] = [None] * kinds.size
+        for kind in dict.fromkeys(kinds.tolist()):
+            places = np.flatnonzero(kinds == kind).tolist()
+            here = {name: [those[place] for place in places] for name, those in entries.items()}
+            for place, one in zip(places, filled(self.sentence(cells.array, kind), here, len(places)), strict=True):
+                said[place] = one
         return said
 
     def sentence(self, array: Traced, kind: str) -> Message:
@@ -288,11 +289,19 @@ class Names:
         return next((self.things[key] for key in keys if key in self.things), None)
 
 
-def filled(sentence: Message, entries: Mapping[str, Argument]) -> Message:
-    """A sentence, and those within it, with what the entries of each axis are called."""
-    own = {name: filled(part, entries) for name, part in sentence.arguments.items() if isinstance(part, Message)}
-    new = {name: entries[name] for name in names_in(sentence.template) if name in entries}
-    return sentence._replace(arguments=sentence.arguments | own | new)
+def filled(sentence: Message, entries: Mapping[str, Sequence[Argument]], count: int) -> list[Message]:
+    """A sentence of so many cells, and those within it, with what the entries of each axis are called."""
+    varied = {name: entries[name] for name in names_in(sentence.template) if name in entries}
+    for name, part in sentence.arguments.items():
+        if isinstance(part, Message) and name not in varied:
+            varied[name] = filled(part, entries, count)
+    if not varied:
+        return [sentence] * count
+    template, same, many, number = sentence
+    return [
+        Message(template, {**same, **dict(zip(varied, here, strict=True))}, many, number)
+        for here in zip(*varied.values(), strict=True)
+    ]
 
 
 ONE = {
@@ -381,14 +390,35 @@ def lines_of(array: Traced, names: Names, *, computed: bool = False) -> list[Ste
 
     Copies are told as such where they have a name of their own, or as what was `computed`.
     """
-    cells = Cells(array, np.arange(array.values.size))
-    lines: list[Step | None] = [None] * array.values.size
-    for places in uniform_groups(cells, cells.at):
-        group = settled(Cells(array, places)) if computed else Cells(array, places)
-        told = zip(names.call(called(group)), write_lines(term_of(group)), group.values.tolist(), strict=True)
-        for place, line in zip(places.tolist(), told, strict=True):
-            lines[place] = Step(*line)
+    return lines_together([array], names, computed=computed)[0]
+
+
+def lines_together(arrays: Sequence[Traced], names: Names, *, computed: bool = False) -> list[list[Step]]:
+    """The lines of several arrays: cells that are copies of one array, and came about alike, are told in one go."""
+    lines: list[list[Step | None]] = [[None] * array.values.size for array in arrays]
+    alike: dict[tuple, list[tuple[list[Step | None], np.ndarray, Cells]]] = {}
+    for told, array in zip(lines, arrays, strict=True):
+        for places in uniform_groups(Cells(array, np.arange(array.values.size)), np.arange(array.values.size)):
+            group = Cells(array, places)
+            group = called(settled(group) if computed else group)
+            alike.setdefault(way_of(group), []).append((told, places, group))
+    for groups in alike.values():
+        group = Cells(groups[0][2].array, np.concatenate([cells.at for _, _, cells in groups]))
+        each = map(Step, names.call(group), write_lines(term_of(group)), group.values.tolist())
+        for told, places, _ in groups:
+            for place in places.tolist():
+                told[place] = next(each)
     return lines
+
+
+def way_of(cells: Cells) -> tuple[int, ...]:
+    """The array of cells that came about alike, and of which parts they are copies, one after the other."""
+    way, here = [id(cells.array)], cells
+    while isinstance(here.array.rule, Moved) and here.at.size:
+        made = here.made
+        way.append(int(made.which.flat[0]))
+        here = made.parts[way[-1]]
+    return tuple(way)
 
 
 def line_of(cells: Cells, names: Names) -> tuple[Step, Term]:

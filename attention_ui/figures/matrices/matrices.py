@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import pyarrow as pa
 
@@ -23,6 +23,7 @@ from lessons.screen.format import (
 from lessons.screen.message import message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
 from lessons.screen.text_width import letters, wrapped
+from lessons.trace.computation import tell_together
 from lessons.trace.lines import digits
 from lessons.trace.story import Lit, places_of, sources_among
 
@@ -152,14 +153,20 @@ def room(matrix: Matrix) -> int:
 def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
     """Everything that is drawn, place by place."""
     matrices = {matrix.key: matrix for matrix in figure.matrices}
-    shown = {key: matrix.traced.array for key, matrix in matrices.items() if matrix.traced is not None}
-    places = places_of(shown)
-    lit = {key: sources_among(shown, key, places) for key in shown}
+    tell_together(matrix.traced for matrix in figure.matrices if matrix.drawn and matrix.traced is not None)
+    made_of = sources_in(matrices)
     grid = Grid(
-        lambda key, i, j: lights(matrices, matrices[key], lit.get(key), i, j),
+        lambda key, i, j: lights(matrices, matrices[key], made_of, i, j),
         lambda key, i, j: tooltip(matrices[key], i, j),
     )
     return fill(grid, figure, layout, numbered=numbered)
+
+
+def sources_in(matrices: dict[str, Matrix]) -> Callable[[str], list[tuple[Lit, ...]]]:
+    """What lights up with each cell of a matrix, by its key, as its trace says; found when it is first asked for."""
+    places = cache(lambda: places_of(shown()))
+    shown = cache(lambda: {key: one.traced.array for key, one in matrices.items() if one.traced is not None})
+    return cache(lambda key: sources_among(shown(), key, places()))
 
 
 def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
@@ -217,9 +224,13 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
     return drawn.DrawnMatrix(matrix.key, "", values, kind, matrix.colour, visible, matrix.drawn, changed, tiny)
 
 
-def lights(matrices: dict[str, Matrix], matrix: Matrix, lit: list[tuple[Lit, ...]] | None, i: int, j: int) -> str:
+def lights(
+    matrices: dict[str, Matrix], matrix: Matrix, made_of: Callable[[str], list[tuple[Lit, ...]]], i: int, j: int
+) -> str:
     """The tags of all that lights up: the cell and its sources, or what stands at the same place elsewhere."""
-    sources = tuple(matrix.sources(i, j)) or (() if lit is None else lit[i * matrix.values.shape[1] + j])
+    sources = tuple(matrix.sources(i, j))
+    if not sources and matrix.traced is not None:
+        sources = made_of(matrix.key)[i * matrix.values.shape[1] + j]
     if matrix.twin in matrices:
         sources += (Cells(matrix.twin, i, j),)
     return cell_tag(matrix.key, i, j) + tags(sources or tuple(same_place(matrices.values(), matrix, i, j)))
