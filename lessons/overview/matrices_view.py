@@ -99,8 +99,7 @@ def what_it_does(example: ExampleTrace, head: int) -> tuple[Message, ...]:
 def sources_of(attention: AttentionTrace, key: str):
     """What lights up with a cell: its sources, and in the stages that follow, what becomes of it."""
 
-    def seen_by(i: int) -> Iterator[int]:
-        return (m for m, visible in enumerate(attention.visible[i].tolist()) if visible)
+    seen_by = [[m for m, visible in enumerate(row) if visible] for row in attention.visible.tolist()]
 
     def sources(i: int, j: int) -> Iterator[Cells]:
         if key in ("scores", "scaled", "masked"):
@@ -108,10 +107,10 @@ def sources_of(attention: AttentionTrace, key: str):
             yield from (Cells(pair, i, j) for pair in PAIRS)
         elif key == "weights":
             yield from (Cells(name, row=i) for name in ("masked", "weights", "output"))
-            yield from (Cells("v", row=m) for m in seen_by(i))
+            yield from (Cells("v", row=m) for m in seen_by[i])
         elif key == "output":
             yield Cells("weights", row=i)
-            yield from (Cells("v", m, j) for m in seen_by(i))
+            yield from (Cells("v", m, j) for m in seen_by[i])
         elif key == "x":
             yield from (Cells(name, row=i) for name in ("x", "q", "k", "v"))
             yield Cells("k_transposed", column=i)

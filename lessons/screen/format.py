@@ -19,7 +19,7 @@ from lessons.screen.message import (
     said_by,
 )
 from lessons.screen.screen import Array, Axis, Step
-from words import language
+from words import cached_by_language, language
 
 THE_OTHERS, NOT_A_NUMBER = re.compile(r"the other (\d+)"), "not a number"  # as `lessons.trace` writes them
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
@@ -33,11 +33,11 @@ POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 def render(sentence: Message) -> str:
     """The sentence as it is read."""
-    here = language()
-    template = here.template(sentence.template, sentence.many, sentence.count)
-    if not sentence.arguments:
+    here, (template, arguments, many, count) = language(), sentence
+    template = here.template(template, many, count)
+    if not arguments:
         return template
-    said = here.put_in(template.format_map({name: format_value(value) for name, value in sentence.arguments.items()}))
+    said = here.put_in(template.format_map({name: format_value(value) for name, value in arguments.items()}))
     return said if here.spaced else BETWEEN_WIDE.sub("", said)
 
 
@@ -66,6 +66,7 @@ def format_value(argument: Argument) -> str:
     return WAYS_TO_WRITE[type(argument)](argument)
 
 
+@cached_by_language(maxsize=1024)
 def quote_token(name: Token) -> str:
     """A token in quotes; with its position, from 1, where the same word comes more than once."""
     text, position, repeated = name
@@ -178,8 +179,8 @@ def labelled(name: str | Message, what: str | Message) -> str:
 
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
-    others = THE_OTHERS.sub(lambda found: translate("the other {count}", count=int(found[1])), step.text)
-    return localised(others.replace(NOT_A_NUMBER, translate("not a number")))
+    text = THE_OTHERS.sub(lambda found: translate("the other {count}", count=int(found[1])), step.text)
+    return localised(text.replace(NOT_A_NUMBER, translate("not a number")) if NOT_A_NUMBER in text else text)
 
 
 def distinguishable(*values: float, least: int = 2) -> tuple[Fixed, ...]:

@@ -9,6 +9,7 @@ Reading order: what is said (`Sentence`, in a file of its own), how a number com
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from attention_core.arrays import Array
@@ -96,7 +97,12 @@ class Matrix:
 
     def sees(self, row: int, column: int) -> bool:
         """False where a mask hides the cell."""
-        return self.visible is None or bool(self.visible[row][column])
+        return self.seen is None or self.seen[row][column]
+
+    @cached_property
+    def seen(self) -> Sequence[Sequence[bool]] | None:
+        """What is visible, as lists: looked up cell by cell, they are far faster than a tensor."""
+        return self.visible.tolist() if hasattr(self.visible, "tolist") else self.visible
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -218,10 +218,9 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
     elif matrix.was is not None:
         was = matrix.was.tolist()
         changed = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, was, strict=True)]
-    visible = matrix.visible.tolist() if hasattr(matrix.visible, "tolist") else matrix.visible
     kind = matrix.scale if matrix.scale in ("weight", "change", "gradient") else "score"
     tiny = matrix.scale in ("difference", "gradient")
-    return drawn.DrawnMatrix(matrix.key, "", values, kind, matrix.colour, visible, matrix.drawn, changed, tiny)
+    return drawn.DrawnMatrix(matrix.key, "", values, kind, matrix.colour, matrix.seen, matrix.drawn, changed, tiny)
 
 
 def lights(
