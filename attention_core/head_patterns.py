@@ -23,12 +23,12 @@ Named = Bool[Tensor, "queries keys"]
 Pattern = Callable[[Int[Tensor, " tokens"], Pieces], Named]
 
 
-def previous_token(ids: Int[Tensor, " tokens"], pieces: Pieces) -> Named:
+def previous_token(ids: Int[Tensor, " tokens"], pieces: Pieces | None = None) -> Named:
     """The token just before."""
     return torch.ones(len(ids), len(ids), dtype=torch.bool).triu(-1).tril(-1)
 
 
-def first_token(ids: Int[Tensor, " tokens"], pieces: Pieces) -> Named:
+def first_token(ids: Int[Tensor, " tokens"], pieces: Pieces | None = None) -> Named:
     """The start, which carries no word."""
     return (torch.arange(len(ids)) == 0).expand(len(ids), -1)
 
@@ -39,15 +39,15 @@ def punctuation(ids: Int[Tensor, " tokens"], pieces: Pieces) -> Named:
     return marks & ~marks[:, None] & causal_mask(len(ids))
 
 
-def same_token(ids: Int[Tensor, " tokens"], pieces: Pieces) -> Named:
+def same_token(ids: Int[Tensor, " tokens"], pieces: Pieces | None = None) -> Named:
     """Earlier occurrences of the query token."""
     return (ids == ids[:, None]).tril(-1)
 
 
-def induction(ids: Int[Tensor, " tokens"], pieces: Pieces) -> Named:
+def induction(ids: Int[Tensor, " tokens"], pieces: Pieces | None = None) -> Named:
     """What followed the query token earlier. Olsson et al. 2022, https://arxiv.org/abs/2209.11895."""
     followed = torch.zeros(len(ids), len(ids), dtype=torch.bool)
-    followed[:, 1:] = same_token(ids, pieces)[:, :-1]
+    followed[:, 1:] = same_token(ids)[:, :-1]
     return followed.tril(-1)  # after “ha ha” the second ha follows itself, which says nothing
 
 

@@ -12,4 +12,5 @@ asks another host for anything unless somebody has asked for it.
     store      the weights in one mapped file, written once
     shared     what is computed once, whoever asks
     opening    one model a process; equal texts are computed once
+    measured   what is measured of a model once a machine, in the background
 """

@@ -1,0 +1,28 @@
+"""What was measured of the heads of the real model: there, on its way, or not to be had."""
+
+from attention_ui.session.real_model import real_model
+from lessons.kit.head_jobs import HeadJobs, measure_head_jobs
+from models.measured import Measured, Measurement, Say
+from models.opening import SharedModel
+
+VERSION = 1  # one more where `lessons.kit.head_jobs` comes to measure something else
+
+
+def measure(model: SharedModel, say: Say) -> dict:
+    """The jobs of its heads, as they are kept."""
+    return measure_head_jobs(model.transformer, model.tokenizer, say).as_json()
+
+
+MEASUREMENT = Measurement("head_jobs", VERSION, measure)
+
+
+def how_far_measured() -> Measured:
+    """How far the measurement is, which begins when somebody asks for the first time; not begun without the model."""
+    model = real_model()
+    return Measured() if model is None else MEASUREMENT.of(model)
+
+
+def head_jobs() -> HeadJobs | None:
+    """The names that the heads have earned; None while they are measured, and without the model."""
+    found = how_far_measured().value
+    return None if found is None else HeadJobs.from_json(found)
