@@ -76,9 +76,9 @@ class Term:
     @cached_property
     def terms_shown(self) -> list[list[int]]:
         """For each cell the places of the terms that are shown, in the reading order of the part that has them."""
-        many = self.shown.shape[-1]
-        rows = self.shown.reshape(-1, many)
-        return [(np.flatnonzero(row) + i * many).tolist() for i, row in enumerate(rows)]
+        places = np.flatnonzero(self.shown).tolist()
+        ends = np.cumsum(self.shown.sum(axis=-1)).tolist()
+        return [places[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     @cached_property
     def shown(self) -> np.ndarray | None:
@@ -122,9 +122,10 @@ def read_number(text: str) -> float:
 
 
 @lru_cache(maxsize=100_000)
-def printed(value: float, n: int) -> float:
-    """The number that a reader reads where this one is written with n digits."""
-    return read_number(digits(value, n))
+def written(value: float, n: int) -> tuple[str, int, float]:
+    """A number with n digits, how strongly that holds together, and the number that a reader reads."""
+    text = digits(value, n)
+    return text, 0 if text[0] == "−" else 3 if "·" in text else 9, read_number(text)
 
 
 @lru_cache(maxsize=10_000)
@@ -137,33 +138,26 @@ def half_unit(text: str) -> float:
 
 def as_printed(values: np.ndarray, n: int) -> np.ndarray:
     """The numbers that a reader reads."""
-    return np.array([printed(value, n) for value in values.ravel().tolist()]).reshape(values.shape)
+    return np.array([written(value, n)[2] for value in values.ravel().tolist()]).reshape(values.shape)
 
 
-def computed(term: Term, n: int) -> np.ndarray:
-    """What comes out for a reader who computes with n digits of every number."""
+def computed(term: Term, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """What comes out for a reader who computes with n digits of every number; and where these are all its digits."""
     if term.sign == "number":
-        return term.values if term.text else as_printed(term.values, n)
-    if term.kept is None:
-        result = [computed(part, n) for part in term.parts]
-        return COMPUTE[term.sign](*result) if len(result) < 3 else functools.reduce(COMPUTE[term.sign], result)
-    combine, nothing = SUMMED[term.sign]
-    many, *result = (computed(part, n) for part in term.parts)
-    count, rest = term.others
-    result.insert(0, combine(np.where(term.shown, many, nothing), axis=-1))
-    result += [np.where(count > 0, as_printed(rest, n), nothing)] if count.any() else []
-    return functools.reduce(COMPUTE[term.sign], result)
-
-
-def exactly(term: Term, n: int) -> np.ndarray:
-    """True where each number is written with all its digits."""
-    if term.sign == "number":
-        return np.full(term.values.shape, True) if term.text else as_printed(term.values, n) == term.values
-    found = np.full(term.values.shape, True)
-    for part in term.parts:
-        here = exactly(part, n)
-        found &= (here | ~term.shown).all(axis=-1) if part.values.ndim > term.values.ndim else here
-    return found if term.kept is None else found & (term.others[0] == 0)
+        found = term.values if term.text else as_printed(term.values, n)
+        return found, found == term.values if not term.text else np.full(found.shape, True)
+    results, exact = map(list, zip(*(computed(part, n) for part in term.parts), strict=True))
+    if term.kept is not None:
+        combine, nothing = SUMMED[term.sign]
+        (count, rest), shown = term.others, term.shown
+        results[0] = combine(np.where(shown, results[0], nothing), axis=-1)
+        exact[0] = (exact[0] | ~shown).all(axis=-1)
+        if count.any():
+            results.append(np.where(count > 0, as_printed(rest, n), nothing))
+            exact.append(count == 0)
+    if len(results) == 1:
+        return results[0] if term.kept is not None else COMPUTE[term.sign](*results), exact[0]
+    return functools.reduce(COMPUTE[term.sign], results), functools.reduce(np.logical_and, exact)
 
 
 Texts = tuple[
@@ -176,8 +170,8 @@ def texts_of(term: Term, n: int) -> Texts:
     if term.sign == "number":
         if term.text:
             return [term.text] * term.values.size, [3 if "÷" in term.text else 9] * term.values.size
-        texts = [number_text(value, n) for value in term.numbers]
-        return [text for text, _ in texts], [strength for _, strength in texts]
+        texts = [written(value, n) for value in term.numbers]
+        return [text for text, _, _ in texts], [strength for _, strength, _ in texts]
     if term.kept is not None:
         return texts_of_sum(term, n)
     first, *more = (texts_of(part, n) for part in term.parts)
@@ -232,54 +226,48 @@ def texts_of_sum(term: Term, n: int) -> Texts:
     return lines, strengths
 
 
-@lru_cache(maxsize=100_000)
-def number_text(value: float, n: int) -> tuple[str, int]:
-    """A number, and how strongly it holds together."""
-    text = digits(value, n)
-    return text, 0 if text[0] == "−" else 3 if "·" in text else 9
-
-
 def write_lines(term: Term) -> list[str]:
     """The line of each cell, such as "0.55·0.3367 + 0.87·0.2345 ≈ 0.3892", in as few digits as make it true."""
     if term.sign == "number":
         return [digits(value, 4) for value in term.numbers]
-    if not term.values.ndim:
-        return write_lines(taken(term, np.array([0]), 0))
-    lines: dict[int, str] = {}
-    waiting = np.arange(term.values.size)
+    here, waiting = flat(term), list(range(term.values.size))
+    lines = [""] * len(waiting)
     with np.errstate(all="ignore"):
         for n, r in DIGITS:
-            here = taken(term, waiting, term.values.ndim)
             results, true, exact = judged(here, n, r)
             found = np.flatnonzero(true)
             if not len(found):
                 continue
-            texts, _ = texts_of(taken(here, found, 1), n)
+            texts, _ = texts_of(taken(here, found), n)
             for place, text in zip(found.tolist(), texts, strict=True):
                 line = f"{text} {'=' if exact[place] else '≈'} {results[place]}"
-                lines[int(waiting[place])] = "0" if line == "0 = 0" else line  # a sum without terms
-            waiting = waiting[~true]
-            if not len(waiting):
+                lines[waiting[place]] = "0" if line == "0 = 0" else line  # a sum without terms
+            left = np.flatnonzero(~true)
+            here, waiting = taken(here, left), [waiting[place] for place in left.tolist()]
+            if not waiting:
                 break
         else:  # where larger numbers cancel, what is left is no more than rounding: 12 decimals
-            texts, _ = texts_of(taken(term, waiting, term.values.ndim), 17)
-            for place, text in zip(waiting.tolist(), texts, strict=True):
-                lines[place] = f"{text} ≈ {f'{term.numbers[place]:.12f}'.replace('-', '−')}"
-    return [lines[i] for i in range(term.values.size)]
+            texts, _ = texts_of(here, 17)
+            for place, text, value in zip(waiting, texts, here.numbers, strict=True):
+                lines[place] = f"{text} ≈ {f'{value:.12f}'.replace('-', '−')}"
+    return lines
 
 
-def judged(term: Term, n: int, r: int) -> tuple[list[str], np.ndarray, np.ndarray]:
+def judged(term: Term, n: int, r: int) -> tuple[list[str], np.ndarray, list[bool]]:
     """With n digits, and r of the result: the results; where a reader would find them; and where nothing is rounded."""
-    values, found = term.values, computed(term, n)
+    values, (found, exact) = term.values, computed(term, n)
     results = [digits(value, r) for value in term.numbers]
     shown = as_printed(values, r)
     off = np.where(np.isfinite(values), np.abs(found - shown), 0.0)
     half = np.array([half_unit(result) for result in results])
     true = (off <= half * (1 - 1e-9)) | (off <= 1e-13 * (1 + np.abs(values)))
-    whole = exactly(term, n) & (np.abs(shown - values) <= 1e-15 * (1 + np.abs(values)))
+    whole = exact & (np.abs(shown - values) <= 1e-15 * (1 + np.abs(values)))
     # Rounding changes nothing in the largest of some numbers, nor where −∞ makes it 0.
-    whole |= (term.sign == "max") | ((values == 0) & hides(term))
-    return results, true, whole & ((off <= 1e-13) | ~np.isfinite(values))
+    if term.sign == "max":
+        whole = np.full(values.shape, True)
+    elif (nothing := values == 0).any():
+        whole |= nothing & hides(term)
+    return results, true, (whole & ((off <= 1e-13) | ~np.isfinite(values))).tolist()
 
 
 def hides(term: Term) -> np.ndarray:
@@ -294,12 +282,20 @@ def hides(term: Term) -> np.ndarray:
     return hides(first)
 
 
-def taken(term: Term, places: np.ndarray, axes: int) -> Term:
-    """The same arithmetic for some of its cells, which stand in one row then; they have so many axes now."""
+def taken(term: Term, places: np.ndarray) -> Term:
+    """The same arithmetic for some of its cells, in their order, where these stand in one row."""
+    return term if len(places) == len(term.values) else rearranged(term, lambda numbers: numbers[places])
 
-    def rows(numbers: np.ndarray | None) -> np.ndarray | None:
-        return None if numbers is None else numbers.reshape(-1, *numbers.shape[axes:])[places]
 
-    cells = None if term.cells is None else Cells(term.cells.array, rows(term.cells.at))
-    parts = tuple(taken(part, places, axes) for part in term.parts)
-    return Term(term.sign, rows(term.values), parts, cells, rows(term.kept), term.text)
+def flat(term: Term) -> Term:
+    """The same arithmetic with all cells in one row."""
+    axes = term.values.ndim
+    return term if axes == 1 else rearranged(term, lambda numbers: numbers.reshape(-1, *numbers.shape[axes:]))
+
+
+def rearranged(term: Term, move: Callable[[np.ndarray], np.ndarray]) -> Term:
+    """The same arithmetic with its cells in another order."""
+    cells = None if term.cells is None else Cells(term.cells.array, move(term.cells.at))
+    kept = None if term.kept is None else move(term.kept)
+    parts = tuple(rearranged(part, move) for part in term.parts)
+    return Term(term.sign, move(term.values), parts, cells, kept, term.text)

@@ -24,7 +24,7 @@ import numpy as np
 from attention_core.traced import Cells, EachCell, Given, Moved, Traced, arrays_behind, sources_of
 from lessons.screen.message import Argument, Message, message
 from lessons.screen.screen import Step
-from lessons.trace.lines import COMPARED, Term, digits, taken, texts_of, write_lines
+from lessons.trace.lines import COMPARED, Term, digits, flat, taken, texts_of, write_lines
 
 DEPTH = 3  # signs of arithmetic without a name that stand in one line
 ANY_DEPTH, EVERY_DIGIT = 99, 17
@@ -460,7 +460,7 @@ def told_first(term: Term) -> Iterator[Cells]:
         return
     for part in term.parts:
         if term.kept is not None and part.values.ndim > term.values.ndim:
-            yield from told_first(taken(part, np.flatnonzero(term.shown), part.values.ndim))
+            yield from told_first(taken(flat(part), np.flatnonzero(term.shown)))
         else:
             yield from told_first(part)
 
@@ -534,11 +534,6 @@ def numbers_in(term: Term) -> Iterator[tuple[Cells, np.ndarray]]:
             rows = len(term.values)
             counts = kept & term.kept.reshape(-1, 1) if many else kept
             yield Cells(cells.array, cells.at.reshape(rows, -1)), counts.reshape(rows, -1)
-
-
-def flat(term: Term) -> Term:
-    """The same arithmetic with all cells in one row."""
-    return taken(term, np.arange(term.values.size), term.values.ndim)
 
 
 def add_lit(lit: list[list[Lit]], place: Place, at: np.ndarray) -> None:
