@@ -1,7 +1,8 @@
 """What does attention do, in one picture?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 from attention_core.attention import AttentionTrace, attend
 from lessons.example.example import ExampleTrace, whose_weights
@@ -57,6 +58,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         "weights": message("weights A"),
         "output": message("output = A V"),
     }
+    sources = sources_of(attention)
     drawn = {
         key: head_matrix(
             example,
@@ -64,7 +66,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
             key,
             title,
             drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
-            sources=sources_of(attention, key),
+            sources=partial(sources, key),
         )
         for key, title in titles.items()
     }
@@ -96,25 +98,31 @@ def what_it_does(example: ExampleTrace, head: int) -> tuple[Message, ...]:
     return () if example.trained is None else (example.trained.does(head),)
 
 
-def sources_of(attention: AttentionTrace, key: str):
+def sources_of(attention: AttentionTrace) -> Callable[[str, int, int], Sequence[Cells]]:
     """What lights up with a cell: its sources, and in the stages that follow, what becomes of it."""
-
     seen_by = [[m for m, visible in enumerate(row) if visible] for row in attention.visible.tolist()]
 
-    def sources(i: int, j: int) -> Iterator[Cells]:
-        if key in ("scores", "scaled", "masked"):
-            yield from (Cells("q", row=i), Cells("k_transposed", column=j), Cells("k", row=j))
-            yield from (Cells(pair, i, j) for pair in PAIRS)
-        elif key == "weights":
-            yield from (Cells(name, row=i) for name in ("masked", "weights", "output"))
-            yield from (Cells("v", row=m) for m in seen_by[i])
-        elif key == "output":
-            yield Cells("weights", row=i)
-            yield from (Cells("v", m, j) for m in seen_by[i])
-        elif key == "x":
-            yield from (Cells(name, row=i) for name in ("x", "q", "k", "v"))
-            yield Cells("k_transposed", column=i)
-        else:
-            yield from (Cells("k", j, i), Cells("x", row=j)) if key == "k_transposed" else (Cells("x", row=i),)
+    @cache
+    def of_pair(i: int, j: int) -> Sequence[Cells]:
+        vectors = Cells("q", i), Cells("k_transposed", column=j), Cells("k", j)
+        return *vectors, *(Cells(pair, i, j) for pair in PAIRS)
+
+    @cache
+    def of_weights(i: int) -> Sequence[Cells]:
+        return *(Cells(name, i) for name in ("masked", "weights", "output")), *(Cells("v", m) for m in seen_by[i])
+
+    def sources(key: str, i: int, j: int) -> Sequence[Cells]:
+        match key:
+            case "scores" | "scaled" | "masked":
+                return of_pair(i, j)
+            case "weights":
+                return of_weights(i)
+            case "output":
+                return Cells("weights", i), *(Cells("v", m, j) for m in seen_by[i])
+            case "x":
+                return *(Cells(name, i) for name in ("x", "q", "k", "v")), Cells("k_transposed", column=i)
+            case "k_transposed":
+                return Cells("k", j, i), Cells("x", j)
+        return (Cells("x", i),)
 
     return sources

@@ -64,8 +64,12 @@ class Grid:
         """Its cells, the upper left one at (left, top), with their numbers or without."""
         for i, line in enumerate(matrix.values):
             for j, value in enumerate(line):
-                text = (tiny_text if matrix.tiny else cell_text)(value) if numbered else ""
-                self._cell(matrix, i, j, text, left + j, top + i)
+                if not matrix.drawn:
+                    self._add(left + j, top + i, "ghost", "ghost", None, "")
+                    continue
+                self._cell(matrix, i, j, value, left + j, top + i, numbered)
+                if matrix.changed is not None and matrix.changed[i][j]:
+                    self._add(left + j, top + i, "changed", matrix.tone, None, "")
 
     def text(self, text: str, x: int, y: int, kind: str, tone: str = "muted") -> None:
         """A piece of text: kind "title", "shape", "row" (ends here), "column" (slanted, begins here) or "letter"."""
@@ -96,26 +100,14 @@ class Grid:
             }
         )
 
-    def _cell(self, matrix: DrawnMatrix, i: int, j: int, text: str, x: int, y: int) -> None:
-        if not matrix.drawn:
-            self._add(x, y, "ghost", "ghost", None, "")
-            return
-        masked = matrix.visible is not None and not matrix.visible[i][j]
-        self._add(
-            x,
-            y,
-            "masked" if masked else matrix.kind,
-            "hatch" if masked else matrix.tone,
-            None if masked else matrix.values[i][j],
-            "" if masked else text,
-            self.say(matrix.key, i, j),
-            self.lights(matrix.key, i, j),
-            row_tag(matrix.key, i),
-            column_tag(matrix.key, j),
-            cell_tag(matrix.key, i, j),
-        )
-        if matrix.changed is not None and matrix.changed[i][j]:
-            self._add(x, y, "changed", matrix.tone, None, "")
+    def _cell(self, matrix: DrawnMatrix, i: int, j: int, value: float, x: int, y: int, numbered: bool) -> None:
+        key, kind, tone, text = matrix.key, matrix.kind, matrix.tone, ""
+        if matrix.visible is not None and not matrix.visible[i][j]:
+            kind, tone, value = "masked", "hatch", None
+        elif numbered:
+            text = tiny_text(value) if matrix.tiny else cell_text(value)
+        tags = row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
+        self._add(x, y, kind, tone, value, text, self.say(key, i, j), self.lights(key, i, j), *tags)
 
     def _add(self, x, y, kind, tone, value, text, say=None, lights="", row="", column="", cell="") -> None:
         self.width, self.height = max(self.width, x + 1), max(self.height, y + 1)
