@@ -7,9 +7,10 @@ that are printed comes to the printed result.
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -224,6 +225,34 @@ def texts_of_sum(term: Term, n: int) -> Texts:
         alone = many[1][places[0]] if len(parts) == 1 and places else 2
         strengths.append(9 if line.startswith("max(") else alone if len(parts) == 1 else 1 if line[0] == "−" else 2)
     return lines, strengths
+
+
+def write_all(terms: Sequence[Term]) -> list[list[str]]:
+    """The lines of several terms with their cells in one row; those of one form are written in one go."""
+    alike: dict[tuple, list[int]] = {}
+    for place, term in enumerate(terms):
+        alike.setdefault(form_of(term), []).append(place)
+    found: list[list[str]] = [[] for _ in terms]
+    for places in alike.values():
+        lines = iter(write_lines(joined([terms[place] for place in places])))
+        for place in places:
+            found[place] = list(islice(lines, len(terms[place].values)))
+    return found
+
+
+def form_of(term: Term) -> tuple:
+    """What two terms have in common that differ in nothing but their numbers."""
+    look = term.sign, term.text, term.kept is None, term.values.shape[1:], term.values.dtype
+    return *look, *map(form_of, term.parts)
+
+
+def joined(terms: Sequence[Term]) -> Term:
+    """The arithmetic of all cells of terms of one form."""
+    if len(terms) == 1:
+        return terms[0]
+    kept = None if terms[0].kept is None else np.concatenate([term.kept for term in terms])
+    parts = tuple(map(joined, zip(*(term.parts for term in terms), strict=True)))
+    return Term(terms[0].sign, np.concatenate([term.values for term in terms]), parts, None, kept, terms[0].text)
 
 
 def write_lines(term: Term) -> list[str]:

@@ -24,7 +24,7 @@ import numpy as np
 from attention_core.traced import Cells, EachCell, Given, Moved, Traced, arrays_behind, sources_of
 from lessons.screen.message import Argument, Message, message
 from lessons.screen.screen import Step
-from lessons.trace.lines import COMPARED, Term, digits, flat, taken, texts_of, write_lines
+from lessons.trace.lines import COMPARED, Term, digits, flat, taken, texts_of, write_all, write_lines
 
 DEPTH = 3  # signs of arithmetic without a name that stand in one line
 ANY_DEPTH, EVERY_DIGIT = 99, 17
@@ -402,10 +402,13 @@ def lines_together(arrays: Sequence[Traced], names: Names, *, computed: bool = F
             group = Cells(array, places)
             group = called(settled(group) if computed else group)
             alike.setdefault(way_of(group), []).append((told, places, group))
-    for groups in alike.values():
-        group = Cells(groups[0][2].array, np.concatenate([cells.at for _, _, cells in groups]))
-        each = map(Step, names.call(group), write_lines(term_of(group)), group.values.tolist())
-        for told, places, _ in groups:
+    all_cells = [
+        Cells(those[0][2].array, np.concatenate([cells.at for _, _, cells in those])) for those in alike.values()
+    ]
+    written = write_all([term_of(cells) for cells in all_cells])
+    for those, cells, texts in zip(alike.values(), all_cells, written, strict=True):
+        each = map(Step, names.call(cells), texts, cells.values.tolist())
+        for told, places, _ in those:
             for place in places.tolist():
                 told[place] = next(each)
     return lines
