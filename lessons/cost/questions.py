@@ -17,6 +17,7 @@ from lessons.kit.questions import (
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
     one_of,
+    told,
 )
 from lessons.screen.message import Fixed, Integer, message
 from lessons.screen.screen import Card
@@ -71,35 +72,14 @@ def score_products(sizes: LayerSizes, random: Generator) -> Asked:
             heads=h,
             d_k=d_k,
         ),
-        (
-            h * n * n * d_k,
+        *told(
             message("Each of the n·n pairs takes a dot product of d_k products, in each head."),
-            message("d_k products for each pair of tokens, in each head"),
-        ),
-        (
-            h * n * n,
-            message("That counts the scores. Each of them is a dot product of d_k products."),
-            message("one product for each pair of tokens, in each head"),
-        ),
-        (
-            h * n * d_k,
-            message("That is one key for each query. Every query meets every key, n·n pairs."),
-            message("d_k products for each token, in each head"),
-        ),
-        (
-            2 * h * n * n * d_k,
-            message("That counts the additions as well."),
-            message("d_k products and sums for each pair, in each head"),
-        ),
-        (
-            h * n * n * d_k * d_k,
-            message("A query and a key have d_k features each, but these meet one to one."),
-            message("d_k·d_k products for each pair of tokens, in each head"),
-        ),
-        (
-            h * n * n * n * d_k,
-            message("That has one n too many: a score belongs to a pair of tokens."),
-            message("d_k products for every three tokens, in each head"),
+            (h * n * n * d_k, message("d_k products for each pair of tokens, in each head")),
+            (h * n * n, message("one product for each pair of tokens, in each head")),
+            (h * n * d_k, message("d_k products for each token, in each head")),
+            (2 * h * n * n * d_k, message("d_k products and sums for each pair, in each head")),
+            (h * n * n * d_k * d_k, message("d_k·d_k products for each pair of tokens, in each head")),
+            (h * n * n * n * d_k, message("d_k products for every three tokens, in each head")),
         ),
     )
 
@@ -117,30 +97,13 @@ def longer_text(sizes: LayerSizes, random: Generator) -> Asked:
             count=Integer(before),
             times=times,
         ),
-        (
-            before * times * times,
-            message("Both the queries and the keys become more, so the pairs grow with the square."),
-            message("more queries and more keys"),
-        ),
-        (
-            before * times,
-            message("That lets only the queries become more; the keys do, too."),
-            message("more queries, and the same keys"),
-        ),
-        (
-            before * (times * times - 1),
-            message("That is what is added to those that there were."),
-            message("the new pairs alone"),
-        ),
-        (
-            before * times**3,
-            message("That is the third power: a pair has two tokens, not three."),
-            message("more queries, more keys, and more for each pair"),
-        ),
-        (
-            before * times * times * 2,
-            message("The pairs grow with the square, and nothing else doubles."),
-            message("more queries and more keys, each of them twice"),
+        *told(
+            message("There are more queries and more keys, so the number of pairs grows with the square."),
+            (before * times * times, message("more queries and more keys")),
+            (before * times, message("more queries, and the same keys")),
+            (before * (times * times - 1), message("only the new pairs")),
+            (before * times**3, message("more queries, more keys, and more for each pair")),
+            (before * times * times * 2, message("more queries and more keys, each of them twice")),
         ),
     )
 
@@ -159,30 +122,15 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
             d_k=d_k,
             d_v=d_v,
         ),
-        (
-            kept,
-            message("A key and a value for each token and each key/value head."),
-            message("keys and values of all tokens"),
-        ),
-        (
-            n * g * d_k,
-            message("Those are the keys alone. The values are needed as well."),
-            message("keys of all tokens"),
-        ),
-        (
-            d_k * g + d_v * g,
-            message("That is one token. Every old one keeps its own key and value."),
-            message("keys and values of a single token"),
-        ),
-        (
-            n * (h * d_k + g * (d_k + d_v)),
-            message("Old queries are never asked again, so they need not be kept."),
-            message("queries, keys and values of all tokens"),
-        ),
-        (
-            kept + h * n * n,
-            message("Scores and weights of old queries are not needed again."),
-            message("keys, values and scores of all tokens"),
+        *told(
+            message(
+                "A key and a value for each token and each key/value head. Later tokens need no earlier query or score."
+            ),
+            (kept, message("keys and values of all tokens")),
+            (n * g * d_k, message("keys of all tokens")),
+            (d_k * g + d_v * g, message("keys and values of a single token")),
+            (n * (h * d_k + g * (d_k + d_v)), message("queries, keys and values of all tokens")),
+            (kept + h * n * n, message("keys, values and scores of all tokens")),
         ),
     )
 
@@ -191,29 +139,24 @@ def what_rescales(row: OnlineRow, random: Generator) -> Asked:
     """e to the difference of the maxima: not their quotient, not the other way round."""
     b = one_of(torch.tensor([place in row.rises for place in range(len(row.steps))]), random)
     before, after = (float(step.largest[0]) for step in row.steps[b - 1 : b + 1])
+    reply = message("Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as much.")
+    factors = (
+        math.exp(before - after),
+        math.exp(min(after - before, MOST_EXPONENT)),
+        1.0,
+        after - before,
+        before / after if after else math.nan,
+        0.0,
+    )
     return multiple_choice_of_numbers(
         lambda shown: message(
-            "Block {block} takes the largest score from {before} to {after}. By what is all that was "
-            "summed so far multiplied?",
+            "Block {block} raises the largest score from {before} to {after}. By what factor is everything summed so "
+            "far multiplied?",
             block=b + 1,
             before=shown(before),
             after=shown(after),
         ),
-        (
-            math.exp(before - after),
-            message("Each power was e^(s − m) and shall be e^(s − m'): that is e^(m − m') times as much."),
-        ),
-        (
-            math.exp(min(after - before, MOST_EXPONENT)),
-            message("That is turned round: a larger maximum makes the powers smaller."),
-        ),
-        (1.0, message("Those powers were taken from the old maximum; from the new one they are smaller.")),
-        (after - before, message("That is the difference itself. The powers change by e to it.")),
-        (
-            before / after if after else math.nan,
-            message("That is the quotient of the maxima. Powers change by e to their difference."),
-        ),
-        (0.0, message("That would forget all the keys before.")),
+        *((factor, reply) for factor in factors),
     )
 
 
@@ -222,36 +165,22 @@ def sum_after_block(row: OnlineRow, random: Generator) -> Asked:
     """The old sum is rescaled, and the powers of the block are added."""
     m, total = ASKED_MAXIMA[below(len(ASKED_MAXIMA), random)], 1 + (1 + below(15, random)) / 10
     up = (3 + below(12, random)) / 10
-    new = m + up
     return multiple_choice_of_numbers(
         message(
             "So far the largest score is {m} and the sum {total}. The next block is a single key with "
             "score {new}. What is the sum now?",
             m=Fixed(m, 1),
             total=Fixed(total, 1),
-            new=Fixed(new, 1),
+            new=Fixed(m + up, 1),
         ),
-        (
-            total * math.exp(-up) + 1,
-            message("The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1."),
-            message("the old sum, shrunk, and the new power"),
-        ),
-        (
-            total + 1,
-            message("The old powers were taken from the old maximum: they shrink first."),
-            message("the old sum and the new power"),
-        ),
-        (
-            total + math.exp(up),
-            message("Right about the old maximum, but the sum is kept for the new one."),
-            message("the old sum and e to the difference"),
-        ),
-        (total * math.exp(-up), message("The new key adds its own power, e^0 = 1."), message("the old sum, shrunk")),
-        (1.0, message("The keys before still count, only less."), message("the new power alone")),
-        (
-            total * math.exp(up) + 1,
-            message("That grows the old sum; a larger maximum makes old powers smaller."),
-            message("the old sum, grown, and the new power"),
+        *told(
+            message("The old sum is multiplied by e^(m − m'), and the new key adds e^0 = 1."),
+            (total * math.exp(-up) + 1, message("the old sum, shrunk, and the new power")),
+            (total + 1, message("the old sum and the new power")),
+            (total + math.exp(up), message("the old sum and e to the difference")),
+            (total * math.exp(-up), message("the old sum, shrunk")),
+            (1.0, message("only the new power")),
+            (total * math.exp(up) + 1, message("the old sum, grown, and the new power")),
         ),
     )
 
@@ -261,18 +190,14 @@ def scores_held(row: OnlineRow, random: Generator) -> Asked:
     """A block at a time, whatever the length."""
     size = 2 + below(7, random)
     n = size * (3 + below(20, random))
+    reply = message("Those of one block. Of all blocks before, only a maximum, a sum and one row of values are kept.")
     return multiple_choice_of_counts(
         message(
             "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?",
             tokens=n,
             block=size,
         ),
-        (size, message("Those of one block. What is kept of all before are a maximum, a sum and one row of values.")),
-        (n, message("That is the plain softmax, which needs the whole row before it can divide.")),
-        (n // size, message("That is the number of blocks.")),
-        (1, message("All scores of a block are computed together.")),
-        (n * n, message("Those are the scores of all queries, when nothing is read in blocks.")),
-        (n - size, message("Those are the scores that are not there: they are gone, or still to come.")),
+        *((count, reply) for count in (size, n, n // size, 1, n * n, n - size)),
     )
 
 

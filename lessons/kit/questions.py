@@ -118,6 +118,11 @@ def shuffled(question: Question, random: Generator) -> Question:
     return with_cards(question, cards, order.index(question.right))
 
 
+def told(reply: Message, *thoughts: tuple[float, Message]) -> tuple[Value, ...]:
+    """Numbers to choose from, each with the thought that leads to it, and one reply to all, the right one first."""
+    return tuple((value, reply, thought) for value, thought in thoughts)
+
+
 def multiple_choice(prompt: Message, right: Card, *wrong: Card) -> Asked:
     """The right card and the first wrong ones that read differently; None where no wrong one is left."""
     different = {render(right.text): right}

@@ -20,6 +20,7 @@ from lessons.kit.questions import (
     multiple_choice_of_numbers,
     one_of,
     shaped,
+    told,
 )
 from lessons.screen.message import ListOf, Magnitude, Token, message
 from lessons.screen.screen import Card, Question
@@ -42,28 +43,13 @@ def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Gene
                 query=who[i],
                 true=true,
             ),
-            (n - true, message("nn.MultiheadAttention blocks where the mask is True."), message("True blocks a key")),
-            (
-                true,
-                message("That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks."),
-                message("True keeps a key"),
-            ),
-            (
-                n,
-                message("A mask is not ignored: where it is True, this function blocks."),
-                message("the mask waits for is_causal=True"),
-            ),
-            (
-                1,
-                message(
-                    "Nothing lets a token look at itself in any case: where the mask is True, this function blocks."
-                ),
-                message("a token sees itself, and no more"),
-            ),
-            (
-                0,
-                message("A mask that is True somewhere blocks there, not everywhere."),
-                message("one True in the row blocks all of it"),
+            *told(
+                message("nn.MultiheadAttention blocks where the mask is True."),
+                (n - true, message("True blocks a key")),
+                (true, message("True keeps a key")),
+                (n, message("the mask waits for is_causal=True")),
+                (1, message("a token sees itself, and no more")),
+                (0, message("one True in the row blocks all of it")),
             ),
         ),
     )
@@ -85,30 +71,13 @@ def mask_for_the_function(parity: Parity, who: Sequence[Token], random: torch.Ge
                 query=who[i],
                 false=false,
             ),
-            (
-                n - false,
+            *told(
                 message("F.scaled_dot_product_attention keeps where the mask is True."),
-                message("False blocks a key"),
-            ),
-            (
-                false,
-                message("That takes True for “block”, as nn.MultiheadAttention does. Here True keeps."),
-                message("True blocks a key"),
-            ),
-            (
-                n,
-                message("A mask is not ignored: where it is False, this function blocks."),
-                message("the mask waits for is_causal=True"),
-            ),
-            (
-                0,
-                message("A row that is True somewhere keeps something."),
-                message("one False in the row blocks all of it"),
-            ),
-            (
-                1,
-                message("A token does not see itself alone: this function keeps where the mask is True."),
-                message("a token sees itself, and no more"),
+                (n - false, message("False blocks a key")),
+                (false, message("True blocks a key")),
+                (n, message("the mask waits for is_causal=True")),
+                (0, message("one False in the row blocks all of it")),
+                (1, message("a token sees itself, and no more")),
             ),
         ),
     )
@@ -126,41 +95,23 @@ def reported_weight(parity: Parity, who: Sequence[Token], random: torch.Generato
         (i, j),
         multiple_choice_of_numbers(
             lambda shown: message(
-                "Head by head, {query} puts on {key} the weights {weights}. Which weight does nn.MultiheadAttention "
-                "report, unless told otherwise?",
+                "In its heads, {query} gives {key} the weights {weights}. Which weight does nn.MultiheadAttention "
+                "report by default?",
                 query=who[i],
                 key=who[j],
                 weights=ListOf(tuple(map(shown, weights))),
             ),
-            (
-                float(parity.averaged[i, j]),
-                message("The average over the heads. With average_attn_weights=False it reports each head."),
-                message("the mean over the heads"),
-            ),
-            (
-                weights[0],
-                message("That is the first head alone. The average is reported, which no head need have."),
-                message("the weight of the first head"),
-            ),
-            (
-                sum(weights),
-                message("That is the sum; rows of it would not sum to 1. The average is reported."),
-                message("the sum over the heads"),
-            ),
-            (
-                max(weights),
-                message("That is one head alone. The average over all is reported."),
-                message("the maximum over the heads"),
-            ),
-            (
-                min(weights),
-                message("That is one head alone, and no other has less. The average over all is reported."),
-                message("the minimum over the heads"),
-            ),
-            (
-                math.prod(weights),
-                message("The heads are averaged, not multiplied."),
-                message("the product over the heads"),
+            *told(
+                message(
+                    "It reports the average over the heads, which may match no single head. With "
+                    "average_attn_weights=False it reports each head."
+                ),
+                (float(parity.averaged[i, j]), message("the mean over the heads")),
+                (weights[0], message("the weight of the first head")),
+                (sum(weights), message("the sum over the heads")),
+                (max(weights), message("the maximum over the heads")),
+                (min(weights), message("the minimum over the heads")),
+                (math.prod(weights), message("the product over the heads")),
             ),
         ),
     )
@@ -187,30 +138,13 @@ def divided_twice(parity: Parity, who: Sequence[Token], random: torch.Generator)
                 score=shown(score),
                 d_head=d_head,
             ),
-            (
-                score / d_head,
-                message("The function divides by √{d_head} as well, so the score is divided twice.", d_head=d_head),
-                message("divided in q, and again in the function"),
-            ),
-            (
-                score / root,
-                message("That would be right, but the function divides once more, unless it is told a scale."),
-                message("divided in q, and that is all"),
-            ),
-            (
-                score,
-                message("The function divides, and q was divided before."),
-                message("divided in q, multiplied in the function"),
-            ),
-            (
-                score * root,
-                message("Nothing here multiplies. The function divides, and q was divided before."),
-                message("multiplied, and not divided"),
-            ),
-            (
-                score / d_head / root,
-                message("That divides three times: once too often."),
-                message("divided in q, then for q and k in the function"),
+            *told(
+                message("q was divided by √{d_head}, and the function divides by √{d_head} again.", d_head=d_head),
+                (score / d_head, message("divided in q, and again in the function")),
+                (score / root, message("divided in q, and that is all")),
+                (score, message("divided in q, multiplied in the function")),
+                (score * root, message("multiplied, and not divided")),
+                (score / d_head / root, message("divided in q, then for q and k in the function")),
             ),
         ),
     )
@@ -226,6 +160,7 @@ def weights_of_its_own(parity: Parity, who: Sequence[Token], random: torch.Gener
     gap = largest_absolute(other(parity.x, parity.may_attend)[0] - parity.trace.output)
     if gap < LEAST_DIFFERENCE:
         return None
+    reply = message("Other weights give other numbers, in the same shape and by the same formula.")
     return multiple_choice(
         message(
             "A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is "
@@ -234,20 +169,19 @@ def weights_of_its_own(parity: Parity, who: Sequence[Token], random: torch.Gener
             n=n,
             d_model=d_model,
         ),
-        Card(
-            message("by up to {difference}", difference=Magnitude(gap)),
-            message("The same shape says nothing about the numbers: other weights give others."),
-            message("other weights make other outputs"),
-        ),
-        Card(
-            message("by up to {difference}", difference=Magnitude(max(parity.module_difference, 1e-8))),
-            message("That is how close it comes with our weights copied. The same shape alone proves nothing."),
-            message("only rounding tells them apart"),
-        ),
-        Card(
-            message("not at all"),
-            message("The same formula with other weights gives other numbers."),
-            message("the same formula makes the same output"),
+        *(
+            Card(said, reply, thought)
+            for said, thought in (
+                (
+                    message("by up to {difference}", difference=Magnitude(gap)),
+                    message("other weights make other outputs"),
+                ),
+                (
+                    message("by up to {difference}", difference=Magnitude(max(parity.module_difference, 1e-8))),
+                    message("only rounding tells them apart"),
+                ),
+                (message("not at all"), message("the same formula makes the same output")),
+            )
         ),
     )
 
@@ -256,26 +190,20 @@ def weights_of_its_own(parity: Parity, who: Sequence[Token], random: torch.Gener
 def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """Three projections on top of each other, each stored transposed. Always possible."""
     d_model = 2 + below(63, random)
+    reply = message("The three projections lie one below the other, each transposed: nn.Linear computes x @ W.T.")
     return multiple_choice(
         message(
             "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores "
             "one. With {d_model} features of a token, what is its shape?",
             d_model=d_model,
         ),
-        Card(
-            shaped(3 * d_model, d_model),
-            message("Three projections one below the other, a row for each result: it is used as x @ W.T."),
-            message("three matrices, one below the other"),
-        ),
-        Card(
-            shaped(d_model, 3 * d_model),
-            message("That is how x @ W would want it. nn.Linear stores W transposed."),
-            message("three matrices, one beside the other"),
-        ),
-        Card(
-            shaped(d_model, d_model),
-            message("That is one projection. There are three in it."),
-            message("one matrix, used three times"),
+        *(
+            Card(shaped(*shape), reply, thought)
+            for shape, thought in (
+                ((3 * d_model, d_model), message("three matrices, one below the other")),
+                ((d_model, 3 * d_model), message("three matrices, one beside the other")),
+                ((d_model, d_model), message("one matrix, used three times")),
+            )
         ),
     )
 

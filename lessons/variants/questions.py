@@ -11,7 +11,6 @@ from lessons.kit.questions import (
     DRAWS,
     Asked,
     NothingFits,
-    Value,
     asks_about,
     below,
     beyond_figure,
@@ -21,8 +20,9 @@ from lessons.kit.questions import (
     multiple_choice_of_numbers,
     one_of,
     shaped,
+    told,
 )
-from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message
+from lessons.screen.message import Fixed, ListOf, Magnitude, Percent, message
 from lessons.screen.screen import Card
 from lessons.variants.compute import VariedHead
 from lessons.variants.counts import numbers_kept, tokens_kept
@@ -34,11 +34,6 @@ def only(varied: VariedHead, kind: str) -> None:
     """Raises NothingFits where another variant is chosen, or where this one is impossible."""
     if varied.kind != kind or varied.impossible is not None:
         raise NothingFits
-
-
-def told(reply: Message, *thoughts: tuple[float, Message]) -> tuple[Value, ...]:
-    """Numbers to choose from, each with the thought that leads to it, and one reply to all, the right one first."""
-    return tuple((value, reply, thought) for value, thought in thoughts)
 
 
 def still_differ(varied: VariedHead, random: Generator) -> Asked:

@@ -11,7 +11,7 @@ from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_timings import FULL, made_up
-from screens import JUDGE, chosen, holds
+from screens import JUDGE, by_thought, chosen, holds
 
 from attention_core.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
 from attention_core.heads import KeyValues
@@ -27,6 +27,7 @@ from lessons.cost.sliding_window import TALE
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value, render, render_all
 from lessons.screen.screen import Curves, Facts, Parts, Table
+from tests.printed import readings, with_decimals
 
 LETTER = re.compile(r"[a-z]\w*")
 SQUARED = ("scores", "softmax", "mix")
@@ -368,43 +369,38 @@ def of_their_own(case, sentence):
 
 def answer_rescaled(case, prompt):
     before, after = (prompt.arguments[name].value for name in ("before", "after"))
-    return {
-        "Each power was e^(s − m) and shall be e^(s − m'): that is e^(m − m') times as much.": math.exp(before - after),
-        "That is turned round: a larger maximum makes the powers smaller.": math.exp(min(after - before, 80)),
-        "Those powers were taken from the old maximum; from the new one they are smaller.": 1,
-        "That is the difference itself. The powers change by e to it.": after - before,
-        "That is the quotient of the maxima. Powers change by e to their difference.": after and before / after,
-        "That would forget all the keys before.": 0,
-    }
+
+    def judge(card):
+        said = card.text.arguments["number"]
+        return format_value(said) in readings(math.exp(before - after), with_decimals(said.decimals))
+
+    reply = "Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as much."
+    return {reply: ..., JUDGE: judge}
 
 
 def answer_sum(case, prompt):
     m, total, new = (prompt.arguments[name].value for name in ("m", "total", "new"))
     powers = [math.exp(score - new) for score in (m, new)]
-    return {
-        "The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1.": total * powers[0] + powers[1],
-        "The old powers were taken from the old maximum: they shrink first.": total + 1,
-        "Right about the old maximum, but the sum is kept for the new one.": total + math.exp(new - m),
-        "The new key adds its own power, e^0 = 1.": total * powers[0],
-        "The keys before still count, only less.": 1,
-        "That grows the old sum; a larger maximum makes old powers smaller.": total / powers[0] + 1,
+    thoughts = {
+        "the old sum, shrunk, and the new power": total * powers[0] + powers[1],
+        "the old sum and the new power": total + 1,
+        "the old sum and e to the difference": total + math.exp(new - m),
+        "the old sum, shrunk": total * powers[0],
+        "only the new power": 1,
+        "the old sum, grown, and the new power": total / powers[0] + 1,
     }
+    reply = "The old sum is multiplied by e^(m − m'), and the new key adds e^0 = 1."
+    return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_held(case, prompt):
-    n, block = prompt.arguments["tokens"], prompt.arguments["block"]
-    return {
-        "Those of one block. What is kept of all before are a maximum, a sum and one row of values.": block,
-        "That is the plain softmax, which needs the whole row before it can divide.": n,
-        "That is the number of blocks.": len(range(0, n, block)),
-        "All scores of a block are computed together.": 1,
-        "Those are the scores of all queries, when nothing is read in blocks.": n * n,
-        "Those are the scores that are not there: they are gone, or still to come.": n - block,
-    }
+    reply = "Those of one block. Of all blocks before, only a maximum, a sum and one row of values are kept."
+    return {reply: ..., JUDGE: lambda card: int(card.text.arguments["number"].value) == prompt.arguments["block"]}
 
 
 RESCALED = (
-    "Block {block} takes the largest score from {before} to {after}. By what is all that was summed so far multiplied?"
+    "Block {block} raises the largest score from {before} to {after}. By what factor is everything summed so far "
+    "multiplied?"
 )
 SUM_NOW = (
     "So far the largest score is {m} and the sum {total}. The next block is a single key with score {new}. What is the "
@@ -566,38 +562,44 @@ def products_of_scores(case, n):
 def answer_products(case, prompt):
     s, n = sizes_of(case), prompt.arguments["tokens"]
     right = products_of_scores(case, n)
-    return {
-        "Each of the n·n pairs takes a dot product of d_k products, in each head.": right,
-        "That counts the scores. Each of them is a dot product of d_k products.": s.n_heads * n * n,
-        "That is one key for each query. Every query meets every key, n·n pairs.": s.n_heads * n * s.d_k,
-        "That counts the additions as well.": 2 * right,
-        "A query and a key have d_k features each, but these meet one to one.": right * s.d_k,
-        "That has one n too many: a score belongs to a pair of tokens.": right * n,
+    thoughts = {
+        "d_k products for each pair of tokens, in each head": right,
+        "one product for each pair of tokens, in each head": s.n_heads * n * n,
+        "d_k products for each token, in each head": s.n_heads * n * s.d_k,
+        "d_k products and sums for each pair, in each head": 2 * right,
+        "d_k·d_k products for each pair of tokens, in each head": right * s.d_k,
+        "d_k products for every three tokens, in each head": right * n,
     }
+    reply = "Each of the n·n pairs takes a dot product of d_k products, in each head."
+    return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_longer(case, prompt):
     n, times = prompt.arguments["tokens"], prompt.arguments["times"]
     before, after = products_of_scores(case, n), products_of_scores(case, n * times)
-    return {
-        "Both the queries and the keys become more, so the pairs grow with the square.": after,
-        "That lets only the queries become more; the keys do, too.": before * times,
-        "That is what is added to those that there were.": after - before,
-        "That is the third power: a pair has two tokens, not three.": before * times**3,
-        "The pairs grow with the square, and nothing else doubles.": 2 * after,
+    thoughts = {
+        "more queries and more keys": after,
+        "more queries, and the same keys": before * times,
+        "only the new pairs": after - before,
+        "more queries, more keys, and more for each pair": before * times**3,
+        "more queries and more keys, each of them twice": 2 * after,
     }
+    reply = "There are more queries and more keys, so the number of pairs grows with the square."
+    return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_cache(case, prompt):
     s, n = sizes_of(case), prompt.arguments["tokens"]
     keys, values = n * s.n_kv_heads * s.d_k, n * s.n_kv_heads * s.d_v
-    return {
-        "A key and a value for each token and each key/value head.": keys + values,
-        "Those are the keys alone. The values are needed as well.": keys,
-        "That is one token. Every old one keeps its own key and value.": (keys + values) // n,
-        "Old queries are never asked again, so they need not be kept.": keys + values + n * s.n_heads * s.d_k,
-        "Scores and weights of old queries are not needed again.": keys + values + n * n * s.n_heads,
+    thoughts = {
+        "keys and values of all tokens": keys + values,
+        "keys of all tokens": keys,
+        "keys and values of a single token": (keys + values) // n,
+        "queries, keys and values of all tokens": keys + values + n * s.n_heads * s.d_k,
+        "keys, values and scores of all tokens": keys + values + n * n * s.n_heads,
     }
+    reply = "A key and a value for each token and each key/value head. Later tokens need no earlier query or score."
+    return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_busiest(case, prompt):

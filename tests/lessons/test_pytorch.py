@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from printed_lines import wrong
-from screens import AS_GOOD, JUDGE, chosen
+from screens import AS_GOOD, JUDGE, by_thought, chosen
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
@@ -264,8 +264,8 @@ FUNCTION_MASK = (
     "F.scaled_dot_product_attention gets it as attn_mask, just as it is. At how many keys may {query} look?"
 )
 REPORTED = (
-    "Head by head, {query} puts on {key} the weights {weights}. Which weight does nn.MultiheadAttention report, unless "
-    "told otherwise?"
+    "In its heads, {query} gives {key} the weights {weights}. Which weight does nn.MultiheadAttention report by "
+    "default?"
 )
 DIVIDED = (
     "In head 1 the score of {key} for {query} is {score}, with {d_head} features. Somebody divides q by √{d_head}, "
@@ -378,7 +378,7 @@ ORACLE = {
         "d_model": trace_of(case).x.shape[1],
     },
     PACKED: chosen,
-    "The function divides by √{d_head} as well, so the score is divided twice.": chosen,
+    "q was divided by √{d_head}, and the function divides by √{d_head} again.": chosen,
 }
 
 
@@ -391,48 +391,57 @@ def answer_module_mask(case, prompt):
     visible = sum(not blocked for blocked in row)
     if fits_pytorch(trace_of(case).module):
         assert visible == 0 or int((theirs_as_it_is(case)[0, i] > 0).sum()) <= visible
-    return {
-        "nn.MultiheadAttention blocks where the mask is True.": visible,
-        "That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.": sum(row),
-        "A mask is not ignored: where it is True, this function blocks.": len(row),
-        "Nothing lets a token look at itself in any case: where the mask is True, this function blocks.": 1,
-        "A mask that is True somewhere blocks there, not everywhere.": 0,
+    thoughts = {
+        "True blocks a key": visible,
+        "True keeps a key": sum(row),
+        "the mask waits for is_causal=True": len(row),
+        "a token sees itself, and no more": 1,
+        "one True in the row blocks all of it": 0,
     }
+    return {"nn.MultiheadAttention blocks where the mask is True.": ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_function_mask(case, prompt):
     row = mask_of(case)[prompt.arguments["query"].position]
-    return {
-        "F.scaled_dot_product_attention keeps where the mask is True.": sum(row),
-        "That takes True for “block”, as nn.MultiheadAttention does. Here True keeps.": len(row) - sum(row),
-        "A mask is not ignored: where it is False, this function blocks.": len(row),
-        "A row that is True somewhere keeps something.": 0,
-        "A token does not see itself alone: this function keeps where the mask is True.": 1,
+    thoughts = {
+        "False blocks a key": sum(row),
+        "True blocks a key": len(row) - sum(row),
+        "the mask waits for is_causal=True": len(row),
+        "one False in the row blocks all of it": 0,
+        "a token sees itself, and no more": 1,
     }
+    return {"F.scaled_dot_product_attention keeps where the mask is True.": ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_reported(case, prompt):
     own = weights_of(case)[:, prompt.arguments["query"].position, prompt.arguments["key"].position]
-    return {
-        "The average over the heads. With average_attn_weights=False it reports each head.": sum(own) / len(own),
-        "That is the first head alone. The average is reported, which no head need have.": own[0],
-        "That is the sum; rows of it would not sum to 1. The average is reported.": sum(own),
-        "That is one head alone. The average over all is reported.": max(own),
-        "That is one head alone, and no other has less. The average over all is reported.": min(own),
-        "The heads are averaged, not multiplied.": math.prod(own),
+    thoughts = {
+        "the mean over the heads": sum(own) / len(own),
+        "the weight of the first head": own[0],
+        "the sum over the heads": sum(own),
+        "the maximum over the heads": max(own),
+        "the minimum over the heads": min(own),
+        "the product over the heads": math.prod(own),
     }
+    reply = (
+        "It reports the average over the heads, which may match no single head. With average_attn_weights=False it "
+        "reports each head."
+    )
+    return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_divided(case, prompt):
     about = score_of(case, prompt)
     score, root = about["score"], math.sqrt(about["d_head"])
-    return {
-        "The function divides by √{d_head} as well, so the score is divided twice.": score / root / root,
-        "That would be right, but the function divides once more, unless it is told a scale.": score / root,
-        "The function divides, and q was divided before.": score,
-        "Nothing here multiplies. The function divides, and q was divided before.": score * root,
-        "That divides three times: once too often.": score / root**3,
+    thoughts = {
+        "divided in q, and again in the function": score / root / root,
+        "divided in q, and that is all": score / root,
+        "divided in q, multiplied in the function": score,
+        "multiplied, and not divided": score * root,
+        "divided in q, then for q and k in the function": score / root**3,
     }
+    reply = "q was divided by √{d_head}, and the function divides by √{d_head} again."
+    return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
 def answer_anew(case, prompt):
@@ -445,25 +454,20 @@ def answer_anew(case, prompt):
     def judge(card):
         return abs(gap - getattr(card.text.arguments.get("difference"), "value", 0.0)) < AS_GOOD
 
-    return {
-        "The same shape says nothing about the numbers: other weights give others.": gap,
-        "That is how close it comes with our weights copied. The same shape alone proves nothing.": ...,
-        "The same formula with other weights gives other numbers.": ...,
-        JUDGE: judge,
-    }
+    reply = "Other weights give other numbers, in the same shape and by the same formula."
+    return {reply: ..., JUDGE: judge}
 
 
 def answer_packed(case, prompt):
     d_model = prompt.arguments["d_model"]
     rows, columns = torch.nn.MultiheadAttention(d_model, 1).in_proj_weight.shape
-    return {
-        "Three projections one below the other, a row for each result: it is used as x @ W.T.": {
-            "rows": rows,
-            "columns": columns,
-        },
-        "That is how x @ W would want it. nn.Linear stores W transposed.": {"rows": columns, "columns": rows},
-        "That is one projection. There are three in it.": {"rows": d_model, "columns": d_model},
+    thoughts = {
+        "three matrices, one below the other": {"rows": rows, "columns": columns},
+        "three matrices, one beside the other": {"rows": columns, "columns": rows},
+        "one matrix, used three times": {"rows": d_model, "columns": d_model},
     }
+    reply = "The three projections lie one below the other, each transposed: nn.Linear computes x @ W.T."
+    return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
 ORACLE |= {
