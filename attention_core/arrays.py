@@ -64,13 +64,13 @@ def sum_of_rows(x: Array) -> Array:
 
 
 def ones(length: int, x: Array) -> Array:
-    """So many ones, as x has its numbers. Those for NumPy are made once: shared, and never to be changed."""
+    """Ones in the library and the type of x. A NumPy vector is made once and shared, so it must not be changed."""
     return numpy_ones(length, x.dtype) if isinstance(x, np.ndarray) else namespace(x).ones(length, dtype=x.dtype)
 
 
 @functools.lru_cache(maxsize=256)
 def numpy_ones(length: int, dtype: np.dtype) -> np.ndarray:
-    """See `ones`."""
+    """A shared NumPy vector of ones, which must not be changed."""
     return np.ones(length, dtype)
 
 

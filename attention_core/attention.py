@@ -39,7 +39,7 @@ class AttentionTrace:
         return self.masked > -math.inf
 
     def select(self, index: int) -> "AttentionTrace":
-        """The same trace for one entry of the first batch axis, such as one head."""
+        """This trace for one entry of its first batch axis, such as one head."""
         return AttentionTrace(*(getattr(self, field.name)[index] for field in fields(self)))
 
 

@@ -36,8 +36,8 @@ def read_newest(model: TinyTransformer, ids: Int[Tensor, "*runs tokens"], past: 
     context, xp = model.config.context, namespace(model.table)
     if past and not model.config.causal:
         raise InputError(
-            "keys and values can be kept where tokens do not see what comes after them, but the model "
-            "is not causal; read the whole text instead"
+            "keys and values can be kept only if no token sees what comes after it, but the model is not "
+            "causal; read the whole text instead"
         )
     if past:
         check_kept(past, len(model.layers), min(ids.shape[-1] - 1, context))

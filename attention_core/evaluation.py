@@ -56,7 +56,7 @@ def evaluate_together(
     steps: Sequence[int],
     ablated: Collection[tuple[int, int]] = (),
 ) -> list[Evaluation]:
-    """The same for each of the runs that stand side by side in a model and a batch."""
+    """Evaluate each of the runs that lie side by side along the first axis of a model and a batch."""
     trace = model(batch.inputs, ablated)
     losses = loss_of(model, trace, batch.targets).loss.reshape(-1).tolist()
     accuracies = accuracy_of(predicted_ids(model, trace), batch.targets, model.run_axes).reshape(-1).tolist()

@@ -43,7 +43,7 @@ class ProjectionGradients:
 
     @property
     def weights(self) -> Weights:
-        """Those of the weights."""
+        """The gradients of the weights, in the order of the weights in the model."""
         return [self.d_W_q, self.d_b_q, self.d_W_k, self.d_b_k, self.d_W_v, self.d_b_v]
 
 
@@ -57,7 +57,7 @@ class SliceGradients:
 
     @property
     def weights(self) -> Weights:
-        """Those of the weights."""
+        """The gradients of the weights, in the order of the weights in the model."""
         return [self.d_W_qkv]
 
 
@@ -77,7 +77,7 @@ class HeadsGradients:
 
     @property
     def weights(self) -> Weights:
-        """Those of the weights."""
+        """The gradients of the weights, in the order of the weights in the model."""
         return [*self.projections.weights, self.d_sink, self.d_W_o, self.d_b_o]
 
 
@@ -91,7 +91,7 @@ class NormGradients:
 
     @property
     def weights(self) -> Weights:
-        """Those of the weights."""
+        """The gradients of the weights, in the order of the weights in the model."""
         return [self.d_gain, self.d_shift]
 
 
@@ -109,7 +109,7 @@ class MlpGradients:
 
     @property
     def weights(self) -> Weights:
-        """Those of the weights."""
+        """The gradients of the weights, in the order of the weights in the model."""
         norm = [] if self.norm is None else self.norm.weights
         return [*norm, self.d_W_up, self.d_b_up, self.d_W_down, self.d_b_down]
 
@@ -126,7 +126,7 @@ class BlockGradients:
 
     @property
     def weights(self) -> Weights:
-        """Those of the weights."""
+        """The gradients of the weights, in the order of the weights in the model."""
         return [weight for part in (self.attention, self.norm, self.mlp) if part is not None for weight in part.weights]
 
 
@@ -147,7 +147,7 @@ class ModelGradients:
 
     @property
     def weights(self) -> Weights:
-        """Those of the weights."""
+        """The gradients of the weights, in the order of the weights in the model."""
         layers = [weight for layer in self.layers for weight in layer.weights]
         norm = [] if self.norm is None else self.norm.weights
         return [self.d_token_table, self.d_position_table, *layers, *norm, self.d_W_unembed, self.d_b_unembed]

@@ -40,7 +40,7 @@ class HeadDifference:
 
     @property
     def mean(self) -> float:
-        """Over all pairs and queries."""
+        """The mean distance over all pairs of heads and all queries."""
         return float(self.distances.mean())
 
 

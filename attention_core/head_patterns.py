@@ -138,7 +138,7 @@ class PronounScore:
 
 
 def pronoun_score(model: TinyTransformer, pieces: Pieces) -> PronounScore:
-    """Both orders of each pair of names, and both pronouns: looking at the first or the nearest name gains nothing.
+    """How well heads find whom a pronoun means, over both pronouns and both orders of each pair of names.
 
     A name of several pieces is left out.
     """

@@ -36,7 +36,7 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not hasattr(x, "dtype"):
             raise InputError(
-                "{name} is a NumPy array or a torch tensor, but got a {kind}; turn it into one, as np.array does",
+                "{name} is a NumPy array or a torch tensor, but got a {kind}; convert it, for example with np.array",
                 name=name,
                 kind=type(x).__name__,
             )
@@ -89,14 +89,14 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
 
 
 def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool = False) -> None:
-    """It fits the scores of q and k, is boolean or can be added, and leaves each query at least one key.
+    """Check that a mask fits the scores of q and k, is boolean or can be added, and leaves each query at least one key.
 
     A query may be left without any where it may see nothing.
     """
     if not hasattr(may_attend, "dtype"):
         raise InputError(
-            "a mask is an array with a row for each query and a column for each key, but got {mask}; causal_mask and "
-            "its like make one",
+            "a mask is an array with a row for each query and a column for each key, but got {mask}; "
+            "causal_mask makes one",
             mask=repr(may_attend),
         )
     shape, scores_shape = may_attend.shape, (*q.shape[:-1], k.shape[-2])
@@ -186,8 +186,8 @@ def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
             index=", ".join([":"] * (len(shape) - 2) + ["None"] * missing),
         )
     return InputError(
-        "before its rows and columns, a mask has the axes of the scores, 1 where it holds for all, or none, but the "
-        "scores have {axes} and the mask has {own}",
+        "before its rows and columns, a mask has the axes of the scores (or 1, to hold for all) or none, but "
+        "the scores have {axes} and the mask has {own}",
         axes=str(tuple(scores_shape[:-2])),
         own=str(shape[:-2]),
     )
@@ -214,7 +214,7 @@ def check_scale(scale: object) -> None:
     scale = numbers_of(scale)
     if scale is not None and not (is_number(scale) and math.isfinite(scale)):
         raise InputError(
-            "scale is a finite number, which the scores are multiplied by, or None for 1/√d_k, but got {scale}",
+            "scale is the finite number that multiplies the scores, or None for 1/√d_k, but got {scale}",
             scale=repr(scale),
         )
 
@@ -224,7 +224,7 @@ def check_soft_cap(soft_cap: object) -> None:
     soft_cap = numbers_of(soft_cap)
     if soft_cap is not None and not (is_number(soft_cap) and 0 <= soft_cap < math.inf):
         raise InputError(
-            "a soft cap is a number above 0, beyond which no score goes, or 0 or None for no cap, but got {cap}",
+            "a soft cap is a number above 0 that no score exceeds, or 0 or None for no cap, but got {cap}",
             cap=repr(soft_cap),
         )
 
@@ -234,10 +234,10 @@ def check_sink(sink: object, q: Array) -> None:
     sink = numbers_of(sink)
     if not hasattr(sink, "dtype") or sink.shape == ():
         if not (is_number(sink) and sink < math.inf):
-            raise InputError("a sink is a score, so a number or one for each head, but got {sink}", sink=repr(sink))
+            raise InputError("a sink is a score: one number, or one for each head, but got {sink}", sink=repr(sink))
     elif sink.dtype != q.dtype:
         raise InputError(
-            "sinks are scores, of the type of q, but q is {q} and the sinks are {sink}; convert them",
+            "sinks are scores and have the type of q, but q is {q} and the sinks are {sink}; convert them",
             q=described(q),
             sink=described(sink),
         )
@@ -255,8 +255,8 @@ def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
     kept = tuple(x.shape[:-2] + x.shape[-1:] for x in past)
     if past[0].shape[-2] != past[1].shape[-2] or kept != (k.shape[:-2] + k.shape[-1:], v.shape[:-2] + v.shape[-1:]):
         raise InputError(
-            "kept keys and values have the shapes of the new ones, but for the number of their tokens, which is one "
-            "for both; they are {keys} and {values}, and the new ones {k} and {v}",
+            "kept keys and values have the shapes of the new ones, except for the number of tokens, which is "
+            "the same for both; they are {keys} and {values}, and the new ones {k} and {v}",
             keys=str((*past[0].shape,)),
             values=str((*past[1].shape,)),
             k=str((*k.shape,)),
@@ -278,7 +278,10 @@ def check_whole(what: str, number: object, least: int) -> None:
     """Raise InputError unless this is a whole number and not too small."""
     if not (isinstance(number, Integral) and not isinstance(number, bool) and number >= least):
         raise InputError(
-            "{what} is a whole number from {least} on, but got {number}", what=what, least=least, number=repr(number)
+            "{what} is a whole number of at least {least}, but got {number}",
+            what=what,
+            least=least,
+            number=repr(number),
         )
 
 

@@ -32,7 +32,8 @@ def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys
     """
     if width < 1:
         raise InputError(
-            "a window needs a width of at least 1, but got {width}; where all may be seen, take full_mask", width=width
+            "a window needs a width of at least 1, but got {width}; to let every key be seen, use full_mask",
+            width=width,
         )
     return full_mask(n_tokens).triu(1 - width).tril(width - 1)
 
@@ -58,5 +59,5 @@ def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
         raise ValueError(f"a mask for {len(rows)} tokens needs {len(rows)} cells in every row, but got {sorted(sizes)}")
     for query, row in enumerate(rows):
         if not any(row):
-            raise InputError("query {query} may look at nothing; give it at least one key", query=query + 1)
+            raise InputError("query {query} has no key to look at; allow it at least one", query=query + 1)
     return torch.tensor(rows, dtype=torch.bool)  # also where it was drawn with 0 and 1

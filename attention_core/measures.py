@@ -27,7 +27,7 @@ class RowMeasures:
 
 @dataclass(frozen=True, kw_only=True)
 class ScaleMeasures(RowMeasures):
-    """The same over many random draws, for one d_k and one way of scaling."""
+    """Measures of rows of weights, averaged over many random draws, for one d_k and one way of scaling."""
 
     d_k: int
     divided: bool

@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # a residual in double precision below this is rounding: that o
 
 
 def random_permutation(n_tokens: int, seed: int) -> Permutation:
-    """The same for the same seed; never the tokens' own order where there is another."""
+    """A random order of the tokens, given by the seed; never their own order where there is another."""
     random = generator(seed, "shuffle")
     own = list(range(n_tokens))
     drawn = own
@@ -52,14 +52,14 @@ def read_permutation(text: str, n_tokens: int) -> Permutation:
             )
         if typed.count(word) > 1:
             raise InputError(
-                "each position comes once, as in {like}, but {word} comes {count} times",
+                "each position appears once, as in {like}, but {word} appears {count} times",
                 like=like,
                 word=word,
                 count=typed.count(word),
             )
     if missing := [word for word in positions if word not in typed]:
         raise InputError(
-            "each position comes once, as in {like}; missing: {missing}", like=like, missing=", ".join(missing)
+            "each position appears once, as in {like}; missing: {missing}", like=like, missing=", ".join(missing)
         )
     return tuple(positions[word] for word in typed)
 

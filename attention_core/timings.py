@@ -60,7 +60,7 @@ def written_out(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def in_blocks(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """The same softmax, block by block."""
+    """Attention whose softmax reads the keys block by block."""
     for step in attend_in_blocks(q, k, v, block=MEASURED_BLOCK):
         last = step
     return last.output

@@ -41,12 +41,12 @@ class Cells(NamedTuple):
 
     @property
     def values(self) -> Numbers:
-        """Their numbers, in the shape of `at`."""
+        """The numbers of these cells, in the shape of `at`."""
         return self.array.values.reshape(-1)[self.at]
 
     @property
     def made(self) -> "Made":
-        """How they were made."""
+        """How these cells were made."""
         return self.array.rule.made(self.at)
 
 
@@ -86,7 +86,7 @@ class Given(NamedTuple):
     text: str | None = None
 
     def made(self, at: Index) -> Made:
-        """See `Made`."""
+        """How the cells at these places were made."""
         return Made(self.kind)
 
 
@@ -127,7 +127,7 @@ class EachCell(NamedTuple):
     shape: tuple[int, ...]
 
     def made(self, at: Index) -> Made:
-        """See `Made`."""
+        """How the cells at these places were made."""
         return Made(self.sign, tuple(Cells(source, spread(source.shape, self.shape)[at]) for source in self.sources))
 
 
@@ -139,7 +139,7 @@ class Along(NamedTuple):
     axes: tuple[int, ...]
 
     def made(self, at: Index) -> Made:
-        """See `Made`."""
+        """How the cells at these places were made."""
         last = range(-len(self.axes), 0)
         size = math.prod(self.source.shape[axis] for axis in self.axes)
         rows = np.moveaxis(cell_numbers(self.source.shape), self.axes, last).reshape(-1, size)
@@ -206,11 +206,11 @@ class Traced:
         return along("sum", np.sum, self, axis)
 
     def all(self, axis: int | None = None) -> Numbers:
-        """Plain, as what a program decides by a look at all cells is no number of the computation."""
+        """True where all cells are: a plain value, since a decision of the program is no number of the computation."""
         return self.values.all(axis=axis)
 
     def any(self, axis: int | None = None) -> Numbers:
-        """Plain, as `all`."""
+        """True where any cell is: a plain value, no number of the computation."""
         return self.values.any(axis=axis)
 
     def __matmul__(self, other: "Traced") -> "Traced":

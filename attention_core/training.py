@@ -268,7 +268,7 @@ def gradient_of(model: TinyTransformer, batch: Batch) -> tuple[Float[Array, "*ru
 def gradient_by_autograd(
     model: TinyTransformer, batch: Batch
 ) -> tuple[Float[np.ndarray, "*runs"], Float[np.ndarray, "*runs parameters"]]:
-    """The same with PyTorch's tensors and its autograd, through the same forward functions."""
+    """The loss and the gradient of all weights by PyTorch's autograd, through the same forward functions."""
     with torch.inference_mode(False), torch.enable_grad():
         vector = torch.tensor(weights_of(model), requires_grad=True)
         tensors = Batch(torch.tensor(batch.inputs).long(), torch.tensor(batch.targets).long())

@@ -52,8 +52,8 @@ MOVED = """SELECT a.card, b.card, count(*) FROM votes a JOIN votes b
     WHERE a.code = ? AND a.number = ? AND a.round = 1 GROUP BY a.card, b.card"""
 
 NO_CLASS = told_as("There is no class with this code now: compare it with the teacher's, letter by letter.")
-NOT_YOURS = told_as("Only the teacher of a class rules it, by the key in the teacher's own link.")
-LATE = told_as("That came too late: the class is at another stage by now, so nothing was done.")
+NOT_YOURS = told_as("Only its teacher can control a class, with the key in the teacher's own link.")
+LATE = told_as("Too late: the class has moved on, so nothing was done.")
 UNREACHABLE = told_as("The votes cannot be reached just now. Try again in a moment.")
 
 
@@ -92,7 +92,7 @@ class Keeper:
         with self._changing():
             if self._one("SELECT count(*) FROM classes") >= MOST_CLASSES:
                 raise RefusedError(
-                    "{most_classes} classes are open here, which is the most. Try again in an hour.",
+                    "{most_classes} classes are open here, which is the maximum. Try again in an hour.",
                     most_classes=MOST_CLASSES,
                 )
             self._run(
@@ -138,7 +138,7 @@ class Keeper:
             )
         if after >= MOST_QUESTIONS:
             raise RefusedError(
-                "{most_questions} questions were asked, which is the most: open another class.",
+                "{most_questions} questions were asked, which is the maximum: open another class.",
                 most_questions=MOST_QUESTIONS,
             )
         with self._changing():
@@ -161,12 +161,12 @@ class Keeper:
         """Choose a card in this stage of this question; whoever has chosen already chooses anew."""
         taken = VOTES_IN.get(stage)
         if taken is None or type(card) is not int or not 0 <= card < MOST_CARDS:
-            raise RefusedError("That is none of the answers; nothing was counted.")
+            raise RefusedError("This is not one of the answers; nothing was counted.")
         if not self._run(VOTE, taken, token, card, code, number, stage, card, MOST_VOTERS, taken, taken, token):
             room = self.look(code)
             if (room.number, room.stage) == (number, stage):
                 raise RefusedError(
-                    "{most_voters} have answered, which is the most; this answer was not counted.",
+                    "{most_voters} have answered, which is the maximum; this answer was not counted.",
                     most_voters=MOST_VOTERS,
                 )
             raise RefusedError("This vote is closed; your answer was not changed.")
@@ -240,7 +240,7 @@ class Keeper:
         return self._execute(statement, values, lambda cursor: list(map(tuple, cursor.fetchall())))
 
     def _run(self, statement: str, *values: object) -> int:
-        """How many rows it changed."""
+        """Run a statement; the number of rows that it changed."""
         return self._execute(statement, values, lambda cursor: cursor.rowcount)
 
     def _spoken(self, statement: str) -> str:

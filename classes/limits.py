@@ -18,7 +18,7 @@ class Remembered(OrderedDict):
     """What is known of each who came; where there are too many, whoever came first is forgotten."""
 
     def keep(self, who: str, what: object) -> None:
-        """From now on this is known."""
+        """Remember something about this visitor, and forget the oldest where there are too many."""
         self[who] = what
         self.move_to_end(who)
         while len(self) > MOST_REMEMBERED:
@@ -43,7 +43,7 @@ class Delays:
         return min(MOST_SECONDS, FIRST_SECONDS * 2 ** (strikes - 1)) if strikes else 0.0
 
     def wrong(self, who: str) -> None:
-        """One more wrong guess."""
+        """Count one more wrong guess."""
         with self._lock:
             self._known.keep(who, (min(MOST_STRIKES, self._strikes(who) + 1), self._clock()))
 
@@ -53,7 +53,7 @@ class Delays:
 
 
 class Limiter:
-    """So many in so many seconds."""
+    """Allows so many actions in so many seconds."""
 
     def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic):
         self.most, self.seconds = most, seconds
@@ -72,7 +72,7 @@ class Limiter:
 
 
 class Held:
-    """What each holds at present."""
+    """What each visitor holds at present."""
 
     def __init__(self):
         self._lock = threading.Lock()
@@ -87,6 +87,6 @@ class Held:
         return len(left)
 
     def add(self, who: str, thing: str) -> None:
-        """One more."""
+        """Note one more thing that this visitor holds."""
         with self._lock:
             self._known.keep(who, [*self._known.get(who, ()), thing])

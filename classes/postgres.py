@@ -1,4 +1,4 @@
-"""The same keeper for several processes: PostgreSQL, with the statements of `keeper`.
+"""A keeper of classes for several processes: PostgreSQL, with the statements of `keeper`.
 
 PostgreSQL and not Redis: the statements are the same, a vote is one of them there as well, and what was answered is on
 disk. It needs the package of `requirements-classes.txt`.

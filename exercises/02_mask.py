@@ -1,7 +1,7 @@
 """Causal mask.
 
-No query may look at a later key. Put −∞ (`-math.inf`) where the key stands later than the query,
-and leave every other score as it is. A token may look at itself.
+No query may look at a later key. Put −∞ (`-math.inf`) where the key comes later than the query, and
+leave every other score as it is. A token may look at itself.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Merge the heads.
 
-Put what all heads found side by side again: from [n_heads, tokens, d_head] to [tokens, d_model].
-The features of head 1 come first in the row of each token.
+Put the outputs of all heads side by side again: from [n_heads, tokens, d_head] to [tokens,
+d_model]. The features of head 1 come first in the row of each token.
 """
 
 import math

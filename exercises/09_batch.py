@@ -1,8 +1,8 @@
 """A batch.
 
 Several sentences at once, each with several heads: Q, K and V have shape [batch, heads, tokens,
-d_k]. No loop is needed: `@` multiplies the last two axes and treats all others alike. Return the
-output and the weights.
+d_k]. No loop is needed: `@` multiplies the matrices in the last two axes, whatever axes come
+before. Return the output and the weights.
 """
 
 import math

@@ -97,7 +97,7 @@ def fills_the_stack(error):
 
 
 def kind(error):
-    """The name of its class."""
+    """The name of a value's class."""
     return "RecursionError" if fills_the_stack(error) else type(error).__name__
 
 

@@ -98,7 +98,7 @@ def check_writes(settings: TrainingSettings) -> None:
     if not isinstance(settings.task, CharacterTask):
         learnt = getattr(settings.task, "key", "something else")
         raise InputError(
-            "only a model that learnt a text can be kept and can write, but this one learnt: {learnt}", learnt=learnt
+            "only a model that learned a text can be kept and can write, but this one learned: {learnt}", learnt=learnt
         )
 
 
@@ -140,7 +140,7 @@ def named_once(pairs: list[tuple[str, object]]) -> dict:
     """An object of JSON. Raises ValueError for a name that comes twice: readers would differ on it."""
     named = dict(pairs)
     if len(named) < len(pairs):
-        raise InputError("a name comes twice")
+        raise InputError("a name appears twice")
     return named
 
 
@@ -178,7 +178,7 @@ def read_about(metadata: object) -> tuple[TrainingSettings, int]:
     text = metadata.get(METADATA_KEY) if isinstance(metadata, dict) else None
     if not isinstance(text, str):
         raise refusal(Phrase("metadata that says how the model was made"), kind_of(text))
-    said = read_json(text, Phrase("what the file says of the model in JSON"))
+    said = read_json(text, Phrase("the file's description of the model in JSON"))
     if isinstance(said, dict) and said.get("format", FORMAT) != FORMAT:
         raise refusal(Phrase("the format “{name}”", name=FORMAT), shown_value(said["format"]))
     try:
@@ -199,12 +199,12 @@ def misfit(error: str) -> InputError:
     wanted, came = (
         one_or_other([WORDS.get(kind, kind) for kind in kinds.split(" | ")]) for kinds in found.groups()[:2]
     )
-    part = found[3] or Phrase("what the file says of the model")
+    part = found[3] or Phrase("the file's description of the model")
     return refusal(Phrase("{part} to be {wanted}", part=part, wanted=wanted), came)
 
 
 def one_or_other(kinds: Sequence[Phrase | str]) -> Phrase | str:
-    """This, or that."""
+    """A phrase for one or another of these kinds."""
     return reduce(lambda one, other: Phrase("{one} or {other}", one=one, other=other), kinds)
 
 
@@ -261,7 +261,7 @@ def check_finite(name: str, weights: np.ndarray) -> np.ndarray:
     if not (np.abs(weights) <= MAX_WEIGHT).all():
         raise refusal(
             Phrase("weights between −{most} and {most} in {name}", most=f"{MAX_WEIGHT:g}", name=name),
-            Phrase("larger ones, or no numbers"),
+            Phrase("larger ones, or values that are not numbers"),
         )
     return weights
 

@@ -130,7 +130,7 @@ class PageLock:
                     self._inside += 1
 
     def _leave(self) -> None:
-        """Let the next one in."""
+        """Let the next page in."""
         with self._lock:
             self._inside -= 1
             if self._inside:

@@ -90,7 +90,7 @@ class Recording:
         if not math.isfinite(step.loss):
             self.end(
                 Phrase(
-                    "After {step} updates the loss is no longer a number: the steps were too large. What you see is "
+                    "After {step} updates the loss is no longer a number: the steps were too large. You see "
                     "the last good model, after {newest} updates. Try a learning rate well below {rate}.",
                     step=step.step,
                     newest=max(self.newest, 0),
@@ -120,7 +120,7 @@ class Recording:
             self.end(Phrase("Training stopped after step {step}: {why}", step=self.newest, why=why))
 
     def end(self, problem: Phrase | None) -> None:
-        """No step will ever follow."""
+        """End the recording: no step will follow."""
         self.problem = problem
         self._state = None  # and with it the means and the batches
         self.ended = True

@@ -44,7 +44,7 @@ class TrainingRun:
             raise ValueError(str(recording.problem))
 
     def train(self) -> None:
-        """Go on to the end."""
+        """Train to the end of the run."""
         self.goal = self.recording.settings.steps
         self.last_seen = self._clock()
         self._wake()

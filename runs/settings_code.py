@@ -41,7 +41,9 @@ def settings_of_code(code: str) -> TrainingSettings:
         model = merged(MODEL, asdict(usual.model), said.get("model", {}))
         training = merged(TRAINING, of_training(usual), said.get("training", {}))
     except (msgspec.ValidationError, TypeError) as error:
-        raise InputError("the settings of a model have other names or values: {error}", error=str(error)) from None
+        raise InputError(
+            "the settings of a model have unknown names or wrong values: {error}", error=str(error)
+        ) from None
     return TrainingSettings(task=usual.task, model=ModelConfig(**model), **training)
 
 
@@ -51,7 +53,7 @@ def of_training(settings: TrainingSettings) -> dict[str, object]:
 
 
 def what_differs(settings: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
-    """Those settings that are not as usual."""
+    """The settings that are not as usual."""
     return {name: value for name, value in settings.items() if value != usual[name]}
 
 

@@ -58,7 +58,7 @@ class CopyTask(LetterTask):
 
     @cached_property
     def answer_position(self) -> Int[Tensor, " tokens"]:
-        """Itself."""
+        """The position itself."""
         return torch.arange(self.window)
 
 

@@ -73,8 +73,8 @@ class CharacterTask(Task):
             raise ValueError(f"the share that is kept apart goes from 0 to 0.5, but got {self.held_out_share}")
         if self.held_out_share and min(self.n_trained, n - self.n_trained) < self.window + 1:
             raise InputError(
-                "with {share} of {n} characters kept apart, a part is shorter than a window of "
-                "{window} and the character after it; type a longer text or choose a shorter window",
+                "with {share} of {n} characters held out, one part is shorter than a window of {window} and "
+                "the character after it; type a longer text or choose a shorter window",
                 share=f"{self.held_out_share:.0%}",
                 n=n,
                 window=self.window,

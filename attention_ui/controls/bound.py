@@ -166,7 +166,7 @@ def text_field(choice: Text, **look) -> str:
 
 
 def switch(choice: Switch, **look) -> bool:
-    """Yes or no."""
+    """A toggle for a choice between on and off."""
     return st.toggle(plain_label(choice.label), choice.begin, bind="query-params", **look_of(choice, look))
 
 

@@ -117,9 +117,7 @@ def hand_drawn_mask(n_tokens: int) -> Mask:
         mask = mask_from_code(code, n_tokens) if code else causal
     except ValueError as error:
         with beside:
-            show_notes(
-                message("This mask cannot be used: {why}. Until then the causal mask stands in.", why=reason(error))
-            )
+            show_notes(message("This mask cannot be used: {why}. The causal mask is used instead.", why=reason(error)))
         mask = causal
     if get_state("code_of_boxes") != (code, n_tokens):
         set_state("code_of_boxes", (code, n_tokens))

@@ -28,7 +28,7 @@ def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
 
 
 def edits_line(edits: Edits) -> None:
-    """That numbers are changed, and the way back; nothing while none is."""
+    """Say how many numbers are changed by hand, with a button that resets them; nothing while none is."""
     if edits:
         st.text(render(plural("{count} number changed by hand", "{count} numbers changed by hand", len(edits))))
         st.button(translate("Reset"), key="edits_reset", on_click=change_to, args=((),))

@@ -96,7 +96,7 @@ def example_controls(
     with st.sidebar:
         st.subheader(translate("The running example"))
         if own_tokens:
-            st.caption(translate("This page has sentences of its own."))
+            st.caption(translate("This page has its own sentences."))
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
         source = chosen_source()
@@ -163,7 +163,7 @@ def run_in_link() -> bool:
         OwnRun(settings)
     except ValueError as error:
         note = message(
-            "The link says example = {mine}, but it spells no run that can be shown here: {why}.",
+            "The link says example = {mine}, which describes no run that can be shown here: {why}.",
             mine=OwnRun.title,
             why=reason(error),
         )
@@ -201,10 +201,10 @@ def use_its_mask() -> None:
 
 
 def attention_switches(own_mask: bool) -> dict[str, bool]:
-    """Mask and scaling."""
+    """The switches for mask and scaling."""
     causal = switch(CAUSAL, disabled=own_mask)
     if own_mask:
-        st.caption(translate("This page has a mask of its own."))
+        st.caption(translate("This page has its own mask."))
     return {"causal": causal, "scaling": switch(SCALING)}
 
 
@@ -214,12 +214,12 @@ def sentence_controls(source: Source | None = None) -> dict[str, str]:
 
 
 def size_controls(source: Source | None = None) -> dict[str, int]:
-    """Features and heads."""
+    """The controls for the numbers of features and heads."""
     return {"d_k": slider(D_K), "d_v": slider(D_V), "n_heads": slider(HEADS)}
 
 
 def seed_control(source: Source | None = None) -> dict[str, int]:
-    """The seed."""
+    """The control for the seed."""
     return {"seed": number_field(SEED)}
 
 
@@ -229,7 +229,7 @@ def features_control(source: Source) -> dict[str, int]:
 
 
 def weight_kind_control(source: Source) -> dict[str, str]:
-    """How the weights are drawn."""
+    """The control for how the weights are drawn."""
     return {"weight_kind": one_in_list(WEIGHT_KIND)}
 
 

@@ -89,9 +89,10 @@ def what_the_model_fixes(example: Example) -> Message:
     """The sizes of a model that is trained already."""
     sizes = {name: getattr(example, name) for name in ("d_model", "n_heads", "d_k", "d_v")}
     return plural(
-        "The model's own: {d_model} features, {count} head with {d_k} features of a query or key and {d_v} of a value.",
-        "The model's own: {d_model} features, {count} heads with {d_k} features of a query or key and {d_v} of a "
-        "value.",
+        "The model's own: {d_model} features and {count} head, with {d_k} features per query or key and {d_v} "
+        "per value.",
+        "The model's own: {d_model} features and {count} heads, with {d_k} features per query or key and {d_v} "
+        "per value.",
         sizes.pop("n_heads"),
         **sizes,
     )

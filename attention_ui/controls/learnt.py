@@ -37,13 +37,15 @@ TRAIN_SCALING = Switch("train_scaling", message("Train it with scaling"), True)
 def sentence_of_model(learnt: OfTask) -> dict[str, str]:
     """The sentence that the model reads."""
     knows = translate(
-        "It knows these tokens: {known}. Left empty, it is “{sentence}”.", known=learnt.known, sentence=learnt.sentence
+        "It knows these tokens: {known}. If you leave it empty, “{sentence}” is used.",
+        known=learnt.known,
+        sentence=learnt.sentence,
     )
     return {"text": text_field(SENTENCES[learnt.key], placeholder=learnt.sentence, help=knows)}
 
 
 def updates_of_model(learnt: OfTask) -> dict[str, int]:
-    """How far it is trained."""
+    """The control for how many updates a model is trained."""
     end = learnt.training["steps"]
     return {"updates": changing_slider(replace(TRAINED_FOR, limit=Limit(0, end), begin=end))}
 
@@ -51,7 +53,8 @@ def updates_of_model(learnt: OfTask) -> dict[str, int]:
 def text_of_reader(reader: LanguageModelSource) -> dict[str, str]:
     """What the learner chose of the language model: the text that it reads."""
     reads = translate(
-        "Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=reader.sentence
+        "If you leave it empty, “{sentence}” is used. The model reads lower-case letters only.",
+        sentence=reader.sentence,
     )
     text = replace(SENTENCES[reader.key], label=message("A text in English"))
     return {"text": text_field(text, placeholder=reader.sentence, help=reads)}
@@ -79,7 +82,7 @@ def layer_choice(example: Example, *, named: bool) -> int:
 
 
 def more_of_model(learnt: LearntExample) -> dict[str, object]:
-    """What is changed less often."""
+    """The controls of a model that are changed less often."""
     return {
         "d_model": model_size("d_model", learnt),
         "train_mask": switch(TRAIN_MASK, disabled=not learnt.causal),

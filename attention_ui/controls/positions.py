@@ -54,9 +54,7 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
     try:
         return read_permutation(typed, n)
     except ValueError as error:
-        note = message(
-            "This order cannot be used: {why}. Until then the shuffle of the number is shown.", why=reason(error)
-        )
+        note = message("This order cannot be used: {why}. The numbered shuffle is shown instead.", why=reason(error))
         show_notes(note)
         return shuffled
 

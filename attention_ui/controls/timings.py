@@ -80,7 +80,7 @@ def timings_frame(timings: Sequence[Timing]) -> pd.DataFrame:
 
 
 def csv_of_timings(timings: Sequence[Timing]) -> bytes:
-    """The same as a file."""
+    """Timings as a CSV file."""
     return timings_frame(timings).to_csv(index=False).encode()
 
 

@@ -76,10 +76,11 @@ def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     yield prose(
         render(
             plural(
-                "One screen of Attention Lab, computed once more from the same numbers by the same functions. It needs "
-                "{needs}. The last cell of each screen compares the results with what stood there.",
-                "{count} screens of Attention Lab, computed once more from the same numbers by the same functions. It "
-                "needs {needs}. The last cell of each screen compares the results with what stood there.",
+                "One screen of Attention Lab, computed again from the same numbers by the same functions. It "
+                "needs {needs}. The last cell of each screen compares the results with what the screen showed.",
+                "{count} screens of Attention Lab, computed again from the same numbers by the same functions. "
+                "It needs {needs}. The last cell of each screen compares the results with what the screen "
+                "showed.",
                 screens,
                 needs=NEEDS,
             )
@@ -110,7 +111,7 @@ class Notebook:
         if said := [render(line) for figure in section.figures for line in figure.notice]:
             self.cells.append(code("\n".join(f"print({line!r})" for line in said)))
         self.cells += [prose("## " + translate("The code that ran")), *self.new_sources(program)]
-        self.cells += [prose("## " + translate("The numbers of this screen")), code("\n".join(program.values))]
+        self.cells += [prose("## " + translate("The numbers on this screen")), code("\n".join(program.values))]
         self.cells += [
             prose("## " + translate("What was done with them")),
             code("\n".join((program.line, *program.prints))),
@@ -177,7 +178,7 @@ def checks(call: Call) -> Iterator[str]:
             got = f"[{got}.size, {got}.astype(float).sum()]"
             numbers = np.array([numbers.size, numbers.astype(float).sum()])
         yield f"np.testing.assert_allclose({got}, {array_literal(numbers)}, {AS_NEAR})"
-    all_right = translate("All numbers are those of the screen.")
+    all_right = translate("All numbers match the screen.")
     yield f"print({all_right!r})"
 
 

@@ -47,7 +47,7 @@ def whole_file(title: str, sections: Iterable[str], paper: str) -> Iterator[str]
 
 @functools.cache
 def style_of_paper() -> str:
-    """The style sheet of both."""
+    """The style sheet of worksheets and keys."""
     return Path(__file__).with_name("paper.css").read_text(encoding="utf-8")
 
 
@@ -88,7 +88,7 @@ def task_to_do(number: int, task: PaperTask, decimals: int) -> str:
 
 
 def task_solved(number: int, task: PaperTask, decimals: int) -> str:
-    """The same task with its answers, and the derivation of each."""
+    """A task with its answers, and the derivation of each."""
     asked = [solved_table(blanks, decimals) for blanks in task.blanks]
     lines = "".join(derivations(blanks, decimals) for blanks in task.blanks)
     cards = f"{cards_answered(task.question)}{listed_lines(task.derived)}" if task.question else ""

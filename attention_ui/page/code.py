@@ -30,7 +30,7 @@ def draw_code(code: Code) -> None:
     if code.call is not None:
         st.text(
             translate(
-                "These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
+                "These lines need the package attention_core. For code that runs on its own, choose “{program}”.",
                 program=A_PROGRAM,
             )
         )

@@ -27,7 +27,7 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """Its title in the reader's language."""
+        """The title of the page in the reader's language."""
         return format_value(self.title)
 
     def page(self, **settings):

@@ -82,7 +82,7 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
 
 
 def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | None, lesson: str) -> None:
-    """This screen as a notebook, and all lessons as one; both are written when they are asked for."""
+    """Offer this screen as a notebook, and all lessons as one; each is written when it is asked for."""
     if covered(lesson):
         st.text(render(COVERED))
         return

@@ -71,7 +71,7 @@ def chosen_card(lesson: str, question: Question) -> int | None:
 
 
 def say_covered(lesson: str) -> None:
-    """That the numbers wait for an answer, and a button for those who would rather look at those of this question."""
+    """Say that the numbers wait for an answer, with a button that shows those of this question at once."""
     with st.container(horizontal=True, vertical_alignment="center", key="covered"):
         st.text(render(COVERED))
         st.button(render(SHOW_NOW), key="show_numbers", on_click=uncover, args=(lesson,), type="tertiary")

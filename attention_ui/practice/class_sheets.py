@@ -43,7 +43,7 @@ def written_class(order: ClassOrder) -> Iterator[object]:
 
 
 def pieces_of_class(order: ClassOrder) -> Iterator[object]:
-    """The same, in the language of whoever is spoken to."""
+    """Write the sheets and keys of a class, piece by piece, in the language of whoever asked."""
     held, keys, codes = io.BytesIO(), [], []
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
         with packed.open("sheets.html", "w") as file:

@@ -66,7 +66,7 @@ def said_of_answer(answer: Expected) -> str:
 
 
 def title_of_stop(stop: Stop) -> str:
-    """The title of its page."""
+    """The title of a stop's page."""
     address = stop.opens.address if stop.opens else "exercises"
     return next(entry.name for entry in CONTENTS if entry.address == address)
 

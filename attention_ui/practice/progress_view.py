@@ -31,7 +31,8 @@ def progress_panel() -> None:
     st.text(translate("Exercises solved: {named}", named=all_named(solved.exercises, EXERCISE_TITLES)))
     st.caption(
         translate(
-            "This browser keeps it, and the code you write; the server does not. A file takes what is solved elsewhere."
+            "This browser keeps your progress and your code; the server keeps neither. A file takes your "
+            "progress to another browser."
         )
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -42,7 +43,7 @@ def progress_panel() -> None:
             "application/json",
         )
         with st.popover(translate("Forget everything")):
-            st.text(translate("What is solved and the code you wrote will be gone from this browser."))
+            st.text(translate("Your progress and the code you wrote will be gone from this browser."))
             st.button(translate("Forget it"), key="progress_forget", on_click=forget, type="primary")
     st.file_uploader(
         translate("Load a file that was saved here"),
@@ -86,8 +87,8 @@ def take_file() -> None:
         exercises=plural("{count} exercise", "{count} exercises", len(solved.exercises)),
     )
     left_out = plural(
-        "{count} name in it means nothing here and was left out.",
-        "{count} names in it mean nothing here and were left out.",
+        "{count} unknown name in it was left out.",
+        "{count} unknown names in it were left out.",
         unknown,
     )
     set_state(NOTE, render_all([said, left_out] if unknown else [said]))

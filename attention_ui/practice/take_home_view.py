@@ -65,7 +65,7 @@ KEPT_PAGES = 16
 
 
 def take_home_panel() -> None:
-    """What was chosen to be seen."""
+    """The chosen panel: worksheet, key or plan."""
     view = one_in_row(PAPER)
     if view in ("45", "90"):
         plan_panel(int(view))
@@ -121,7 +121,7 @@ def key_panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         code, paper = text_field(PAPER_CODE, placeholder=sheet_code(TAKEN_HOME)), one_in_row(PAPER_SIZE)
     if not code:
-        st.text(translate("It stands at the top of every worksheet."))
+        st.text(translate("You find it at the top of every worksheet."))
         return
     try:
         choices = choices_of_code(code)

@@ -12,7 +12,7 @@ from words import language_of
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
 VERSION = version_of(SCRIPT)
-LOST = told_as("The connection is lost. Keep this page open: it goes on by itself when the connection is back.")
+LOST = told_as("The connection is lost. Keep this page open: it continues by itself when the connection is back.")
 
 
 def with_script(page: bytes, code: str) -> bytes:
@@ -23,6 +23,6 @@ def with_script(page: bytes, code: str) -> bytes:
 
 
 def answer_script(request: Request) -> Response:
-    """The script."""
+    """Answer with the script that watches the connection."""
     headers = {"Cache-Control": cache_control(request.url.query, VERSION)}
     return Response(SCRIPT, media_type="text/javascript", headers=headers)

@@ -19,7 +19,7 @@ GZIP_LEVEL = 6  # 9 takes a third longer and saves two parts in a thousand
 
 
 def version_of(text: str) -> str:
-    """Another one whenever a text of ours has changed: with it in its address, a browser may keep what it has."""
+    """A version that changes whenever the text does: a browser may keep a file whose address names it."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

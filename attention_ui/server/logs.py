@@ -49,7 +49,7 @@ def bare_lines() -> None:
 
 
 def described(record: logging.LogRecord, session_id: str | None) -> dict[str, object]:
-    """What may be told about it."""
+    """What may be logged of an event."""
     found: dict[str, object] = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
         "level": record.levelname.lower(),

@@ -84,7 +84,7 @@ def outside_turn() -> AbstractContextManager[None]:
 
 
 def lower_priority() -> None:
-    """This page takes long: from here on it counts as one that nobody waits for."""
+    """Lower the priority of this page, which takes long: from here on nobody need wait for it."""
     page_lock().lower_priority(check_rerun)
 
 

@@ -32,7 +32,7 @@ MOST_CODE = 20_000  # characters
 
 
 def text_of(path: Traversable) -> str:
-    """What a file holds."""
+    """The text of a file."""
     return path.read_text(encoding="utf-8")
 
 
@@ -89,7 +89,7 @@ def runner_policy(script: str, style: str, embedders: str) -> str:
 
 @cache
 def runner_page() -> tuple[str, str]:
-    """The page and its policy."""
+    """The page that runs a learner's code, and its security policy."""
     script, style = text_of(IN_BROWSER / "page.js"), page_style()
     parts = json.dumps({"worker": worker_script(), "library": python_library(), "most": MOST_CODE})
     html = text_of(IN_BROWSER / "page.html")
@@ -108,7 +108,7 @@ def packed_runner() -> bytes:
 
 @cache
 def runner_version() -> str:
-    """Another one whenever anything of the page has changed: a browser may keep it as long as this is the same."""
+    """The version of the runner's page, which changes whenever the page does: a browser may keep it as long."""
     return version_of("".join(runner_page()))
 
 

@@ -47,7 +47,7 @@ class VisitLink:
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def after(self, place: str, said: Mapping[str, str]) -> "VisitLink":
-        """The same once a page says this. What it said before and no longer says is as one finds it at first."""
+        """This link once a page says this. What the page said before and no longer says returns to its beginning."""
         gone = self.names.get(place, frozenset()) - said.keys()
         values = {name: value for name, value in self.values.items() if name not in gone}
         return VisitLink(values | said, {**self.names, place: frozenset(said)})
@@ -198,11 +198,11 @@ def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | N
     says = link_says(name, asked) | {"nearest": str(nearest)}
     if value == within:
         return str(nearest), translate(
-            "The link says {name} = {asked}, but {name} is a whole number; this is {nearest}.", **says
+            "The link says {name} = {asked}, but {name} is a whole number; {nearest} is used.", **says
         )
     ends = {"least": str(limit.least), "most": str(limit.most)}
     return str(nearest), translate(
-        "The link says {name} = {asked}, but {name} goes from {least} to {most}; this is {nearest}.", **says, **ends
+        "The link says {name} = {asked}, but {name} goes from {least} to {most}; {nearest} is used.", **says, **ends
     )
 
 
@@ -297,7 +297,7 @@ def too_large_in_link(name: str, most: int) -> str | None:
     if asked is None or asked <= most:
         return None
     return translate(
-        "The link says {name} = {asked}, but here are only {most}.", **link_says(name, str(asked)), most=most
+        "The link says {name} = {asked}, but there are only {most} here.", **link_says(name, str(asked)), most=most
     )
 
 

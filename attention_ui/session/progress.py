@@ -34,12 +34,12 @@ class Progress:
         return Progress(self.lessons | other.lessons, self.exercises | other.exercises)
 
     def lists(self) -> dict[str, list[str]]:
-        """The same as lists, in a fixed order."""
+        """The progress as lists of names, in a fixed order."""
         return {kind: sorted(getattr(self, kind)) for kind in KNOWN}
 
 
 def save_progress(solved: Progress) -> bytes:
-    """A file that holds it."""
+    """The progress as a file."""
     return json.dumps({SAVED_AS: SAVED_VERSION, **solved.lists()}, indent=1).encode()
 
 
@@ -47,29 +47,29 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
     """What a file holds, and how many of its names are unknown here. Raises ValueError with a sentence."""
     if len(file) > MOST_BYTES:
         raise InputError(
-            "It has {count} bytes; one that was saved here has at most {most_bytes}.",
+            "It has {count} bytes; a file saved here has at most {most_bytes}.",
             count=f"{len(file):,}",
             most_bytes=f"{MOST_BYTES:,}",
         )
     try:
         said = json.loads(file.decode())
     except (ValueError, RecursionError):
-        raise InputError("It cannot be read as JSON. Choose one that was saved here.") from None
+        raise InputError("It cannot be read as JSON. Choose a file saved here.") from None
     if not isinstance(said, dict) or SAVED_AS not in said:
-        raise InputError("It holds something other than progress. Choose one that was saved here.")
+        raise InputError("It does not contain saved progress. Choose a file saved here.")
     if type(said[SAVED_AS]) is not int or said[SAVED_AS] != SAVED_VERSION:
         raise InputError(
-            "It is of another version than {saved_version}, the only one that can be read here.",
+            "Its version is not {saved_version}, the only one that can be read here.",
             saved_version=SAVED_VERSION,
         )
     if set(said) != {SAVED_AS, *KNOWN}:
         raise InputError(
-            "It should hold {one} and {other}, and nothing else. Choose one that was saved here.",
+            "It should contain {one} and {other}, and nothing else. Choose a file saved here.",
             **dict(zip(("one", "other"), KNOWN, strict=True)),
         )
     for kind in KNOWN:
         if not isinstance(said[kind], list) or not all(isinstance(name, str) for name in said[kind]):
-            raise InputError("Its {kind} should be a list of names. Choose one that was saved here.", kind=kind)
+            raise InputError("Its {kind} should be a list of names. Choose a file saved here.", kind=kind)
     solved = known_progress(said)
     return solved, sum(len(set(said[kind]) - KNOWN[kind]) for kind in KNOWN)
 
@@ -92,7 +92,7 @@ def progress() -> Progress:
 
 
 def add_progress(more: Progress) -> None:
-    """This is solved, too."""
+    """Add what has been solved to the progress."""
     set_state("progress", progress() | more)
 
 

@@ -77,7 +77,7 @@ def keep_first() -> None:
 
 
 def forget_first() -> None:
-    """Show one run alone again."""
+    """Forget the first run and show a single one again."""
     if (first := get_state(FIRST)) is not None and first is not get_state(RUN):
         first.stop()
     set_state(FIRST, None)

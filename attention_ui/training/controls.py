@@ -34,7 +34,7 @@ STEPS = Number("steps", message("Steps"), Limit(1, MAX_STEPS), MAX_STEPS, typed=
 TRAIN_SEED = Number("train_seed", message("Seed"), Limit(0, 999_999), 0, typed=True)
 LEARNT_TEXT = Text("learn", message("Text to learn"), None, "hello world")
 WINDOW = Number("window", message("Window (characters)"), Limit(2, 16), 2, typed=True)
-APART = Switch("apart", message("Keep its last quarter apart"))
+APART = Switch("apart", message("Hold out the last quarter"))
 HEAT = Number("heat", message("Temperature of the sample"), Span(0.0, 2.0), 1.0, step=0.1, width=250)
 QUERY_FEATURES = {0: message("features ÷ heads")} | numbers((2, 8, 32, 128, 512))
 IN_FOLD = (  # each begins as the task recommends

@@ -27,7 +27,7 @@ def run_tools(run: TrainingRun) -> None:
             continue
         with st.expander(render(title), key=f"{name}_open", on_change="rerun") as panel:
             if panel.open and view.training:
-                st.text(translate("Pause first: this looks at a run that stands still."))
+                st.text(translate("Pause first: this needs a run that is not training."))
             elif panel.open:
                 draw(run, view)
 
@@ -54,7 +54,8 @@ def draw_keep(run: TrainingRun, view: RunView) -> None:
     """Downloads of the model and of its history. The address of this page trains the same again."""
     st.text(
         translate(
-            "The address of this page holds all settings and the seed: who opens it and presses Start sees this run."
+            "The address of this page holds all settings and the seed: whoever opens it and presses Start sees "
+            "this run."
         )
     )
     with st.container(horizontal=True):

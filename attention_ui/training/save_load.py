@@ -35,7 +35,7 @@ def download_model(model: Callable[[], Checkpoint]) -> None:
 
 def download_history(history: Callable[[], str] | None) -> None:
     """A button that saves the history as CSV; None where there is none."""
-    why_not = None if history is not None else translate("A file holds the model, not the way to it.")
+    why_not = None if history is not None else translate("The file holds the model, not the history of its training.")
     st.download_button(
         translate("Download the history (CSV)"),
         history or "",

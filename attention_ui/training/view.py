@@ -59,7 +59,7 @@ def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
     if changed and choice.settings is not None and run.position > 0:
         show_notes(
             message(
-                "Changed since this run: {changed}. Start begins anew.",
+                "Changed since this run: {changed}. Start begins a new run.",
                 changed=in_words(run.recording.settings, choice.settings),
             )
         )

@@ -15,7 +15,7 @@ from lessons.class_vote.lesson import HEADING, OPENING
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, reason
 
-GOES_ON = message("The votes cannot be reached just now. Keep this page open: it goes on by itself.")
+GOES_ON = message("The votes cannot be reached just now. Keep this page open: it continues by itself.")
 
 
 def class_panel_of_visit() -> None:
@@ -74,5 +74,5 @@ def lobby() -> None:
         st.button(translate("Join"), key="class_join", on_click=join_class, args=("class_code",), type="primary")
     with teacher:
         st.header(translate("Teach a class"), anchor=False)
-        st.text(translate("You get a code, a link and a QR code for your students, and a key that is yours alone."))
+        st.text(translate("You get a code, a link and a QR code for your students, and a key that only you have."))
         st.button(translate("Open a class"), key="class_open", on_click=open_class)

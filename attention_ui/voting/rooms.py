@@ -31,9 +31,9 @@ CLASS_CODE, TEACHER_KEY = Text("class", "", 12), Text("teacher", "", 40)  # whic
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
 PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
 TOO_FAST = told_as(
-    "{count} classes in {minutes} minutes are the most that one network may open. Wait a few minutes, then try again."
+    "One network may open at most {count} classes in {minutes} minutes. Wait a few minutes, then try again."
 )
-TOO_MANY = told_as("{count} classes of your network are open, which is the most. Close one of them, then try again.")
+TOO_MANY = told_as("{count} classes of your network are open, which is the maximum. Close one of them, then try again.")
 MOST_OPENINGS, OPENING_MINUTES, MOST_OPEN = 10, 10, 40  # of one address
 clock = time.monotonic  # what the door goes by
 GUESSES, OPENINGS, OPENED = Delays(), Limiter(MOST_OPENINGS, 60 * OPENING_MINUTES), Held()
@@ -130,7 +130,7 @@ def enter(code: str, key: str) -> None:
 
 
 def leave_class() -> None:
-    """This visit is in no class any more."""
+    """Take this visit out of its class."""
     for name in ("class_inside", "class_key", "class_known", "class_tried", "vote_to_send"):
         set_state(name, None)
     unwatch()

@@ -23,7 +23,7 @@ SAYS = {
         "The same question again: talk to your neighbour, then choose. Your first answer stays as it was."
     ),
     "closed": message("The vote is closed."),
-    "shown": message("The vote is closed: look how the others answered."),
+    "shown": message("The vote is closed: see how the others answered."),
     "compared": message("Both votes are closed."),
     "explained": message("This is the answer."),
 }
@@ -34,7 +34,7 @@ def student_view(room: Room) -> None:
     lower_priority()  # a whole class is drawn anew at the same moment: whoever moves a slider goes first
     if room.stage == "waiting":
         st.title(translate("You are in the class"), anchor=False)
-        st.text(translate("The question comes when your teacher asks it. Keep this page open."))
+        st.text(translate("The question appears here when your teacher asks it. Keep this page open."))
     else:
         screen, question = screen_of(room)
         st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)

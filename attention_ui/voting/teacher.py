@@ -33,12 +33,12 @@ DEEDS = {
     "explained": message("Show the answer"),
 }
 KEY_IN_ADDRESS = message(
-    "The address of this page holds your key: whoever has it rules the class. Keep it to come back, and project this "
-    "page in full screen."
+    "The address of this page holds your key: whoever has it controls the class. Keep it to come back, and "
+    "project this page in full screen."
 )
 WRITTEN_BY_ONE_PAGE = message(
-    "You come from Generate: its questions are about the text that your page is writing, which the students' screens "
-    "do not have. Here are the questions of the other lessons."
+    "You come from Generate. Its questions are about the text on your page, which the students' screens do not "
+    "have, so here are the questions of the other lessons."
 )
 CSV_COLUMNS = (
     message("question"),

@@ -77,14 +77,14 @@ def say_what_is_kept(room: Room) -> None:
     """What is stored, for how long, and what one vote is."""
     kept = [
         message(
-            "No name and no address is kept: only counts and, for each vote, a random token of the browser. All is "
-            "forgotten on {time}. One vote for each browser: its cookie tells it from others, so whoever opens another "
-            "browser can vote once more.",
+            "No names or addresses are kept: only counts and, for each vote, a random token of the browser. "
+            "All is forgotten on {time}. Each browser has one vote and is recognised by its cookie, so whoever "
+            "opens another browser can vote again.",
             time=time_of(room.until),
         )
     ]
     if browser_mark() is None:
         kept.append(message("This browser sends no cookie: the vote belongs to this tab, as long as it stays open."))
     if not class_keeper().outlives_process:
-        kept.append(message("This server keeps classes in a temporary folder: if it is started anew, they are gone."))
+        kept.append(message("This server keeps classes in a temporary folder: if it is restarted, they are gone."))
     st.caption(render_all(kept))

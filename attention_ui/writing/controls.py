@@ -24,7 +24,7 @@ LENGTH = Number("length", message("New tokens"), Limit(1, MAX_NEW_TOKENS), 12, t
 DRAW_SEED = Number("draw_seed", message("Seed"), Limit(0, 999_999), 0, typed=True)
 HELP = {
     ODDS: message("Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left."),
-    CANDIDATES: message("Removes candidates: only so many stay, the likeliest first."),
+    CANDIDATES: message("Removes candidates: only this many stay, the likeliest first."),
     SHARE: message("Removes candidates: the likeliest stay, until their probabilities sum to this."),
 }
 PLAYS, PLAYED_TO = "writing_plays", "writing_played_to"

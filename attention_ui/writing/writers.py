@@ -99,7 +99,9 @@ def own_writer() -> Writer:
     run = get_state(RUN)
     if run is None:
         return instead(
-            message("No model was trained in this session. Train one on the page before, or choose the language model.")
+            message(
+                "No model was trained in this session. Train one on the previous page, or choose the language model."
+            )
         )
     view = run.look()
     try:
@@ -110,7 +112,11 @@ def own_writer() -> Writer:
     same = (view.settings, view.snapshot.step)  # all that decides which weights a run has
     if before is not None and (before.checkpoint.settings, before.checkpoint.updates) == same:
         return before
-    notes = () if view.snapshot.step else (message("Your model had no update yet, so it knows nothing of its text."),)
+    notes = (
+        ()
+        if view.snapshot.step
+        else (message("Your model has had no update yet, so it knows nothing about its text."),)
+    )
     writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
     set_state("own_writer", writer)
     return writer

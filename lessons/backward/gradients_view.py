@@ -192,7 +192,7 @@ def notice_logits(correction: Prediction) -> Message:
 
 
 def notice_d_output(correction: Prediction) -> Iterator[Message]:
-    """One row alone."""
+    """Which row of d_output is not 0, and what its numbers say."""
     asked = correction.names[correction.asked[-1]]
     yield message(
         "The loss looks at one prediction, that at {query}: the rows of d_output of the {others} other positions "

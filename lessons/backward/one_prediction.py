@@ -106,7 +106,7 @@ class Prediction:
 
     @cached_property
     def names(self) -> tuple[Token, ...]:
-        """As sentences name them."""
+        """The tokens as sentences name them."""
         return names(self.tokens)
 
     @cached_property
@@ -149,7 +149,7 @@ class Prediction:
 
     @cached_property
     def everywhere(self) -> "Prediction":
-        """The same sentence with an answer at every position: the word that comes next, as language models learn."""
+        """This sentence with an answer at every position: the word that comes next, as language models learn."""
         inputs, targets = self.batch.inputs, self.batch.targets
         return Prediction(self.learner, Batch(inputs, np.concatenate([inputs[:, 1:], targets[:, -1:]], axis=1)))
 
@@ -166,7 +166,7 @@ class Prediction:
 
     @property
     def loss(self) -> float:
-        """How wrong it was, in nats."""
+        """The loss of the prediction, in nats."""
         return float(self.way.loss.loss)
 
     @property
@@ -176,7 +176,7 @@ class Prediction:
 
     @property
     def probabilities(self) -> Float[np.ndarray, " vocabulary"]:
-        """What the model said there."""
+        """The probabilities that the model gave the words at the position asked."""
         return self.way.loss.probabilities[self.asked[-1]]
 
     @property

@@ -88,7 +88,7 @@ def visible_keys(correction: Prediction) -> tuple[Token, ...]:
 
 
 def row_at(correction: Prediction, size: float) -> RowBack:
-    """That row at some size, without the way there."""
+    """The row of the query that was asked, with its scores at this size, and its way back."""
     way, query = correction.way, correction.asked[-1]
     visible = way.attention.visible[query]
     return softmax_and_back(way.attention.scaled[query][visible], way.d_weights[query][visible], size)
@@ -133,7 +133,7 @@ def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
 
 
 def measured_sizes() -> list[float]:
-    """Those that can be chosen, and others between them, from the smallest to the largest."""
+    """The sizes that can be chosen, and others between them, from the smallest to the largest."""
     between = np.geomspace(SIZES_OF_SCORES[0], SIZES_OF_SCORES[-1], 80).astype(np.float32)
     return sorted({*map(float, between), *map(float, SIZES_OF_SCORES)})
 

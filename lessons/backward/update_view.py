@@ -56,7 +56,7 @@ def compute_steps(correction: Prediction, rates: Rates) -> Computation:
 
 
 def steps_at(correction: Prediction, *rates: float) -> Steps:
-    """The same steps, made."""
+    """The results of one update at each of these learning rates."""
     return compute_steps(correction, np.array(rates, float)).result
 
 
@@ -111,7 +111,7 @@ def losses_of_others(correction: Prediction, steps: Steps) -> Rates:
 
 @lru_cache(maxsize=16)
 def other_sentences(settings: TrainingSettings) -> Batch:
-    """Those that the model is evaluated on."""
+    """The sentences that the model is evaluated on."""
     return in_numpy(held_out_batch(settings))
 
 

@@ -90,7 +90,7 @@ def who_moved(moved: Sequence[Sequence[int]], right: int | None) -> Message:
     """How many changed their answer and, once it is explained, how many of them to the right one and away from it."""
     voters = sum(map(sum, moved))
     changed = voters - sum(row[place] for place, row in enumerate(moved))
-    said = message("Of {voters} who voted twice, {changed} changed the answer.", voters=voters, changed=changed)
+    said = message("Of {voters} who voted twice, {changed} changed their answer.", voters=voters, changed=changed)
     if right is None or not changed:
         return said
     found = sum(row[right] for place, row in enumerate(moved) if place != right)
@@ -99,7 +99,7 @@ def who_moved(moved: Sequence[Sequence[int]], right: int | None) -> Message:
 
 
 def flow_table(figure: Flow) -> Table:
-    """The same in numbers: a line for each first answer."""
+    """The flow between two votes in numbers: a line for each first answer."""
     letters = CARD_LETTERS[: len(figure.cards)]
     columns = (message("first answer"), *(message("then {letter}", letter=letter) for letter in letters))
     cells = tuple((letter, *row) for letter, row in zip(letters, figure.moved, strict=True))

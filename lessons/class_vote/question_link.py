@@ -75,9 +75,7 @@ def read_asked(text: str) -> ScreenLink:
             name: msgspec.json.decode(parts[name], type=kind, dec_hook=mask_of_rows) for name, kind in kinds.items()
         }
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            "a question was expected as this version of the app writes it, but got another text"
-        ) from error
+        raise InputError("expected a question as this version of the app writes it, but got another text") from error
     return ScreenLink(lesson, **read)
 
 

@@ -49,7 +49,7 @@ def counted_figures(sizes: LayerSizes, model: PublishedModel | None) -> Iterator
     counts = count_layer(sizes)
     yield Parts(
         key="cost_parts",
-        name=message("What each step takes of all multiplications and of all numbers moved"),
+        name=message("Each step's share of all multiplications and of all numbers moved"),
         rows=(OF_MULTIPLICATIONS, OF_MOVED),
         parts=tuple(map(part_of_step(sizes), COST_STEPS)),
         width=760,
@@ -107,18 +107,18 @@ def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[
         tokens=Integer(sizes.tokens),
         share=Percent(share),
     )
-    yield message("It is the greater part from n = {tokens} on.", tokens=Integer(squared_from(sizes)))
+    yield message("From n = {tokens} on, it is the greater part.", tokens=Integer(squared_from(sizes)))
     if model is None:
         return
     if squared_from(sizes) > model.context:
         yield message(
-            "That is more than the {context} tokens that {model} was trained to read at once.",
+            "This is more than the {context} tokens that {model} was trained to read at once.",
             model=model.name,
             context=Integer(model.context),
         )
     if sizes.tokens > model.context:
         yield message(
-            "{model} was trained to read at most {context} tokens at once; the count goes on all the same.",
+            "{model} was trained to read at most {context} tokens at once; the count continues beyond that.",
             model=model.name,
             context=Integer(model.context),
         )
@@ -148,7 +148,7 @@ def growth_curves(sizes: LayerSizes) -> Curves:
     rest = [sum(multiplications(one)) - part for one, part in zip(several, squared, strict=True)]
     return Curves(
         key="cost_growth",
-        name=message("Multiplications over the number of tokens"),
+        name=message("Multiplications against the number of tokens"),
         heading=message("Where n² begins to matter"),
         x=message("tokens n"),
         y=message("multiplications of one layer"),
@@ -158,7 +158,7 @@ def growth_curves(sizes: LayerSizes) -> Curves:
         ),
         marks=(
             (message("here, n = {tokens}", tokens=Integer(sizes.tokens)), sizes.tokens),
-            (message("n² is more from {tokens} on", tokens=Integer(equal)), equal),
+            (message("n² is larger from {tokens} on", tokens=Integer(equal)), equal),
         ),
         logarithmic=True,
         logarithmic_y=True,
@@ -192,14 +192,14 @@ def count_tables(sizes: LayerSizes) -> Iterator[Table]:
 
     yield Table(
         key="cost_products",
-        name=message("How each number of multiplications comes about"),
-        heading=message("How each number comes about"),
+        name=message("How each number of multiplications is computed"),
+        heading=message("How each number is computed"),
         columns=(message("multiplications"), *columns),
         cells=rows(multiplications),
     )
     yield Table(
         key="cost_moved",
-        name=message("How each number that is moved or kept comes about"),
+        name=message("How the numbers moved and kept are counted"),
         columns=(message("numbers moved; numbers kept"), *columns),
         cells=(
             *rows(numbers_moved),
@@ -208,9 +208,9 @@ def count_tables(sizes: LayerSizes) -> Iterator[Table]:
         ),
         notice=(
             message(
-                "n tokens of d_model features; h query heads, g key/value heads; d_k features of a query or key, "
-                "d_v of a value. Each step reads all that it needs once and writes its result once. A division "
-                "counts as a multiplication; the softmax takes h·n·n exponentials besides."
+                "n tokens of d_model features; h query heads, g key/value heads; d_k features per query or "
+                "key, d_v per value. Each step reads all that it needs once and writes its result once. A "
+                "division counts as a multiplication; the softmax also takes h·n·n exponentials."
             ),
         ),
     )
@@ -233,7 +233,7 @@ def cache_table() -> Table:
             message("bytes of each token: 2 · layers · key/value heads · features · 2"),
             message("tokens kept"),
             message("a full cache, GiB"),
-            message("where it is written"),
+            message("source"),
         ),
         cells=tuple(
             (
@@ -253,10 +253,10 @@ def cache_table() -> Table:
         ),
         notice=(
             message(
-                "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads "
-                "make it smaller; Mistral 7B looks back over a window and keeps no older token. In every other "
-                "layer of GPT-3 a query looks at a band of tokens only; how wide it is was not published, so all "
-                "tokens count here."
+                "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value "
+                "heads make it smaller; Mistral 7B looks back over a window and keeps no older token. In every "
+                "other layer of GPT-3 a query looks only at a band of tokens; its width was not published, so "
+                "all tokens count here."
             ),
         ),
     )

@@ -21,8 +21,8 @@ from lessons.trace.computation import Computation
 
 HEADING = message("What does it cost?")
 OPENING = message(
-    "Every token is compared with every other: twice as many tokens, four times as many scores. What that takes, and "
-    "how to do it without ever holding all the scores."
+    "Every token is compared with every other: twice as many tokens, four times as many scores. See what that "
+    "costs, and how to avoid ever holding all the scores."
 )
 
 EXAMPLE_SIZES = "example"

@@ -29,7 +29,7 @@ WAY_NAMES: dict[Way, Message] = {
     "written": message("written out"),
     "blocks": message("in blocks"),
     "fused": message("PyTorch’s own"),
-    "anew": message("all read anew"),
+    "anew": message("all tokens read again"),
     "kept": message("keys and values kept"),
 }
 WAY_LOOKS: dict[Way, tuple[Colour, str]] = {
@@ -57,10 +57,10 @@ def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
     if not timings:
         return
     yield measured_curve(
-        timings, "tokens", TIME, message("Over the number of tokens"), tuple(notice_measured_ways(timings))
+        timings, "tokens", TIME, message("Against the number of tokens"), tuple(notice_measured_ways(timings))
     )
     yield measured_curve(timings, "tokens", MEMORY)
-    yield measured_curve(timings, "d_k", TIME, message("Over the features and the heads"), (said_of_sizes(),))
+    yield measured_curve(timings, "d_k", TIME, message("Against the features and the heads"), (said_of_sizes(),))
     yield measured_curve(timings, "heads", TIME)
     yield slopes_table(timings)
     yield measured_curve(timings, "text", TIME, message("Writing one more token"), tuple(notice_writing(timings)))
@@ -92,7 +92,7 @@ def measured_curve(
     )
     return Curves(
         key=f"cost_{over}_{'time' if measure is TIME else 'memory'}",
-        name=message("What a call takes over a size"),
+        name=message("Cost of a call against size"),
         heading=heading,
         lines=lines,
         x=OVER_NAMES[over],
@@ -122,10 +122,10 @@ def slopes_table(timings: Sequence[Timing]) -> Table:
         width=760,
         columns=(
             message("slope"),
-            message("time over n"),
-            message("memory over n"),
-            message("time over d_k"),
-            message("time over heads"),
+            message("time against n"),
+            message("memory against n"),
+            message("time against d_k"),
+            message("time against heads"),
         ),
         cells=tuple(
             (name, *(slope_said(slope_of(of_way(timings, over, way), number)) for over, (_, number) in columns))
@@ -135,8 +135,8 @@ def slopes_table(timings: Sequence[Timing]) -> Table:
         notice=(
             message(
                 "A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is "
-                "fitted to the last sizes of its line. What PyTorch’s own holds inside for a moment is not "
-                "seen."
+                "fitted to the last sizes of its line. Memory that PyTorch’s own function holds only for a "
+                "moment is not measured."
             ),
         ),
     )
@@ -165,7 +165,7 @@ def notice_measured_ways(timings: Sequence[Timing]) -> Iterator[Message]:
 def said_of_sizes() -> Message:
     """What stays as it is while one size grows."""
     return message(
-        "What is not varied stays at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.",
+        "Sizes that are not varied stay at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.",
         tokens=Integer(USUAL_SIZES["tokens"]),
         d_k=USUAL_SIZES["d_k"],
         heads=USUAL_SIZES["heads"],
@@ -176,7 +176,7 @@ def notice_writing(timings: Sequence[Timing]) -> Iterator[Message]:
     """Where the curves part, and how far they are apart in the end."""
     anew, kept = (of_way(timings, "text", way) for way in WRITING_WAYS)
     yield message(
-        "A model of {layers} layers, {features} features and random weights writes one token more.",
+        "A model with {layers} layers, {features} features and random weights writes one more token.",
         layers=WRITER.n_layers,
         features=WRITER.d_model,
     )
@@ -186,8 +186,8 @@ def notice_writing(timings: Sequence[Timing]) -> Iterator[Message]:
     last = max(common)
     long, short = (next(one for one in of if one.size == last) for of in (anew, kept))
     yield message(
-        "After {tokens} tokens, reading all anew takes {anew} ms and the newest alone, beside what was kept, "
-        "{kept} ms.",
+        "After {tokens} tokens, reading all of them again takes {anew} ms; reading only the newest, with the "
+        "keys and values kept, takes {kept} ms.",
         tokens=Integer(last),
         anew=Fixed(long.seconds / MILLISECOND),
         kept=Fixed(short.seconds / MILLISECOND),
@@ -195,13 +195,13 @@ def notice_writing(timings: Sequence[Timing]) -> Iterator[Message]:
     parted = parted_from(anew, kept, PARTED)
     if parted is None:
         yield message(
-            "Reading anew does not take {times} times as long there: the curves have not parted.",
+            "Reading all again does not take {times} times as long there: the curves have not parted.",
             times=Fixed(PARTED, 1),
         )
     else:
         yield message(
-            "The curves part at {tokens} tokens: from there on, reading anew takes {times} times as long or more "
-            "at every length that was measured.",
+            "The curves part at {tokens} tokens: from there on, reading all again takes {times} times as long "
+            "or more at every length measured.",
             tokens=Integer(parted),
             times=Fixed(PARTED, 1),
         )
@@ -215,7 +215,7 @@ def said_of_machine(timings: Sequence[Timing], machine: str) -> Message:
             "sees the result."
         )
     return message(
-        "Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.",
+        "Measured on {machine}: the shortest of several calls, since other programs make a call longer.",
         machine=machine,
     )
 

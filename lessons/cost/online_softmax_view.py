@@ -37,7 +37,7 @@ SENTENCES = {
         "block"
     ),
 }
-OUTPUT = message("output if the keys up to block {block} were all, feature {feature}")
+OUTPUT = message("output from the keys up to block {block}, feature {feature}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class OnlineRow:
 
     @cached_property
     def computation(self) -> Computation:
-        """What reads them."""
+        """The computation that reads the keys block by block."""
         return compute_head(
             read_in_blocks, self.example, self.head, names_of_blocks(self), query=self.query, block=self.block
         )
@@ -177,7 +177,7 @@ def known_after(row: OnlineRow, b: int) -> BlockState:
         message("largest so far {largest}", largest=Fixed(largest)),
         rescaled if b else first,
         message("sum so far {total}", total=Fixed(total)),
-        plural("output if {count} key were all", "output if {count} keys were all", step.end),
+        plural("output from {count} key", "output from {count} keys", step.end),
     )
     return BlockState(step.begin, step.end, largest, tuple(powers), total, output, says, features, lines)
 
@@ -207,8 +207,8 @@ def notice_online(row: OnlineRow) -> Iterator[Message]:
         yield message("After the last block the output is that of the plain softmax, to the last digit.")
     else:
         yield message(
-            "After the last block the output is that of the plain softmax; by rounding, features differ by up "
-            "to {difference}.",
+            "After the last block the output is that of the plain softmax, except for rounding: features "
+            "differ by up to {difference}.",
             difference=Magnitude(difference),
         )
 
@@ -239,7 +239,7 @@ def online_matrices(row: OnlineRow) -> Matrices:
     return Matrices(
         key="cost_online_figure",
         name=message("What is known after each block"),
-        heading=message("Every number of it"),
+        heading=message("All its numbers"),
         bands=((scores,), tuple(map(after_blocks, TITLES)), (None, None, None, None, plain)),
         first="output",
         weights=whose_weights(row.example),

@@ -49,9 +49,10 @@ def notice_sliding() -> Iterator[Message]:
     """What differs, and what becomes of the next token."""
     found, context = sliding_over_tale(), language_model().model.config.context
     yield message(
-        "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer its window "
-        "slides: in layer 1 kept keys differ from those of the window read anew by {first}% of their length, in "
-        "layer {layers} by {last}%. There they were made of tokens that still saw what has left the window.",
+        "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer, its window "
+        "slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh from the "
+        "window; in layer {layers} by {last}%, because they come from tokens that still saw what has left the "
+        "window.",
         context=context,
         n=found.n,
         layers=len(found.keys),
@@ -59,8 +60,8 @@ def notice_sliding() -> Iterator[Message]:
         last=Fixed(100 * float(found.keys[-1]), 1),
     )
     yield message(
-        "Of the next token's probability {moved}% lies elsewhere, on average; in {same}% of the windows the "
-        "likeliest token is the same.",
+        "On average, {moved}% of the next token's probability moves to other tokens; in {same}% of the windows "
+        "the likeliest token is the same.",
         moved=Fixed(100 * found.moved, 1),
         same=Fixed(100 * found.same, 1),
     )

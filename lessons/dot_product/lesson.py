@@ -161,7 +161,7 @@ def notice_ways(ways: LoopsBesideMatrices) -> Message:
             largest=Magnitude(ways.largest),
         )
     return message(
-        "Loops and matrices give the same weights and output: they differ by at most {largest}. That is "
-        "rounding: Python's loops compute with about 16 digits, PyTorch's matrices with about 7.",
+        "Loops and matrices give the same weights and output but for rounding: they differ by at most "
+        "{largest}. Python's loops compute with about 16 digits, PyTorch's matrices with about 7.",
         largest=Magnitude(ways.largest),
     )

@@ -21,7 +21,7 @@ class ReferenceDifferences:
 
 @dataclass(frozen=True, eq=False)
 class LoopsBesideMatrices:
-    """The same head by plain loops and by matrix products, and the difference between the two outputs."""
+    """A head by plain loops and by matrix products, and the difference between the two outputs."""
 
     loops: Float[Tensor, "queries d_v"]
     matrices: Float[Tensor, "queries d_v"]

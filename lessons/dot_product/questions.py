@@ -53,7 +53,7 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
         message("Its vector points in a similar direction, or it is long, or both."),
         [
             (i, message("A token need not prefer itself: a longer vector can give a larger dot product.")),
-            (int(lengths.argmax()), message("Its vector is as long as any, but the direction counts as well.")),
+            (int(lengths.argmax()), message("No vector is longer, but the direction counts as well.")),
         ],
         lambda p: message(
             "The dot product of {query} and {key} is {score}; another is larger.",
@@ -85,22 +85,24 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
             ),
             (
                 dot / max(lengths, 1e-9),
-                message("That is the cosine, divided by both lengths. A dot product keeps the lengths."),
+                message("That is the cosine: the dot product divided by both lengths."),
                 message("the products, added up, over both lengths"),
             ),
             (
                 float(a.sum() + b.sum()),
-                message("That adds all the numbers. A dot product multiplies them in pairs first."),
+                message(
+                    "A dot product does not add all the numbers: it multiplies them in pairs and adds the products."
+                ),
                 message("all the numbers of both rows, added up"),
             ),
             (
                 float(a.sum() * b.sum()),
-                message("That adds first, then multiplies. A dot product multiplies in pairs first."),
+                message("A dot product multiplies in pairs first and adds afterwards, not the other way round."),
                 message("both sums, multiplied"),
             ),
             (
                 float(a[0] * b[0]),
-                message("That is the first pair alone. Go on through all of them."),
+                message("That is only the first pair. Add the products of all pairs."),
                 message("the product of the first pair"),
             ),
             (
@@ -149,8 +151,8 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
             Card(
                 message("Another number."),
                 message(
-                    "Both lengths count in both cells, and both are {score}. With themselves the two give {own} and "
-                    "{other}.",
+                    "Both lengths count in both cells, and both are {score}. Their dot products with "
+                    "themselves are {own} and {other}.",
                     score=there,
                     own=own,
                     other=other,
@@ -198,20 +200,20 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
         Card(
             message("It becomes {times} times as large.", times=longer**2),
             message(
-                "Both sides are {longer} times as long, and {longer} × {longer} = {times}.",
+                "Both factors are {longer} times as long, and {longer} × {longer} = {times}.",
                 longer=longer,
                 times=longer**2,
             ),
-            message("it stands on both sides of the product"),
+            message("both factors grow"),
         ),
         Card(
             message("It becomes {times} times as large.", times=longer),
-            message("That would be so with another token. Here both sides have become longer."),
+            message("That would be true with another token. Here both factors have become longer."),
             message("the product grows as the vector does"),
         ),
         Card(
-            message("It stays as it is."),
-            message("That is true of the cosine. A dot product grows with the lengths."),
+            message("It does not change."),
+            message("The cosine does not change. The dot product grows with the lengths."),
             message("its direction is the same, so the product is"),
         ),
     )

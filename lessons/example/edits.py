@@ -50,7 +50,7 @@ class Edit:
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """Matrix, row and column."""
+        """The place of an edit: matrix, row and column."""
         return self.matrix, self.row, self.column
 
     def fits(self, shape: tuple[int, ...]) -> bool:
@@ -84,7 +84,8 @@ def put_edit(edits: Edits, edit: Edit) -> Edits:
     others = tuple(other for other in edits if other.place != edit.place)
     if len(others) == MOST_EDITS:
         raise InputError(
-            "{most_edits} numbers are changed by hand already, and no more fit: reset some first", most_edits=MOST_EDITS
+            "{most_edits} numbers are already changed by hand, which is the maximum: reset some first",
+            most_edits=MOST_EDITS,
         )
     return (*others, edit)
 
@@ -145,10 +146,10 @@ def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[Message, 
         if waiting:
             notes.append(
                 plural(
-                    "{matrix} is {rows}×{columns} now, and {count} number changed by hand has no place in it. Nothing "
-                    "is lost: what was changed counts again once there is room.",
-                    "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand have no place in it. "
-                    "Nothing is lost: what was changed counts again once there is room.",
+                    "{matrix} is {rows}×{columns} now, and {count} number changed by hand has no place in it. "
+                    "Nothing is lost: the change counts again once there is room.",
+                    "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand have no place in "
+                    "it. Nothing is lost: the changes count again once there is room.",
                     waiting,
                     matrix=title(name),
                     rows=rows,

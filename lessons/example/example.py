@@ -134,7 +134,7 @@ def whose_vectors(trace: ExampleTrace) -> Message | None:
 
 
 def by_hand(whose: Message) -> Message:
-    """The same where some of the numbers are the learner's."""
+    """A sentence about whose weights these are, where some of the numbers are the learner's."""
     return message("{whose} Some numbers have been changed by hand since.", whose=whose)
 
 
@@ -150,7 +150,7 @@ def run_example(example: Example) -> ExampleTrace:
 
 
 def run_afresh(example: Example) -> ExampleTrace:
-    """The same, which nobody keeps."""
+    """Run an example without keeping the result."""
     given = example.given_by.inputs(example)
     example = given.example
     drawn, waiting = with_edits(given, example.edits, given.row_ids)
@@ -181,7 +181,7 @@ def model_settings(example: Example) -> TrainingSettings:
 
 
 def unedited(trace: ExampleTrace) -> ExampleTrace:
-    """The same example without the numbers changed by hand."""
+    """An example without the numbers changed by hand."""
     return run_example(replace(trace.example, edits=())) if trace.example.edits else trace
 
 

@@ -28,8 +28,8 @@ class LayerOfReader(TrainedLayer):
         """What made the weights, and how well they do."""
         about = measured_model()
         return message(
-            "Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw "
-            "are right.",
+            "Trained on novels and stories, {steps} updates: in novels it never saw, it predicts {right} of "
+            "{n} next tokens correctly.",
             steps=about.steps,
             right=Percent(about.right),
             n=about.n,
@@ -37,18 +37,18 @@ class LayerOfReader(TrainedLayer):
 
     @property
     def input_description(self) -> tuple[Message, ...]:
-        """Layers, and a norm."""
+        """How the input of the layer is made: by the layers before it and a norm."""
         if self.layer == 0:
             return (
                 message(
-                    "A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
-                    "shift of its own. The result is the X of the other lessons."
+                    "A layer norm brings each row to mean 0 and variance 1, and gives every feature its own "
+                    "gain and shift. The result is the X of the other lessons."
                 ),
             )
         return (
             plural(
-                "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.",
-                "{count} layers work on these rows, then a layer norm. The result is the X of the other lessons.",
+                "{count} layer and a layer norm process these rows. The result is the X of the other lessons.",
+                "{count} layers and a layer norm process these rows. The result is the X of the other lessons.",
                 self.layer,
             ),
         )
@@ -76,7 +76,7 @@ class LanguageModelSource(Source):
     sentence = SENTENCE_READ
 
     def model(self, example: Chosen) -> TinyTransformer:
-        """The same for every example."""
+        """The language model, the same for every example."""
         return language_model().model
 
     def inputs(self, example: Chosen) -> ExampleInputs:

@@ -37,8 +37,8 @@ PATTERN_NAMES = {
     "induction": message("induction"),
     "same token": message("same token"),
 }
-NO_NAME = message("no name earned")
-UNREAD_TEXT, RANDOM_PIECES = message("unread text"), message("random pieces said twice")
+NO_NAME = message("no name")
+UNREAD_TEXT, RANDOM_PIECES = message("text it has not read"), message("random pieces, repeated")
 
 
 @dataclass(frozen=True)

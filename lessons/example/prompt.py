@@ -28,7 +28,7 @@ def beginning_of(raw: str, task: CharacterTask) -> Beginning:
     known, notes = known_characters(text, task)
     if text and not known:
         first = Token(task.tokens[0], 0)
-        notes.append(message("Nothing is left to begin with, so the text begins with {first}.", first=first))
+        notes.append(message("Nothing is left to start from, so the text begins with {first}.", first=first))
     return Beginning(known or task.tokens[:1], (*clean.notes, *notes))
 
 
@@ -45,7 +45,7 @@ def read_probe(settings: TrainingSettings, raw: str) -> Beginning:
 
 
 def known_characters(text: str, task: CharacterTask) -> tuple[tuple[str, ...], list[Message]]:
-    """Those of the vocabulary, and a sentence on the others."""
+    """The characters of a text that are in the vocabulary, and a sentence on the others."""
     typed, vocabulary = tokenize(text, "characters"), set(task.vocabulary.tokens)
     unknown = [character for character in dict.fromkeys(typed) if character not in vocabulary]
     known = tuple(character for character in typed if character in vocabulary)

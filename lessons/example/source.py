@@ -126,7 +126,7 @@ class Source(ABC):
     task: Task | None = None  # that its model learns
 
     def of(self, run: TrainingSettings | None) -> "Source | None":
-        """The same, of this run of the visitor; None where it needs one and there is none."""
+        """This source for a run of the visitor; None where it needs one and there is none."""
         return self
 
     @abstractmethod
@@ -142,7 +142,7 @@ class Source(ABC):
         return None
 
     def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
-        """The same with so many heads that share so many features, where its model is trained with what is chosen."""
+        """The choices, with these sizes where the source trains its model with what is chosen."""
         return example
 
     def earlier(self, example: Chosen) -> Sequence[int]:
@@ -164,7 +164,7 @@ def projected(heads: Heads) -> MultiHeadAttention:
     )
 
 
-NO_NAME_EARNED = message("no name earned")
+NO_NAME_EARNED = message("no name")
 
 
 @dataclass(frozen=True)
@@ -242,33 +242,33 @@ class TrainedLayer(ABC):
         alike = format_value(numbers["share"]) == format_value(even["even"])
         if job.done:
             return message(
-                "This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
-                "would be {even}.",
+                "This head has learned to {role}: in {texts}, {share} of its weight goes there. Spread evenly, "
+                "it would be {even}.",
                 **numbers,
                 **even,
             )
         if self.untrained and alike:
             return message(
-                "Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it "
-                "were spread evenly.",
+                "Untrained: in {texts}, {share} of its weight falls where a head trained to {role} would put "
+                "it, just as if it were spread evenly.",
                 **numbers,
             )
         if self.untrained:
             return message(
-                "Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread "
-                "evenly it would be {even}.",
+                "Untrained: in {texts}, {share} of its weight falls where a head trained to {role} would put "
+                "it. Spread evenly, it would be {even}.",
                 **numbers,
                 **even,
             )
         if alike:
             return message(
-                "This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were "
-                "spread evenly.",
+                "This head has not learned to {role}: in {texts}, {share} of its weight goes there, just as if "
+                "it were spread evenly.",
                 **numbers,
             )
         return message(
-            "This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
-            "would be {even}.",
+            "This head has not learned to {role}: in {texts}, {share} of its weight goes there. Spread evenly, "
+            "it would be {even}.",
             **numbers,
             **even,
         )

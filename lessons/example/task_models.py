@@ -66,7 +66,7 @@ class OfTask(Source):
         return recorded(self.run(example), example.updates).model(example.updates)
 
     def earlier(self, example: Chosen) -> list[int]:
-        """Those after which the weights are kept."""
+        """The numbers of updates, before those of the example, after which the weights are kept."""
         kept = recorded(self.run(example), example.updates).weights
         return sorted(updates for updates in kept if updates < example.updates)
 
@@ -139,7 +139,7 @@ class OfTask(Source):
         elif len(known) < self.task.window and self.has_positions:
             notes.append(
                 message(
-                    "It was trained on {window} tokens at a time; with {count} it may be lost.",
+                    "It was trained on {window} tokens at a time; with {count} it may fail.",
                     window=self.task.window,
                     count=len(known),
                 )
@@ -194,7 +194,7 @@ class LearntExample(OfTask):
         return self.settings(example, causal=example.train_mask, scaling=example.train_scaling)
 
     def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
-        """Another model, trained with these sizes."""
+        """The choices of a model trained with these sizes."""
         d_head = d_model // n_heads
         return replace(example, d_model=d_model, d_k=d_head, d_v=d_head, n_heads=n_heads)
 
@@ -284,16 +284,16 @@ class OwnRun(OfTask):
             return
         task, model = self.settings.task, self.settings.model
         if not task.roles or model.output != "scores":
-            raise InputError("the task names no job that its heads could be measured at")
+            raise InputError("the task gives its heads no job that could be measured")
         if model.positions == "alibi":
             raise InputError("the lessons do not show positions that are subtracted from the scores")
         if model.sink:
             raise InputError("the lessons do not show heads with sinks")
         if self.settings.steps * model.n_layers * model.d_model > MOST_WORK:
-            raise InputError("it would train too long for a lesson: fewer steps, layers or features would do")
+            raise InputError("it would train too long for a lesson; use fewer steps, layers or features")
 
     def of(self, run: TrainingSettings | None) -> "OwnRun | None":
-        """The model of this run."""
+        """The source for the model of this run."""
         return None if run is None else OwnRun(run)
 
     def run(self, example: Chosen) -> TrainingSettings:
@@ -315,7 +315,7 @@ class OwnRun(OfTask):
 
     @property
     def training(self) -> Mapping[str, object]:
-        """As it was trained."""
+        """The settings with which the model was trained."""
         model = self.settings.model
         return {"steps": self.settings.steps, "positions": model.positions, "context": model.context}
 
@@ -342,7 +342,7 @@ class ModelRecording:
         return steps if updates >= steps else max(updates, 0) // EVALUATE_EVERY * EVALUATE_EVERY
 
     def reached(self, updates: int) -> int:
-        """The same of those that are kept by now, for a run ends early where its loss becomes no number."""
+        """The latest updates up to these whose weights are kept: a run ends early where its loss is no number."""
         return min(self.wanted(updates), max(self.weights))
 
     def train_to(self, updates: int) -> Iterator[None]:
@@ -405,11 +405,9 @@ ROLE_NAMES = {
 
 
 WAYS_TO_X = {
-    "learned": message("To each row this model adds a vector that it has learned for the position."),
-    "sinusoidal": message("To each row this model adds a vector of sines and cosines for the position."),
-    "qk": message(
-        "To what queries and keys are made of, this model adds a vector that it has learned for the position."
-    ),
+    "learned": message("This model adds a learned position vector to each row."),
+    "sinusoidal": message("This model adds a vector of sines and cosines to each row for its position."),
+    "qk": message("Before it makes queries and keys, this model adds a learned position vector to its input."),
     "rotary": message("This model turns queries and keys by their positions."),
 }
 
@@ -449,10 +447,10 @@ class Trained(TrainedLayer):
         if config.positions in ("learned", "sinusoidal"):
             way.append(WAYS_TO_X[config.positions])
         if self.layer:
-            way.append(plural("{count} layer works on that.", "{count} layers work on that.", self.layer))
+            way.append(plural("{count} layer processes the result.", "{count} layers process the result.", self.layer))
         if config.layer_norm:
             way.append(message("A layer norm follows."))
-        result = message("The result is the X of the other lessons.")
+        result = message("This gives the X of the other lessons.")
         way.append(result if way else message("These rows are the X of the other lessons."))
         if config.positions in ("qk", "rotary"):
             way.append(WAYS_TO_X[config.positions])
@@ -462,7 +460,7 @@ class Trained(TrainedLayer):
     def so_far(self) -> Message:
         """How good the model is by now."""
         return message(
-            "After {updates} of {steps} updates: {right} of {count} new answers right.",
+            "After {updates} of {steps} updates, {right} of {count} new answers are right.",
             updates=self.updates,
             steps=self.recording.settings.steps,
             count=self.answers,
@@ -483,7 +481,7 @@ class Trained(TrainedLayer):
         if self.untrained:
             return message("Untrained: random weights (seed {seed}).", seed=seed)
         return message(
-            "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right.",
+            "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers are right.",
             task=self.source.name,
             updates=self.updates,
             seed=seed,

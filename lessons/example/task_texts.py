@@ -22,7 +22,7 @@ class TaskTexts:
     def in_short(self) -> Message:
         """What is to be learnt, and what one sees when it has been."""
         return message(
-            "{learns} Once learnt, it looks like this: {looks_like}", learns=self.learns, looks_like=self.looks_like
+            "{learns} Once learned, it looks like this: {looks_like}", learns=self.learns, looks_like=self.looks_like
         )
 
 
@@ -47,25 +47,25 @@ TASK_TEXTS: dict[str, TaskTexts] = {
     ),
     "sort": TaskTexts(
         message("Sort"),
-        message("Each number that is written must find the next larger one among the numbers of the question."),
+        message("Each number of the answer must find the next larger one among the numbers of the question."),
         message("Below the arrow, one full cell in each row: in the column of the number that comes next."),
         {"next_larger": message("find the next larger number")},
     ),
     "lookup": TaskTexts(
         message("Look-up"),
-        message("A question must find the pair with its letter, wherever it stands, and pass on the pair's number."),
+        message("A question must find the pair with its letter, wherever it is, and pass on the pair's number."),
         message("In the rows of the questions, one full cell each: in the column of the pair that is asked for."),
         {"pair": message("find the pair")},
     ),
     "pronoun": TaskTexts(
         message("Pronouns"),
-        message("“she”, “he” and “it” must find the word of their kind among all words before."),
+        message("“she”, “he” and “it” must find the word of their kind among all words before them."),
         message("In the last row, one full cell: in the column of the word that the pronoun stands for."),
         {"referent": message("find the word that the pronoun stands for")},
     ),
     "last": TaskTexts(
         message("The last four at once"),
-        message("Each position must carry the last four letters along, and keep apart which stood where."),
+        message("Each position must carry the last four letters along and remember which came where."),
         message("Several lines below the diagonal. One head can only spread over all four; several can share them."),
         {
             "last": message("attend to the last letter"),
@@ -76,7 +76,7 @@ TASK_TEXTS: dict[str, TaskTexts] = {
     ),
     "recall": TaskTexts(
         message("Associative recall"),
-        message("First each number must learn which letter stood before it; then a letter must find its number."),
+        message("First each number must learn which letter came before it; then a letter must find its number."),
         message(
             "Layer 1: a number attends one position back. Layer 2: a question attends to the number of its letter."
         ),
@@ -105,20 +105,22 @@ TASK_TEXTS: dict[str, TaskTexts] = {
     ),
     "noise": TaskTexts(
         message("Random letters"),
-        message("Nothing: no letter predicts the next. Only a head that may look ahead can read the answer off."),
+        message("Nothing: no letter predicts the next. Only a head that may look ahead can read off the answer."),
         message("With a mask, no picture. Without one, a line just above the diagonal: the head reads the answer."),
         {"next": message("attend one position ahead")},
     ),
     "vectors": TaskTexts(
         message("Four fixed vectors"),
         message("To copy, each position must attend to itself; but four fixed vectors can simply be memorised."),
-        message("A diagonal if it copied. The weights stay spread out and unseen tokens come out wrong: it memorised."),
+        message(
+            "A diagonal, if it copied. If the weights stay spread out and unseen tokens come out wrong, it memorised."
+        ),
         {"self": message("attend to its own position")},
     ),
 }
 
 BASELINES: dict[str, Callable[..., Message]] = {
-    "uniform": lambda among: message("guessing uniformly among {among}", among=among),
+    "uniform": lambda among: message("guessing evenly among {among}", among=among),
     "frequency": lambda: message("knowing how often each letter comes"),
     "letter_before": lambda: message("knowing the letter before"),
     "all_visible": lambda: message("knowing all that is visible"),
@@ -161,9 +163,9 @@ def evaluated_on_text(task: CharacterTask) -> Message:
     if not task.held_out_share:
         return message("on the text it learns")
     if not len(unseen):
-        return message("on the text it learns, for every window of the part kept apart stands in the rest, too")
+        return message("on the text it learns, since every window of the held-out part also occurs in the rest")
     return plural(
-        "on {count} window of the part kept apart, which stands nowhere in the rest",
-        "on {count} windows of the part kept apart, none of which stands in the rest",
+        "on {count} window of the held-out part, which occurs nowhere in the rest",
+        "on {count} windows of the held-out part, none of which occurs in the rest",
         len(task.held_out(HELD_OUT, generator(0)).inputs),
     )

@@ -11,8 +11,8 @@ from lessons.screen.screen import Code
 
 HEADING = message("Can you write it yourself?")
 OPENING = message(
-    "Write each step of attention in Python. Your code runs in this browser and nowhere else; the numbers that it "
-    "finds are compared with PyTorch's on cases that are new in every run."
+    "Write each step of attention in Python. Your code runs only in this browser; its numbers are compared "
+    "with PyTorch's on cases that are new in every run."
 )
 COMPARES = Code((verdict_of, known_mistake, same))
 

@@ -25,7 +25,7 @@ def failing_case(
     )
     got_beside_expected = Matrices(
         key="failing",
-        name=message("What is expected, and beside it what came out"),
+        name=message("What is expected, beside what came out"),
         width=BESIDE_EDITOR,
         notice=(message("{count} of {whole} entries shown differ.", count=int(apart.sum()), whole=apart.numel()),),
         hint=message("What differs is marked. Point at a number to read it."),

@@ -51,9 +51,8 @@ SPLIT = Exercise(
     mistakes=(
         Mistake(
             message(
-                "view(n_heads, tokens, d_head) mixes tokens: the numbers stay in their order. Use view(tokens, "
-                "n_heads, d_head), "
-                "then permute."
+                "view(n_heads, tokens, d_head) mixes tokens, as it keeps the numbers in their order. Use "
+                "view(tokens, n_heads, d_head), then permute."
             ),
             lambda x, h: x.reshape(h, len(x), -1),
         ),
@@ -87,9 +86,8 @@ MERGE = Exercise(
     title=message("Merge the heads"),
     lesson="heads",
     asks=message(
-        "Put what all heads found side by side again: from [n_heads, tokens, d_head] to [tokens, d_model]. The "
-        "features "
-        "of head 1 come first in the row of each token."
+        "Put the outputs of all heads side by side again: from [n_heads, tokens, d_head] to [tokens, d_model]. "
+        "The features of head 1 come first in the row of each token."
     ),
     entry="merge_heads",
     takes=(Shown("heads", "tokens", "features"),),
@@ -115,11 +113,11 @@ MERGE = Exercise(
             lambda x: x.reshape(x.shape[1], -1),
         ),
         Mistake(
-            message("The heads are added up here. They stand side by side, each with features of its own."),
+            message("The heads are added up here. Put them side by side, each with its own features."),
             lambda x: x.sum(0),
         ),
         Mistake(
-            message("This is the mean of the heads. They stand side by side, each with features of its own."),
+            message("This is the mean of the heads. Put them side by side, each with its own features."),
             lambda x: x.mean(0),
         ),
         Mistake(
@@ -311,8 +309,8 @@ BATCHED = Exercise(
     lesson="pytorch",
     asks=message(
         "Several sentences at once, each with several heads: Q, K and V have shape [batch, heads, tokens, "
-        "d_k]. No loop "
-        "is needed: `@` multiplies the last two axes and treats all others alike. Return the output and the weights."
+        "d_k]. No loop is needed: `@` multiplies the matrices in the last two axes, whatever axes come before. "
+        "Return the output and the weights."
     ),
     entry="batched_attention",
     takes=(

@@ -48,8 +48,8 @@ SOFTMAX = Exercise(
     mistakes=(
         Mistake(
             message(
-                "exp(1000) is more than a computer can hold. Take the largest score from all of them first: no "
-                "weight changes."
+                "exp(1000) is more than a computer can hold. Subtract the largest score from all of them "
+                "first: no weight changes."
             ),
             lambda s: s.exp() / s.exp().sum(),
         ),
@@ -65,7 +65,7 @@ SOFTMAX = Exercise(
             lambda s: s / s.sum(),
         ),
         Mistake(
-            message("The signs are turned round: the largest score must get the largest weight."),
+            message("The signs are reversed: the largest score must get the largest weight."),
             lambda s: (-s).softmax(-1),
         ),
     ),
@@ -155,8 +155,8 @@ MASK = Exercise(
     title=message("Causal mask"),
     lesson="mask",
     asks=message(
-        "No query may look at a later key. Put −∞ (`-math.inf`) where the key stands later than the query, and leave "
-        "every other score as it is. A token may look at itself."
+        "No query may look at a later key. Put −∞ (`-math.inf`) where the key comes later than the query, and "
+        "leave every other score as it is. A token may look at itself."
     ),
     entry="causal_scores",
     takes=(Shown("scores", "queries", "keys"),),
@@ -185,7 +185,7 @@ MASK = Exercise(
             partial(other_mask, past=True),
         ),
         Mistake(
-            message("Hidden scores are 0 here. The softmax makes a positive weight of 0; only −∞ gives exactly 0."),
+            message("Hidden scores are 0 here. The softmax turns 0 into a positive weight; only −∞ gives exactly 0."),
             partial(other_mask, fill=0.0),
         ),
         Mistake(
@@ -243,11 +243,11 @@ CONTEXT = Exercise(
     answer=mix_values,
     mistakes=(
         Mistake(
-            message("Each turn of the loop writes over the last one. Add to what is there: +=."),
+            message("Each turn of the loop overwrites the last one. Add to what is there: +=."),
             lambda w, v: w[:, -1:] * v[-1:],
         ),
         Mistake(
-            message("The weights of query i stand in row i: weights[i, j], not weights[j, i]."), lambda w, v: w.T @ v
+            message("The weights of query i are in row i: weights[i, j], not weights[j, i]."), lambda w, v: w.T @ v
         ),
         Mistake(message("The values are added up without their weights."), lambda w, v: v.sum(0).expand(len(w), -1)),
         Mistake(
@@ -255,7 +255,7 @@ CONTEXT = Exercise(
             lambda w, v: v.mean(0).expand(len(w), -1),
         ),
         Mistake(
-            message("This takes the value with the largest weight alone. All values count, each with its weight."),
+            message("This takes only the value with the largest weight. All values count, each with its weight."),
             lambda w, v: v[w.argmax(-1)],
         ),
         Mistake(

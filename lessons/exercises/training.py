@@ -44,22 +44,22 @@ GRADIENT = Exercise(
     mistakes=(
         Mistake(
             message(
-                "This treats each weight as if it depended on its own score alone: w (1 − w) d. All scores of "
-                "a row share one sum."
+                "This treats each weight as if it depended only on its own score: w (1 − w) d. All scores of a "
+                "row share one sum."
             ),
             lambda w, d: w * (1 - w) * d,
         ),
-        Mistake(message("The weighted mean of the row is not taken off: w (d − Σ w d)."), lambda w, d: w * d),
+        Mistake(message("The weighted mean of the row has not been subtracted: w (d − Σ w d)."), lambda w, d: w * d),
         Mistake(
-            message("The factor in front is missing: each difference counts times its weight."),
+            message("The factor in front is missing: multiply each difference by its weight."),
             lambda w, d: d - (w * d).sum(-1, keepdim=True),
         ),
         Mistake(
-            message("What is taken off is the mean weighted with the weights, Σ w d, not the plain sum of the row."),
+            message("Subtract the mean weighted by the weights, Σ w d, not the plain sum of the row."),
             lambda w, d: w * (d - d.sum(-1, keepdim=True)),
         ),
         Mistake(
-            message("What is taken off is the mean weighted with the weights, Σ w d, not the plain mean of the row."),
+            message("Subtract the mean weighted by the weights, Σ w d, not the plain mean of the row."),
             lambda w, d: w * (d - d.mean(-1, keepdim=True)),
         ),
         Mistake(
@@ -136,15 +136,15 @@ TEMPERATURE = Exercise(
             lambda s, t, u: token_drawn(s.softmax(-1) / t, u),
         ),
         Mistake(
-            message("This takes the likeliest token, always. Draw: the random number says which."),
+            message("This always takes the likeliest token. The random number must decide."),
             lambda s, t, u: ((s / t).softmax(-1), s.argmax()),
         ),
         Mistake(
-            message("The token is one too far: it is the first at which the sum has passed the random number."),
+            message("This is one token too far: take the first at which the sum passes the random number."),
             lambda s, t, u: ((s / t).softmax(-1), token_drawn((s / t).softmax(-1), u)[1] + 1),
         ),
         Mistake(
-            message("The token is one too early: it is the first at which the sum has passed the random number."),
+            message("This is one token too early: take the first at which the sum passes the random number."),
             lambda s, t, u: ((s / t).softmax(-1), token_drawn((s / t).softmax(-1), u)[1] - 1),
         ),
     ),

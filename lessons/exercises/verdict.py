@@ -20,7 +20,7 @@ FAR = 1e6  # beyond it the numbers are too long to be read
 NEAR = {"atol": 2e-4, "rtol": 1e-3}
 UNREADABLE = message("What your browser sent cannot be read. Run it again.")
 NOT_NUMBERS = message(
-    "{output} has entries that are no numbers: something was divided by 0, or the exponential of too large a number."
+    "{output} has entries that are not numbers: something was divided by 0, or an exponential was too large."
 )
 
 
@@ -121,7 +121,7 @@ def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Messa
 
 
 def shape_of_tensor(x: Tensor) -> str:
-    """A shape as one writes it."""
+    """The shape of a tensor as one writes it."""
     return f"[{', '.join(map(str, x.shape))}]"
 
 
@@ -129,7 +129,7 @@ def stopped(error: dict, printed: str) -> Verdict:
     """Where the learner's code stopped, and why."""
     if short_text(error["type"], 60) == "TimeLimit":
         late = message(
-            "It ran longer than {seconds} seconds and was stopped. Is there a loop without an end?", seconds=SECONDS
+            "It ran longer than {seconds} seconds and was stopped. Is there an endless loop?", seconds=SECONDS
         )
         return Verdict(says=(late,), printed=printed)
     line = error.get("line")

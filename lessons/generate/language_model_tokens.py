@@ -12,7 +12,7 @@ from lessons.screen.message import Message, message, plural
 
 @functools.cache
 def written_pieces() -> Vocabulary:
-    """Its pieces as they stand in a text: one that begins a word begins with a space."""
+    """The language model's pieces as a text has them: one that begins a word begins with a space."""
     return Vocabulary(tuple(token.replace(SPACE, " ") for token in language_model().pieces.tokens))
 
 
@@ -25,7 +25,7 @@ def beginning_in_pieces(raw: str) -> Beginning:
 
 
 def beginning_cut(encoded: Encoded) -> tuple[Message, ...]:
-    """That a text is too long: what comes next follows from its end, so that is kept."""
+    """Says that a text is too long and its beginning is cut, since what comes next depends on its end."""
     if not encoded.cut:
         return ()
     return (
@@ -41,10 +41,10 @@ def beginning_cut(encoded: Encoded) -> tuple[Message, ...]:
 def about_the_writer(start_in_sight: bool) -> tuple[Message, ...]:
     """What its tokens are, what it was trained on, how well it predicts, and what it cannot do."""
     pieces = message(
-        "Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. "
-        "{start} stands before every text; the text above leaves it out.",
+        "Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. {start} "
+        "precedes every text; the text above leaves it out.",
         size=len(written_pieces()),
         start=START,
     )
-    lost = message("{start} is out of sight by now, and all that it was trained on began with it.", start=START)
+    lost = message("{start} is out of sight by now, but every text it was trained on began with it.", start=START)
     return (pieces, *(() if start_in_sight else (lost,)), trained_on(), NOT_A_WRITER)

@@ -164,7 +164,7 @@ def tokens_not_shown(writing: Writing, listed: Sequence[int]) -> tuple[Message, 
         return ()
     return (
         message(
-            "Not shown are the other {count} tokens, to which the model gave {share} together.",
+            "The other {count} tokens, to which the model gave {share} together, are not shown.",
             count=len(draw.logits) - len(listed),
             share=Percent(max(0.0, 1 - float(draw.probabilities[listed].sum()))),
         ),
@@ -209,12 +209,12 @@ def what_could_be_drawn(writing: Writing) -> Message:
     draw, size, kept = writing.newest.draw, len(writing.vocabulary), int(writing.newest.draw.kept.sum())
     final = Percent(float(draw.final[draw.token]))
     if kept == 1:
-        return message("Nothing else could be drawn: the cuts left no other.")
+        return message("No other token could be drawn: the cuts left only this one.")
     if writing.sampling.temperature == 0:
-        return message("Nothing else could be drawn: at temperature 0 one token takes the whole probability.")
+        return message("No other token could be drawn: at temperature 0 one token takes the whole probability.")
     if kept < size:
         return message(
-            "It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
+            "It was drawn from the {kept} of {size} tokens that the cuts left, with a chance of {final}.",
             kept=kept,
             size=size,
             final=final,
@@ -288,15 +288,15 @@ def strongest_look(new: GeneratedToken) -> Message:
     tokens, weights = names(new.window), torch.stack(new.attention)
     if len(new.window) == 1 and float(weights.min()) < 1 - 1e-6:  # but for a sink nothing else can have any
         return message(
-            "Before it stands {query} alone: what a head does not give to it, its sink collects.", query=tokens[-1]
+            "Only {query} comes before it: what a head does not give to it, its sink collects.", query=tokens[-1]
         )
     if len(new.window) == 1:
-        return message("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
+        return message("Only {query} comes before it, so every head puts all its weight there.", query=tokens[-1])
     strongest = argmax_ties(weights, percent)
     about = {"query": tokens[-1], "weight": Percent(float(weights[strongest[0]]))}
     if len(strongest) > MOST_NAMED:
         return message(
-            "{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.",
+            "{query}, the last token read, put its largest weight, {weight}, on each of {count} cells.",
             count=len(strongest),
             **about,
         )
@@ -365,7 +365,7 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Messa
     unseen = never_an_input(task)
     if not unseen:
         return message(
-            "Every character of the vocabulary is an input of some training window, so training can teach how "
+            "Every character of the vocabulary is an input of some training window, so the model could learn "
             "to read each."
         )
     vocabulary = task.vocabulary.tokens
@@ -373,21 +373,21 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Messa
     met = [new for new in written if set(new.window) & set(unseen)]
     if not met:
         return plural(
-            "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
-            "This text has not made the model read it yet.",
-            "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
-            "This text has not made the model read one yet.",
+            "No training window has {unseen} as an input, only as an answer, so the model never learned to "
+            "read it. It has not had to read it in this text yet.",
+            "No training window has {unseen} as an input, only as answers, so the model never learned to read "
+            "them. It has not had to read one in this text yet.",
             len(unseen),
             unseen=listed,
         )
     token = next(token for token in met[0].window if token in unseen)
     return plural(
-        "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
-        "Before character {position} it read {token} for the first time; {resting} of the {total} new characters "
-        "rest on such a reading.",
-        "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
-        "Before character {position} it read {token} for the first time; {resting} of the {total} new characters "
-        "rest on such a reading.",
+        "No training window has {unseen} as an input, only as an answer, so the model never learned to read "
+        "it. Before character {position} it read {token} for the first time; {resting} of the {total} new "
+        "characters depend on such a reading.",
+        "No training window has {unseen} as an input, only as answers, so the model never learned to read "
+        "them. Before character {position} it read {token} for the first time; {resting} of the {total} new "
+        "characters depend on such a reading.",
         len(unseen),
         unseen=listed,
         position=met[0].position + 1,

@@ -34,19 +34,22 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
 
     def less(token: int) -> Message:
         return message(
-            "Its probability is {probability}: another one has more.", probability=Fixed(float(says[token]), 3)
+            "Its probability is {probability}; another token has more.", probability=Fixed(float(says[token]), 3)
         )
 
     best, read = order[0], vocabulary.encode(new.window[-1:])[0]
     wrong = [
-        (new.draw.token, message("This one was drawn. A draw takes unlikely tokens too, as often as they deserve.")),
-        (read, message("That is the last token read. The scores are for the one that follows it.")),
+        (
+            new.draw.token,
+            message("This token was drawn. A draw takes unlikely tokens too, as often as their probability says."),
+        ),
+        (read, message("That is the last token read. The scores are for the token that follows it.")),
         *((token, less(token)) for token in order[1:MOST_OFFERED]),
     ]
     return multiple_choice_of_things(
         message(
             "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
-            "find the likeliest to come next?",
+            "find likeliest to come next?",
             ending=ending_of(new),
         ),
         (
@@ -64,8 +67,8 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         return None
     return multiple_choice_of_numbers(
         message(
-            "The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model "
-            "give the token that it finds the likeliest to come next?",
+            "The text so far ends with “{ending}”. Before any temperature or cut, what probability does the "
+            "model give the token that it finds likeliest to come next?",
             ending=ending_of(new),
         ),
         (
@@ -74,11 +77,14 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         ),
         (
             1 / len(vocabulary),
-            message("So it would be if all were alike. What the model has learnt makes some likelier."),
+            message("That would be true if all were equal. What the model has learned makes some likelier."),
         ),
-        (1.0, message("Then nothing else could ever be drawn. A softmax leaves every token something.")),
-        (float(says[order[1]]), message("That is what {token} has, which comes second.", token=called[order[1]])),
-        (0.5, message("The likeliest has more than any other, whether that is more than a half or less.")),
+        (1.0, message("Then no other token could ever be drawn. A softmax leaves every token something.")),
+        (
+            float(says[order[1]]),
+            message("That is the probability of {token}, which comes second.", token=called[order[1]]),
+        ),
+        (0.5, message("The likeliest token has more than any other; that may be more than a half or less.")),
     )
 
 
@@ -101,24 +107,24 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
         ),
         (
             hot,
-            message("All differences between the scores are halved, so the likely lose and the unlikely gain."),
+            message("All differences between the scores are halved, so likely tokens lose and unlikely ones gain."),
             message("the scores, divided by the temperature"),
         ),
         (
             now / DOUBLE,
-            message("The scores are divided, not the probabilities: halved, these would sum to a half."),
+            message("The scores are divided, not the probabilities: halved, the probabilities would sum to a half."),
             message("the probability, divided by the temperature"),
         ),
         (
             cold,
-            message("That is temperature 0.5: dividing by less than 1 makes the differences larger."),
+            message("That is its probability at temperature 0.5, which makes the differences larger."),
             message("the scores, multiplied by the temperature"),
         ),
-        (now, message("Only a temperature of 1 leaves everything as it is."), message("the likeliest stays as likely")),
+        (now, message("Only a temperature of 1 changes nothing."), message("the likeliest stays as likely")),
         (
             1 / len(vocabulary),
-            message("That is the share of each where all are alike: no temperature gets there."),
-            message("heat makes all tokens alike"),
+            message("That is an equal share for each token: no temperature gets there."),
+            message("heat makes all tokens equally likely"),
         ),
     )
 
@@ -137,7 +143,7 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
         (
             right,
             message(
-                "The likeliest {right} have {reached} together, and fewer stay below {p}.",
+                "The likeliest {right} have {reached} together; fewer do not reach {p}.",
                 right=right,
                 reached=reached,
                 **top_p,
@@ -146,7 +152,7 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
         ),
         (
             single,
-            message("So many have {p} each, on their own. Top-p adds up.", **top_p),
+            message("That many tokens reach {p} on their own. Top-p adds probabilities up.", **top_p),
             message("those with p or more, each on its own"),
         ),
         (
@@ -161,7 +167,7 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
         ),
         (
             size,
-            message("All together have 1; top-p stops as soon as its sum is reached."),
+            message("All tokens together have 1; top-p stops as soon as its sum is reached."),
             message("all of them, as together they have 1"),
         ),
     )
@@ -179,12 +185,12 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         ),
         Card(
             message("{token}, every time", token=called[new.draw.token]),
-            message("This was drawn just now, but it is not the likeliest."),
+            message("This token was just drawn, but it is not the likeliest."),
             message("what was drawn stays drawn"),
         ),
         Card(
             message("it depends on the seed"),
-            message("A seed chooses among what is left, and only one is left."),
+            message("A seed chooses among the tokens that are left, and only one is left."),
             message("each seed draws in its own way"),
         ),
         Card(
@@ -201,13 +207,13 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     drawn = all_tokens(vocabulary)[new.draw.token]
     likeliest = Card(
         message("always the likeliest"),
-        message("The draw is the same as before, and takes what its random number falls on."),
-        message("what is repeated is not chance any more"),
+        message("The draw works as before: it takes the token on which its random number falls."),
+        message("what is repeated is no longer chance"),
     )
     return multiple_choice(
         message(
-            "Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
-            "this position?"
+            "Start again with the same model, beginning, settings and seed, and write up to here. What comes "
+            "at this position?"
         ),
         Card(
             message("{token} again", token=drawn),

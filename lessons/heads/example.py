@@ -93,7 +93,7 @@ class SideBySide:
 
     @property
     def seed(self) -> int:
-        """Of whatever is drawn."""
+        """The seed of all that is drawn."""
         return self.example.running.seed
 
     @property
@@ -233,7 +233,7 @@ class Notebook(HeadsSource):
     fixed = True
 
     def taken(self, running: Example) -> Example:
-        """Mask and scaling."""
+        """The running example with the notebook's seed: only its mask and scaling count here."""
         return Example(seed=NOTEBOOK_SEED, causal=running.causal, scaling=running.scaling)
 
     def side_by_side(self, example: HeadsExample) -> SideBySide:
@@ -255,7 +255,7 @@ class WideNotebook(Notebook):
 
     @cached_property
     def tensors(self) -> DrawnHeads:
-        """Drawn once, too."""
+        """The notebook's tensors, drawn once."""
         return wide_tensors(self, generator(NOTEBOOK_SEED))
 
 
@@ -371,7 +371,7 @@ HEADS_PRESETS: dict[str, HeadsSource] = {
         n_heads=4,
         bias=True,
         remark=message(
-            "“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it."
+            "“cat” is made similar to “the”, and “sat” to “mat”. The notebook shows it without the mask, then with it."
         ),
     ),
     "drawn": DrawnSentences(
@@ -380,7 +380,7 @@ HEADS_PRESETS: dict[str, HeadsSource] = {
         d_model=8,
         n_heads=2,
         remark=message(
-            "Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there."
+            "Q, K and V are random here, not projections. Attention treats sentences and heads alike. No mask is used."
         ),
     ),
 }
@@ -402,7 +402,7 @@ def home_of(feature: int, d_head: int) -> tuple[int, int]:
 
 
 def shown_features(features: int, n_heads: int, most: int = MOST_FEATURES) -> list[int]:
-    """Those of so many that a figure shows: all where they are few, else about `most`, the first ones of each head."""
+    """The features that a figure shows: all where they are few, else about `most`, the first ones of each head."""
     if features <= MOST_FEATURES:
         return list(range(features))
     d_head = max(1, features // n_heads)
@@ -415,7 +415,7 @@ def shown_features(features: int, n_heads: int, most: int = MOST_FEATURES) -> li
 
 
 def in_training(trace: SideBySide, kept: Float[Tensor, "heads queries keys"] | None = None) -> Computation:
-    """The same in training mode: the weights that are kept, drawn from the seed if not given, and others dropped."""
+    """The heads in training mode: some weights are kept, drawn from the seed if not given, and the others dropped."""
     p = trace.example.dropout
     if kept is None:
         kept = draw_kept(trace.heads.weights, p, generator(trace.seed, "dropout"))

@@ -46,8 +46,9 @@ from lessons.trace.computation import Computation
 
 HEADING = message("Why several heads?")
 OPENING = message(
-    "One head can express only one attention pattern. Several heads project all features, each to queries, keys and "
-    "values of their own; W_o mixes what they find. Sentence, seed, mask and scaling come from the sidebar."
+    "One head can express only one attention pattern. Several heads project all features, each to its own "
+    "queries, keys and values; W_o mixes what they find. Sentence, seed, mask and scaling come from the "
+    "sidebar."
 )
 
 SHOWN: dict[str, tuple[str, ...]] = {  # of what each step computes, what its program prints
@@ -193,5 +194,5 @@ def parameters_table(trace: HeadsTrace) -> Table:
         folded=True,
         width=420,
         columns=(message("parameter"), message("shape"), message("numbers")),
-        cells=(*rows, (message("all together"), "", total)),
+        cells=(*rows, (message("total"), "", total)),
     )

@@ -28,8 +28,8 @@ def notice_difference(trace: SideBySide) -> tuple[Message, ...]:
         return (message("Every query sees a single key here, so all heads give the same weights."),)
     things = message("sentences") if trace.module is None else message("heads")
     measured = message(
-        "{verdict}: on average two of them place {mean}% of a row's weight on different keys (0%: the same row, "
-        "100%: no key in common). Rows differ from uniform attention by {uniform}% on average.",
+        "{verdict}: on average, two of them place {mean}% of a row's weight on different keys (0%: the same "
+        "row, 100%: no key in common). Rows differ from uniform attention by {uniform}% on average.",
         verdict=verdict_on_heads(difference.mean, things),
         mean=points(difference.mean),
         uniform=points(difference.from_uniform),
@@ -65,7 +65,7 @@ def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Messa
     for pair, place in furthest:
         (a, b), token = difference.pairs[pair], tokens[difference.queries[place]]
         rows.append(message("{things} {a} and {b} in the row of {token}", things=things, a=a + 1, b=b + 1, token=token))
-    return (message("Furthest apart are {rows}: {largest}%.", rows=ListOf(tuple(rows)), largest=largest),)
+    return (message("The rows furthest apart are {rows}: {largest}%.", rows=ListOf(tuple(rows)), largest=largest),)
 
 
 # The way of the tensors: what happens at one step, with the sizes of the moment.
@@ -90,7 +90,7 @@ def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
             trace.x.shape[-1],
         ),
         plural(
-            "There is only one head, so all of them are its own.",
+            "There is only one head, so it has all of them.",
             "They are those of the {count} heads, side by side.",
             trace.n_heads,
         ),
@@ -118,11 +118,11 @@ def notice_concatenate(trace: HeadsTrace) -> tuple[Message, ...]:
         return (message("The output of the one head, {parts}, is read as {whole}. No number changes.", **shapes),)
     return (
         message(
-            "The outputs of the {count} heads, {parts}, stand side by side again: {whole}.",
+            "The outputs of the {count} heads, {parts}, are put side by side again: {whole}.",
             count=trace.n_heads,
             **shapes,
         ),
-        message("No number changes, and so far no head knows what another has found."),
+        message("No number changes, and no head knows yet what another has found."),
     )
 
 
@@ -181,15 +181,14 @@ def notice_model(trace: SideBySide) -> tuple[Message, ...]:
     if trace.module.rotary is not None:
         said.append(
             message(
-                "This model knows positions by rotation: after the split each head turns its queries and keys, "
-                "each by its position, and compares them then."
+                "This model encodes positions by rotation: after the split, each head turns its queries and "
+                "keys by their positions before it compares them."
             )
         )
     if trace.added is not None:
         said.append(
             message(
-                "This model adds a vector for the position to what queries and keys are made of. Values are "
-                "made of X alone."
+                "Before it makes queries and keys, this model adds a position vector to X. Values are made only from X."
             )
         )
     if trace.trained.sliced:
@@ -246,13 +245,13 @@ def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Me
     named, each = ListOf(tuple(tokens[row] for row in rows)), tuple(Fixed(float(sums[row])) for row in rows)
     if len(set(map(format_value, each))) > 1:
         return message(
-            "Furthest from 1 are the rows of {rows}, which now sum to {sums}.", rows=named, sums=ListOf(each)
+            "The rows furthest from 1 are those of {rows}, which now sum to {sums}.", rows=named, sums=ListOf(each)
         )
     if len(rows) == len(tokens):
         return plural("The only row now sums to {sum}.", "Every row now sums to {sum}.", len(rows), sum=each[0])
     return plural(
-        "Furthest from 1 is the row of {rows}, which now sums to {sum}.",
-        "Furthest from 1 are the rows of {rows}, which now sum to {sum} each.",
+        "The row furthest from 1 is that of {rows}, which now sums to {sum}.",
+        "The rows furthest from 1 are those of {rows}, which now sum to {sum} each.",
         len(rows),
         rows=named,
         sum=each[0],
@@ -282,12 +281,12 @@ def notice_parameters(trace: HeadsTrace) -> tuple[Message, ...]:
     if trace.module.b_q is not None:
         many = message("The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.", **count)
     if trace.n_heads == 1:
-        return many, message("The number of heads is not in it: several heads would share the same projections.")
+        return many, message("The number of heads does not matter: several heads would share the same projections.")
     return many, plural(
-        "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} "
-        "would have.",
-        "The number of heads is not in it: {heads} heads of {count} features share the projections that one head of "
-        "{d} would have.",
+        "The number of heads does not matter: {heads} heads of 1 feature share the projections that one head "
+        "of {d} would have.",
+        "The number of heads does not matter: {heads} heads of {count} features share the projections that one "
+        "head of {d} would have.",
         trace.d_head,
         heads=trace.n_heads,
         d=d_model,

@@ -47,14 +47,16 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
         ),
         (
             shaped(h, n, d_model),
-            message("No head gets the whole query: the {d_model} features are shared out.", d_model=d_model),
+            message(
+                "No head gets the whole query: the {d_model} features are divided among the heads.", d_model=d_model
+            ),
             message("each head gets all tokens and all features"),
         ),
         (
             shaped(n, h, d_head),
             message(
-                "These are the right numbers before the axes are swapped; the axis of the heads "
-                "must come first, so that each head has a matrix of its own."
+                "That is the shape before the axes are swapped. The axis of the heads must come first, so that "
+                "each head has its own matrix."
             ),
             message("each token gets all heads and a part of the features"),
         ),
@@ -86,14 +88,14 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
         ),
         Card(
             message("Not at all."),
-            message("{total} as now: the same projections are cut into more or fewer pieces.", total=total),
+            message("It stays {total}: the same projections are cut into more or fewer pieces.", total=total),
             message("the same weights, cut into other pieces"),
         ),
         Card(
             message("In proportion to the number of heads."),
             message(
                 "Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ "
-                "{other} features wide. Together they hold {total} numbers, as now.",
+                "{other} features wide. Together they still hold {total} numbers.",
                 total=total,
                 **about,
             ),
@@ -102,8 +104,8 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
         Card(
             message("In proportion to the number of features in a head."),
             message(
-                "The features of a head change with the number of heads, but so does the number of parts: it evens "
-                "out at {total}.",
+                "The features per head change with the number of heads, but so does the number of parts: the "
+                "total stays {total}.",
                 total=total,
             ),
             message("wider heads need larger weights"),
@@ -137,8 +139,7 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
             (
                 3 * d_model**2,
                 message(
-                    "That is what multi-head attention has: there, every head projects all features. Heads "
-                    "are not slices."
+                    "Multi-head attention has that many: there, every head projects all features. Heads are not slices."
                 ),
                 message("three matrices that read all features"),
             ),
@@ -149,12 +150,12 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
             ),
             (
                 4 * h * d_head**2,
-                message("That counts W_o as well, as if it were sliced, too."),
+                message("Only W_q, W_k and W_v are asked for, not W_o."),
                 message("three small matrices for each head, and W_o like them"),
             ),
             (
                 h * d_head**2,
-                message("That is one of the three: queries, keys and values need one each."),
+                message("That is only one of the three: queries, keys and values need one each."),
                 message("one small matrix for each head"),
             ),
         ),
@@ -191,7 +192,7 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
         ),
         Card(
             only,
-            message("That would be so if heads were slices of X. They are slices of Q, K and V."),
+            message("That would be true if heads were slices of X. They are slices of Q, K and V."),
             message("a feature belongs to one head"),
         ),
         Card(
@@ -204,7 +205,7 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
         cards = (
             Card(
                 only,
-                message("Head {own}: the feature lies in its slice. The others would never read it.", own=own + 1),
+                message("Head {own}: the feature is in its slice. The others would never read it.", own=own + 1),
                 message("a feature belongs to one head"),
             ),
             Card(
@@ -220,7 +221,7 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
         )
     return multiple_choice(
         message(
-            "{way} Add 1 to feature {feature} of every row of X. Which heads give another output?",
+            "{way} Add 1 to feature {feature} of every row of X. Which heads change their output?",
             way=way,
             feature=feature + 1,
         ),
@@ -249,17 +250,22 @@ def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator)
         ),
         (
             feature_of(feature // h, feature % h),
-            message("That deals them out like cards, one to each head in turn. Heads own neighbours."),
+            message(
+                "Features are not dealt out like cards, one to each head in turn. Each head takes neighbouring ones."
+            ),
             message("the features are dealt out to the heads in turn"),
         ),
         (
             message("Feature {feature} of every head.", feature=feature + 1),
-            message("Then each head would have all {d_model}. The features are shared out.", d_model=h * d_head),
+            message(
+                "Then each head would have all {d_model} features. They are divided among the heads.",
+                d_model=h * d_head,
+            ),
             message("each head keeps all features under their numbers"),
         ),
         (
             feature_of(owner, place),
-            message("That has head and feature the wrong way round."),
+            message("That swaps head and feature."),
             message("a block is a feature, and its places are heads"),
         ),
     )
@@ -298,7 +304,7 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
             ),
             (
                 1 - weight,
-                message("That forgets that dropout divides the weights that stay by {kept}.", kept=kept),
+                message("Dropout also divides the weights that stay by {kept}.", kept=kept),
                 message("what is left, just as it is"),
             ),
             (
@@ -308,7 +314,7 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
             ),
             (
                 1 / (1 - p),
-                message("That forgets that the weight itself is gone."),
+                message("The weight itself is gone, so 1 minus that weight is left to divide."),
                 message("one whole, divided by the share that stays"),
             ),
         ),
@@ -342,12 +348,12 @@ def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Questio
         ),
         (
             f"√{h}",
-            message("The heads do not meet before their outputs are put side by side."),
+            message("The number of heads does not matter: they do not meet before their outputs are put side by side."),
             message("the root of the number of heads"),
         ),
         (
             f"{d_head}",
-            message("That is how many features a head has. It divides by the square root."),
+            message("That is how many features a head has. Divide by the square root."),
             message("the number of features of one head"),
         ),
     )
@@ -378,7 +384,7 @@ def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) 
         )
         why, alone = (
             message("Each sentence has a weight for every pair of its tokens."),
-            message("That is one sentence alone."),
+            message("That is only one sentence."),
         )
         each = message("in each sentence")
     return multiple_choice_of_things(
@@ -392,7 +398,7 @@ def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) 
         (shaped(n, n), alone, message("a weight for each pair of tokens")),
         (
             shaped(h, d_head, d_head),
-            message("That compares features. Attention compares tokens."),
+            message("Attention compares tokens, not features."),
             message("a weight for each pair of features, {each}", each=each),
         ),
     )

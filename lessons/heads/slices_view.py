@@ -75,8 +75,10 @@ def outside_slices(
     return Reach(features, d_head, projected, sliced, *outside)
 
 
-CHANGE = message("1 is added to feature {feature} of every token: the largest change in the output of head {head}")
-OUTSIDE = message("the largest change in the output of head {head} by a feature outside its slice")
+CHANGE = message(
+    "1 is added to feature {feature} of every token: the largest change it causes in the output of head {head}"
+)
+OUTSIDE = message("the largest change in the output of head {head} caused by a feature outside its slice")
 SLICE_SENTENCES = {"projected": CHANGE, "sliced": CHANGE, "projected_outside": OUTSIDE, "sliced_outside": OUTSIDE}
 
 
@@ -149,12 +151,12 @@ def notice_reach(trace: HeadsTrace, reach: Reach) -> tuple[Message, ...]:
         sliced=Integer(numbers // trace.n_heads),
     )
     if trace.n_heads == 1:
-        return cost, message("With one head the slice is the whole row of X, so the two kinds read the same features.")
+        return cost, message("With one head, the slice is the whole row of X, so both kinds read the same features.")
     outside = float(reach.projected_outside.max())
     if outside == 0:
         return cost, message(
-            "Add 1 to one of these features, outside a head's slice: no output changes, as the heads of "
-            "this model are slices, too."
+            "Add 1 to one of these features, outside a head's slice: no output changes, since the heads of "
+            "this model are slices too."
         )
     return cost, message(
         "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
@@ -183,7 +185,7 @@ def count_sliced(n_heads: Number, d_head: Number) -> SlicedNumbers:
 
 
 def compute_sliced_numbers(n_heads: int, d_head: int) -> Computation:
-    """The same for a question, with what is said of each."""
+    """The numbers of weights in sliced heads, for a question, each with its name."""
     sentences = {
         "matrix": message("one matrix: {d_head} features in, {d_head} out", d_head=d_head),
         "head": message("W_q, W_k and W_v of one head"),

@@ -104,7 +104,7 @@ def whole(trace: HeadsTrace, path: str, most: int, **look: object) -> Matrix:
 
 
 def parts_of(trace: HeadsTrace, key: str, path: str, sources: Sources) -> list[tuple[Matrix, ...]]:
-    """The same features as a matrix for each head, in bands."""
+    """The features of all heads as a matrix for each head, in bands."""
     values = trace.computation.follow(path).values
     n_heads = len(values)
     features = shown_features(n_heads * values.shape[-1], n_heads)

@@ -67,7 +67,7 @@ def notice_names(trace: SideBySide) -> tuple[Message, ...]:
 def name_of_job(number: int, job: Job) -> Message:
     """The name that a head has earned by what it does best, or that it has none."""
     if not job.done:
-        return message("head {number}: no name earned", number=number)
+        return message("head {number}: no name", number=number)
     return message(
         "head {number}: {name}, {share} of its weight", number=number, name=job.name, share=Percent(job.share)
     )

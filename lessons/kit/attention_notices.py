@@ -30,10 +30,10 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
         return message("{query} can look only at itself, so all of its weight stays there.", query=asked)
     if choices == 1:
         return message(
-            "{query} may look at {key} alone, so all of its weight goes there.", query=asked, key=names[most[0]]
+            "{query} may look only at {key}, so all of its weight goes there.", query=asked, key=names[most[0]]
         )
     if len(most) == choices:
-        return message("{query} looks at {keys} alike, {share} each.", query=asked, keys=keys, share=share)
+        return message("{query} looks equally at {keys}, {share} each.", query=asked, keys=keys, share=share)
     if len(most) > 1:
         return message("{query} puts most weight on {keys}, {share} each.", query=asked, keys=keys, share=share)
     if share.value >= NEARLY_ALL:
@@ -49,8 +49,8 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     said = {"query": asked, "key": names[most[0]], "share": share, "others": others, "next": following}
     if share.value <= 0.5:
         return plural(
-            "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
-            "{query} puts its largest weight, {share}, on {key}; next come {others} with {next} each.",
+            "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.",
+            "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next} each.",
             len(after),
             **said,
         )

@@ -30,7 +30,7 @@ def edit_remarks(example: ExampleTrace, head: int) -> tuple[Message, ...]:
         message("{count} in {matrix}", count=changed[key], matrix=title(key)) for key in LETTER_OF if changed[key]
     ]
     if not by_hand:
-        return (message("What was changed by hand changes nothing in this head."),)
+        return (message("The changes made by hand change nothing in this head."),)
     opening = plural(
         "{count} number is changed by hand: {where}.",
         "{count} numbers are changed by hand: {where}.",
@@ -94,7 +94,8 @@ def shared_row(example: ExampleTrace) -> Message:
         return message("No row repeats, so each belongs to one token.")
     name = example.names[repeated]
     return message(
-        "{token} comes {count} times and picks the same row each time: a number changed in one of them changes in all.",
+        "{token} appears {count} times and picks the same row each time: a number changed in one of them "
+        "changes in all.",
         token=Token(name.text, name.position),
         count=example.row_ids.count(example.row_ids[repeated]),
     )

@@ -14,7 +14,7 @@ from lessons.screen.screen import Cells, Matrices, Matrix, Step
 from lessons.trace.story import step_of_given
 
 ONLY_WEIGHTS = message("Rows are queries, columns are keys. Point at a cell to read its weight.")
-TARGETS_MARKED = message("A corner marks the cells that a perfect head attends to.")
+TARGETS_MARKED = message("A marked corner shows where a perfect head would look.")
 MOST_NAMED = 3  # cells that a sentence names where they tie
 MOST_NUMBERED = 12  # tokens
 
@@ -96,11 +96,11 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
     choosing = torch.stack([trace.visible for trace in layers]).sum(dim=-1, keepdim=True) > 1
     strongest = argmax_ties(weights.where(choosing, -torch.inf), percent)
     if not strongest:
-        return message("With one token to look at there is nothing to choose: it gets the whole weight.")
+        return message("With only one token to look at, there is no choice: it gets the whole weight.")
     weight = Percent(float(weights[strongest[0]]))
     if len(strongest) > MOST_NAMED:
         return message(
-            "Strongest attention where there is a choice: {weight}, in {count} cells alike.",
+            "Largest weight where there is a choice: {weight}, in {count} cells.",
             weight=weight,
             count=len(strongest),
         )
@@ -110,6 +110,6 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
     )
     if len(pairs) > 1:
         return message(
-            "Strongest attention where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=ListOf(pairs)
+            "Largest weights where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=ListOf(pairs)
         )
-    return message("Strongest attention where there is a choice: {pair}, {weight}.", pair=pairs[0], weight=weight)
+    return message("Largest weight where there is a choice: {pair}, {weight}.", pair=pairs[0], weight=weight)

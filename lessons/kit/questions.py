@@ -85,7 +85,7 @@ def first_cards(question: Question) -> Question:
 
 
 def with_cards(question: Question, cards: tuple[Card, ...], right: int) -> Question:
-    """The same question with these cards."""
+    """A question with other cards."""
     return Question(question.prompt, cards, right, question.in_figure, question.about)
 
 
@@ -112,7 +112,7 @@ def cards_of(question: Question, standing: Standing) -> Asked:
 
 
 def shuffled(question: Question, random: Generator) -> Question:
-    """The same question with its cards in a random order."""
+    """A question with its cards in a random order."""
     order = torch.randperm(len(question.cards), generator=random).tolist()
     cards = tuple(question.cards[place] for place in order)
     return with_cards(question, cards, order.index(question.right))

@@ -28,4 +28,4 @@ MASK = DrawnMask(
 )
 HIDDEN_FROM = Number("width", message("Hide keys this many positions away, or more"), PLACES, 2)
 REAL_TOKENS = Number("real", message("Real tokens before the padding"), PLACES, MAX_TOKENS)
-MASK_CODE = Text("drawn", message("Code of this mask: a number for each row"), 200)
+MASK_CODE = Text("drawn", message("Code of this mask: one number per row"), 200)

@@ -55,13 +55,13 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message,
     )
     repeated = next((token for token in example.tokens if example.tokens.count(token) > 1), None)
     if repeated is None:
-        return (size, message("No token repeats, so every row belongs to another token.")) if n > 1 else (size,)
+        return (size, message("No token repeats, so each row belongs to a different token.")) if n > 1 else (size,)
     positions = tuple(i for i, token in enumerate(example.tokens) if token == repeated)
     numbers = {"token": Token(repeated, positions[0]), "positions": ListOf(tuple(i + 1 for i in positions))}
     if all(torch.equal(example.x[positions[0]], example.x[i]) for i in positions):
-        return size, message("{token} stands at positions {positions}: the same row each time.", **numbers)
+        return size, message("{token} is at positions {positions}: the same row each time.", **numbers)
     return size, message(
-        "{token} stands at positions {positions}. Each time its row is another: X holds more than the token.", **numbers
+        "{token} is at positions {positions}, each time with a different row: X holds more than the token.", **numbers
     )
 
 
@@ -83,7 +83,7 @@ def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
     best = argmax_ties(attention.scores)
     score = Fixed(float(attention.scores.max()))
     if len(best) == attention.scores.numel() > 1:
-        return (message("All scores read {score}: every query fits every key alike.", score=score),)
+        return (message("All scores are {score}: every query fits every key equally well.", score=score),)
     pairs = ListOf(
         tuple(
             message("the query of {query} with the key of {key}", query=example.names[i], key=example.names[j])
@@ -119,7 +119,7 @@ def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
     return (
         message("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
         message(
-            "{first} sees itself alone, {last} sees all {n} tokens.",
+            "{first} sees only itself, {last} sees all {n} tokens.",
             first=example.names[0],
             last=example.names[-1],
             n=n,

@@ -201,7 +201,7 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     """The visible weight that grew most: what is hidden is shared out among the rest."""
     growth = (masked.weights - free.weights).where(masked.visible, -math.inf)
     if masked.visible.all():
-        return message("This mask hides nothing, so every weight stays as it is.")
+        return message("This mask hides nothing, so no weight changes.")
     grown = argmax_ties(growth, percent)
     query, key = grown[0]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
@@ -209,24 +209,27 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
         most, kept = Magnitude(float(growth.max())), free.weights.where(masked.visible, 0.0).sum(dim=-1).min()
         if kept < 1 - ALMOST_NO_WEIGHT:
             return message(
-                "What is hidden is shared out among the visible keys, and no visible weight grows by more than {most}.",
+                "The hidden weight is shared out among the visible keys, and no visible weight grows by more "
+                "than {most}.",
                 most=most,
             )
         return message(
-            "What this mask hides had almost no weight: no visible weight grows by more than {most}.", most=most
+            "The keys that this mask hides had almost no weight: no visible weight grows by more than {most}.",
+            most=most,
         )
     if len(grown) > 1:
         pairs = ListOf(
             tuple(message("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown)
         )
         return message(
-            "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} each.",
+            "The hidden weight is shared out among the visible keys. The weights of {pairs} grow most, by "
+            "{growth} each.",
             pairs=pairs,
             growth=Percent(after - before),
         )
     return message(
-        "{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on "
-        "{key} grows from {before} to {after}, more than on any other.",
+        "{query} may no longer see some keys, and their weight goes to the rest: its weight on {key} grows "
+        "from {before} to {after}, more than on any other.",
         query=example.names[query],
         key=example.names[key],
         before=Percent(before),
@@ -257,20 +260,22 @@ def late_view(example: ExampleTrace, computation: Computation, choices: Choices)
 def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Message:
     """The row that loses most."""
     if masked.visible.all():
-        return message("This mask hides nothing, so it makes no difference when it comes.")
+        return message("This mask hides nothing, so it makes no difference when it is applied.")
     sums = late.sum(dim=-1)
     if float(sums.min()) > 1 - ROUNDING:
-        return message("What this mask hides had no weight to be seen, so it makes no difference when it comes.")
+        return message(
+            "The keys that this mask hides had no visible weight, so it makes no difference when it is applied."
+        )
     left, _ = distinguishable(float(sums.min()), 1.0)
     lost = argmax_ties(-sums, lambda sum_: number(sum_, left.decimals))
     rows = ListOf(tuple(example.names[query] for (query,) in lost))
     if len(lost) > 1:
         return message(
-            "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.", rows=rows, left=left
+            "Zeroed after the softmax, the rows of {rows} each sum to {left} instead of 1.", rows=rows, left=left
         )
     return message(
-        "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of "
-        "a whole that it may not see.",
+        "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: the softmax had already "
+        "given the rest to hidden keys.",
         query=example.names[lost[0][0]],
         left=left,
     )

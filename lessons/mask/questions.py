@@ -37,20 +37,21 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
                     "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
                     before=before,
                 ),
-                message("a hidden key has no part in the sum"),
+                message("a hidden key is not part of the sum"),
             ),
             Card(
                 message("A little."),
                 message(
-                    "A hidden score of 0 would give it {weight}, as exp(0) = 1. A hidden score is −∞.",
+                    "A hidden score of 0 would give it {weight}, since exp(0) = 1. A hidden score is −∞.",
                     weight=zero_score,
                 ),
-                message("softmax gives something to every single key"),
+                message("softmax gives every key something"),
             ),
             Card(
                 message("As much as without the mask."),
                 message(
-                    "That was {before}. The mask comes before the softmax, so the visible keys share the whole.",
+                    "Without the mask it was {before}. The mask comes before the softmax, so the visible keys "
+                    "share the whole.",
                     before=before,
                 ),
                 message("only the output leaves it out"),
@@ -81,7 +82,7 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
         multiple_choice_of_numbers(
             lambda shown: message(
                 "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
-                "it with the mask?",
+                "this weight with the mask?",
                 query=a,
                 key=b,
                 before=shown(before),
@@ -93,27 +94,27 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
             ),
             (
                 before,
-                message("The score stays, but the share does not: fewer keys share the whole now."),
+                message("The score does not change, but the share does: fewer keys share the whole now."),
                 message("its score stays, and so does its weight"),
             ),
             (
                 before + hidden,
-                message("It does not get all that the hidden keys had: they leave it to all visible ones."),
+                message("It does not get all the weight of the hidden keys: all visible keys share it."),
                 message("it takes over all the weight of the hidden keys"),
             ),
             (
                 before + hidden / n_visible,
-                message("It is not dealt out evenly: each weight grows by the same factor."),
-                message("the weight of the hidden keys is dealt out evenly"),
+                message("The weight is not shared out evenly: each weight grows by the same factor."),
+                message("the weight of the hidden keys is shared out evenly"),
             ),
             (
                 before * (1 - hidden),
-                message("That multiplies by what is left. The weight is divided by it."),
+                message("The weight is divided by the share that is left, not multiplied by it."),
                 message("all visible weights shrink by the same factor"),
             ),
             (
                 1 / n_visible,
-                message("Equal shares need equal scores. The mask leaves visible scores as they are."),
+                message("Equal shares need equal scores. The mask does not change visible scores."),
                 message("every visible key gets the same share"),
             ),
         ),
@@ -139,22 +140,22 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
         ),
         (
             1.0,
-            message("Only if the mask comes first: then the visible keys share the whole."),
+            message("That would be true if the mask came first: then the visible keys would share the whole."),
             message("a row of weights is always one whole"),
         ),
         (
             1 - kept,
-            message("That is the share of the hidden keys, which was thrown away."),
+            message("That is the share of the hidden keys, which is gone."),
             message("what the hidden keys had, added up"),
         ),
         (
             int(masked.visible[query].sum()) / n,
-            message("That counts keys. Their shares are not equal."),
+            message("That is the fraction of keys that are visible, but their shares are not equal."),
             message("the visible keys, out of all keys"),
         ),
         (
             float(free.weights[query].where(masked.visible[query], 0.0).max()),
-            message("That is one weight alone. Add up all that stay."),
+            message("That is only one weight. Add up all that are left."),
             message("the maximum that one visible key had"),
         ),
     )
@@ -173,13 +174,13 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
             position=query + 1,
             n=n,
         ),
-        (visible, message("Its row has that many visible cells."), message("the visible cells of its row")),
+        (visible, message("Its row has this many visible cells."), message("the visible cells of its row")),
         (
             seen_by,
-            message("That many queries may look at {token}: its column.", token=token),
+            message("That is its column: this many queries may look at {token}.", token=token),
             message("the visible cells of its column"),
         ),
-        (n - visible, message("That many are hidden from it."), message("the hidden cells of its row")),
+        (n - visible, message("That is how many are hidden from it."), message("the hidden cells of its row")),
         (visible - 1, message("That is one less than its row has."), message("the visible cells of its row, less one")),
         (
             visible + 1,

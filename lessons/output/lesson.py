@@ -24,8 +24,8 @@ from lessons.trace.head import compute_head, head_names, one_head
 
 HEADING = message("What comes out?")
 OPENING = message(
-    "Each query receives the values it looked at, mixed by their weights. A large weight on a short value still adds "
-    "little."
+    "Each query receives a mix of the values it looked at, by their weights. A large weight on a short value "
+    "still adds little."
 )
 
 GIVEN = ("query", "k", "score", "weight", "v")
@@ -166,7 +166,7 @@ def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts:
         return message("Every value that {query} receives is zero, so nothing is added up.", query=example.names[query])
     if int(visible.sum()) == 1:
         return message(
-            "{query} can look only at itself: weight and share are both the whole.", query=example.names[query]
+            "{query} can look only at itself: it has the whole weight and the whole share.", query=example.names[query]
         )
     key = int(gaps.argmax())
     weight, share, length = (float(one[key]) for one in (weights, parts.shares, parts.value_lengths))

@@ -44,17 +44,17 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
             ),
             (
                 float(values[winner]),
-                message("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner]),
+                message("That is only the value of {key}. The others are mixed in too.", key=example.names[winner]),
                 message("the winner takes all, and its value comes out"),
             ),
             (
                 float(weights[:, i] @ values),
-                message("That takes the weights down the column. A query's weights are its row."),
+                message("The weights of a query are in its row, not down its column."),
                 message("the values, mixed by the weights of its column"),
             ),
             (
                 float(free @ values),
-                message("That forgets the mask: hidden values are not mixed in."),
+                message("The mask hides some values, and hidden values are not mixed in."),
                 message("the values, mixed as if there were no mask"),
             ),
             (
@@ -65,7 +65,7 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
             (
                 float(values[i]),
                 message("That is its own value, before attention mixes in the others."),
-                message("its own value, left as it is"),
+                message("its own value, unchanged"),
             ),
         ),
     )
@@ -99,7 +99,7 @@ def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator)
         ),
         Card(
             shaped(d_v, n),
-            message("That is the output transposed. Tokens are rows."),
+            message("That is the transposed output. Tokens are rows."),
             message("for each feature of a value, all queries"),
         ),
     )
@@ -119,7 +119,7 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
         ),
         names,
         parts,
-        message("What counts is the weight times the length of the value."),
+        message("The length of a term is the weight times the length of the value."),
         [
             (
                 heaviest,
@@ -143,17 +143,17 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
         return None
     token, other = example.names[i], example.names[j]
     keeps = message("It keeps its numbers.")
-    changes = message("It gets other numbers, and not those of {token}.", token=other)
+    changes = message("It changes, but not to the numbers of {token}.", token=other)
     right, wrong = (changes, keeps) if causal else (keeps, changes)
-    why = message("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
+    why = message("Without a mask, the same queries meet the same keys and mix the same values: only rows move.")
     meets = message("it meets the same keys and values as before")
     misses = message("it meets other keys and values than before")
     if causal:
         why = message("At its new position it may look at other tokens. The mask makes the order count.")
     return multiple_choice(
         message(
-            "There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. What "
-            "happens to the output of {one}?",
+            "With {mask}, {one} and {other} swap positions, and each takes its query, key and value along. "
+            "What happens to the output of {one}?",
             mask=message("a causal mask") if causal else message("no mask"),
             one=token,
             other=other,
@@ -191,17 +191,17 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
         ),
         Card(
             message("It becomes {times} times as large.", times=times),
-            message("The weights stay, so the mix grows just as its values do."),
-            message("the weights stay, and the values grow"),
+            message("The weights stay the same, so the mix grows as its values do."),
+            message("the weights stay the same, and the values grow"),
         ),
         Card(
-            message("It stays as it is."),
-            message("The weights stay and sum to 1, but what they mix is larger."),
+            message("It does not change."),
+            message("The weights still sum to 1, but the values they mix are larger."),
             message("the weights still sum to 1"),
         ),
         Card(
             message("It becomes {times} times as large.", times=times**2),
-            message("That would need larger weights, too. They come from queries and keys alone."),
+            message("That would also need larger weights, but they come only from queries and keys."),
             message("the values grow, and the weights grow with them"),
         ),
     )

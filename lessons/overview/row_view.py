@@ -19,7 +19,7 @@ from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, divisor_of, one_head, project
 
 HEADING = message("How does one query find its keys?")
-OPENING = message("One row, carried through: from its token's features to what the head hands on.")
+OPENING = message("Follow one row from its token's features to what the head passes on.")
 
 CHAPTER = OneOf(
     "chapter",

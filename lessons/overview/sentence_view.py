@@ -62,19 +62,19 @@ def where_it_looks(names: Sequence[Token], attention: AttentionTrace, query: int
     choices, asked = int(visible.sum()), names[query]
     if choices == 1:
         return message(
-            "{query} has nowhere else to look: all of its weight stays on {key}.", query=asked, key=names[most[0]]
+            "{query} has nowhere else to look: all of its weight goes to {key}.", query=asked, key=names[most[0]]
         )
     if len(most) == choices:
         return message(
-            "To read {query}, this head looks at {count} tokens alike: {share} of its weight goes to each.",
+            "To read {query}, this head looks equally at {count} tokens: {share} of its weight goes to each.",
             query=asked,
             count=choices,
             share=share,
         )
     if nearly_even(attention, query):
         return message(
-            "To read {query}, this head looks at {count} tokens nearly alike: between {low} and {high} of its "
-            "weight goes to each.",
+            "To read {query}, this head looks almost equally at {count} tokens: between {low} and {high} of "
+            "its weight goes to each.",
             query=asked,
             count=choices,
             low=Percent(float(weights[visible].min())),
@@ -107,7 +107,7 @@ def what_row_says(names: Sequence[Token], attention: AttentionTrace, query: int)
     if len(most) == choices or not nearly_even(attention, query):
         return notice_row(names, attention, query)
     return message(
-        "{query} looks at {count} tokens nearly alike: each gets between {low} and {high} of its weight.",
+        "{query} looks almost equally at {count} tokens: each gets between {low} and {high} of its weight.",
         query=names[query],
         count=choices,
         low=Percent(float(weights[visible].min())),

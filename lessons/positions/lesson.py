@@ -47,8 +47,8 @@ VIEW = OneOf(
     {
         "output": message("the output shuffles"),
         "weights": message("the weights shuffle"),
-        "rows": message("what is added or turned"),
-        "distance": message("likeness over distance"),
+        "rows": message("added or turned"),
+        "distance": message("similarity by distance"),
     },
 )
 KIND = OneOf("positions", message("Positions"), KIND_NAMES | {"learned": message("learned")})
@@ -69,7 +69,7 @@ class Choices:
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
-    """Both orders, or what positions add and turn; and what the permutation leaves for every kind of positions."""
+    """A head in two orders, or what positions add and turn; and the difference that a permutation makes."""
     example, asked = without_own_positions(example), example
     kind, order = choices.kind, choices.permutation
     both = in_both_orders(example, head, kind, order, causal=choices.causal)
@@ -168,7 +168,7 @@ def notice_order(
         if measured.kind == "none" and not measured.causal:
             yield message("This head does not know the order.")
         else:
-            yield message("With these tokens and this order, nothing shows.")
+            yield message("With these tokens and this order, no difference shows.")
 
 
 def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, view: str) -> Message:
@@ -183,7 +183,7 @@ def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, vi
     if of_weights:
         key = message("itself") if row == column else example.names[order[column]]
         return message(
-            "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we "
+            "The order matters: {query} puts the weight {before} on {key} if we attend first and {after} if we "
             "shuffle first, and no weight differs by more.",
             query=token,
             key=key,
@@ -191,8 +191,8 @@ def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, vi
             after=after,
         )
     return message(
-        "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} "
-        "if we shuffle first, and no number differs by more.",
+        "The order matters: feature {feature} of the output of {token} is {before} if we attend first and "
+        "{after} if we shuffle first, and no number differs by more.",
         feature=column + 1,
         token=token,
         before=before,
@@ -215,7 +215,7 @@ def notice_no_trace(measured: Residual) -> Message:
 def why_it_shows(measured: Residual) -> Message:
     """What tells the head one order from another."""
     if measured.kind == "none":
-        return message("No positions are given: the causal mask alone reveals the order.")
+        return message("No positions are given: only the causal mask reveals the order.")
     if measured.causal:
         return message("The tokens moved, but the positions and the mask stayed where they were.")
     return message("The tokens moved, but the positions stayed where they were.")
@@ -229,10 +229,12 @@ def residual_table(residuals: tuple[Residual, ...]) -> Table:
     left = {(r.kind, r.causal): Magnitude(r.residual) for r in residuals}
     return Table(
         key="residuals",
-        name=message("What a shuffle leaves"),
+        name=message("The difference that a shuffle makes"),
         width=420,
         notice=(
-            message("The table: by how much the output differs, at most, between attending first and shuffling first."),
+            message(
+                "The table shows by how much, at most, the output differs between attending first and shuffling first."
+            ),
             notice_leak(residuals),
         ),
         columns=(message("positions"), message("no mask"), message("causal mask")),
@@ -247,7 +249,7 @@ def notice_leak(residuals: tuple[Residual, ...]) -> Message:
     if not masked.knows_order:
         return message("Without positions it is {free}, with the causal mask {masked}.", **both)
     return message(
-        "Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only "
+        "Without positions it is {free}; with only the causal mask, {masked}: the first token sees only "
         "itself, so the mask reveals order.",
         **both,
     )

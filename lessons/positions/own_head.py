@@ -17,12 +17,12 @@ from lessons.trace.head import head_inputs, head_names
 
 SENTENCES = {
     "positions": message("position of {token}, feature {feature}"),
-    "going_in": message("what goes in for {token}, feature {feature}: X + position"),
+    "going_in": message("input of {token}, feature {feature}: X + position"),
     "angles": message("angle of pair {pair} for {token}, in radians"),
     "q_turned": message("query of {query}, feature {feature}, turned"),
     "k_turned": message("key of {key}, feature {feature}, turned"),
 }
-LEARNED = message("position of {token}, feature {feature}: drawn at random, for it is not trained")
+LEARNED = message("position of {token}, feature {feature}: drawn at random, not trained")
 
 
 def compute_with_positions(
@@ -55,7 +55,7 @@ def in_own_order(example: ExampleTrace, head: int, kind: PositionKind = "none", 
 def in_both_orders(
     example: ExampleTrace, head: int, kind: PositionKind, order: Permutation, *, causal: bool = False
 ) -> Computation:
-    """The same, and on the tokens in another order."""
+    """A head with these positions on the tokens in their own order and in another."""
     return compute_with_positions(attend_in_both_orders, example, head, kind, causal=causal, order=order)
 
 
@@ -111,29 +111,29 @@ def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:
     if vectors_in_x(trace):
         said.append(
             message(
-                "This model adds a vector for the position to each row of its embedding table. Here X is made "
-                "without it, as this page gives positions of its own."
+                "This model adds a position vector to each row of its embedding table. Here X is made without "
+                "it, since this page has its own positions."
             )
         )
     if trace.trained is not None and trace.example.layer > 1:
         said.append(
             message(
-                "X is what enters this layer. The layers below have mixed the tokens, so each row may tell of "
-                "its place already; a shuffle moves that along with the row."
+                "X is the input of this layer. The layers below have mixed the tokens, so each row may already "
+                "reveal its position; a shuffle moves that along with the row."
             )
         )
     if trace.added is not None:
         said.append(
             message(
-                "This model adds a vector for the position to what queries and keys are made of. Here that is "
-                "left out, as this page gives positions of its own."
+                "Before it makes queries and keys, this model adds a position vector to X. Here that is left "
+                "out, since this page has its own positions."
             )
         )
     if trace.rotary:
         said.append(
             message(
-                "This model turns queries and keys by their positions. Here that is left out, as this page "
-                "gives positions of its own."
+                "This model turns queries and keys by their positions. Here that is left out, since this page "
+                "has its own positions."
             )
         )
     return tuple(said)

@@ -46,9 +46,9 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
         (i, j),
         multiple_choice_of_numbers(
             message(
-                "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head "
-                "attends again. Which weight now stands in row {row}, column {column} of the weights, where {a} is the "
-                "query and {b} the key?",
+                "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the "
+                "head attends again. Which weight is now in row {row}, column {column} of the weights, where "
+                "{a} is the query and {b} the key?",
                 a=a,
                 b=b,
                 row=row + 1,
@@ -57,8 +57,8 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
             (
                 float(weights[i, j]),
                 message(
-                    "The weight has moved with its two tokens: it needs the query of {a} and the key of "
-                    "{b}, not where they stand.",
+                    "The weight has moved with its two tokens: it depends on the query of {a} and the key of "
+                    "{b}, not on their positions.",
                     a=a,
                     b=b,
                 ),
@@ -66,19 +66,17 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
             ),
             (
                 float(weights[row, column]),
-                message(
-                    "That stood there before. Weights move with their tokens; they do not stay at their positions."
-                ),
-                message("what stood in this cell before"),
+                message("That was there before. Weights move with their tokens; they do not stay in their cells."),
+                message("what was in this cell before"),
             ),
             (
                 float(weights[i, i]),
-                message("That is what {a} puts on itself.", a=a),
+                message("That is the weight that {a} puts on itself.", a=a),
                 message("what the query token puts on itself"),
             ),
             (
                 float(weights[j, j]),
-                message("That is what {b} puts on itself.", b=b),
+                message("That is the weight that {b} puts on itself.", b=b),
                 message("what the key token puts on itself"),
             ),
             (
@@ -112,13 +110,14 @@ def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, ran
             (
                 float(masked.v[i, f]),
                 message(
-                    "The first token sees only itself, so its output is its own value. The mask alone reveals order."
+                    "The first token sees only itself, so its output is its own value. Even without positions, "
+                    "the mask reveals order."
                 ),
                 message("its own value, and nothing else"),
             ),
             (
                 float(masked.output[i, f]),
-                message("That would be so if the mask revealed no order. But the first token sees only itself."),
+                message("That would be true if the mask revealed no order. But the first token sees only itself."),
                 message("its old output, which moves with it"),
             ),
             (
@@ -146,31 +145,31 @@ def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, ra
         (i, j, f),
         multiple_choice_of_numbers(
             message(
-                "Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is "
-                "feature {feature} of the row that goes in for {a} now?",
+                "Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} was. "
+                "What is feature {feature} of the input row of {a} now?",
                 a=a,
                 b=b,
                 feature=f + 1,
             ),
             (
                 float(x[i, f] + added[j, f]),
-                message("Its own vector, plus the vector of the position where {b} stood.", b=b),
+                message("Its own vector, plus the vector of the position where {b} was.", b=b),
                 message("its own vector, plus that of its new position"),
             ),
             (
                 float(x[i, f] + added[i, f]),
-                message("That was so before. The position stays behind when a token moves."),
+                message("That was its row before. The position stays behind when a token moves."),
                 message("its own vector, plus that of its old position"),
             ),
             (
                 float(x[i, f]),
-                message("That is its own vector alone. The vector of its position is added."),
+                message("That is only its own vector. The vector of its position is added."),
                 message("its own vector, just as it is"),
             ),
             (
                 float(x[j, f] + added[j, f]),
                 message("That was the row of {b}. The position is the same, the token is not.", b=b),
-                message("the row that stood at its new position"),
+                message("the row that was at its new position"),
             ),
         ),
     )
@@ -190,23 +189,23 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
     same = score(j + steps)
     replies = {
         j: (
-            message("Then {b} would have stayed where it was, and the distance would be another.", b=b),
+            message("Then {b} would have stayed where it was, and the distance would change.", b=b),
             message("the query moves, the key stays"),
         ),
         i + steps: (
-            message("Then both would stand at one position, and the distance would be 0."),
+            message("Then both would be at the same position, and the distance would be 0."),
             message("the key goes where the query is"),
         ),
         j + 2 * steps: (
-            message("That moves it twice as far. The distance stays when both move by the same."),
+            message("The key would move twice as far. The distance stays the same when both move equally far."),
             message("the key moves twice as far as the query"),
         ),
         i: (
-            message("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
+            message("Then {b} would be where {a} was, and the distance would change.", a=a, b=b),
             message("the key goes where the query was"),
         ),
         j + steps + 1: (
-            message("That is one position too far: the distance would be another."),
+            message("That is one position too far: the distance would change."),
             message("the key moves one step further than the query"),
         ),
     }
@@ -216,8 +215,8 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
     return numbers_asked(
         message(
             "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
-            "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
-            "stand for the same score?",
+            "position {key}, the score before scaling is {score}. Now {a} is at position {moved}. Where must "
+            "{b} be for the same score?",
             a=a,
             b=b,
             query=i,
@@ -273,12 +272,15 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
     )
     stays = float((shuffled - own).abs().max())
     still = Card(
-        message("The whole output stays as it is, row by row."),
+        message("No row of the output changes."),
         message("The output rows are permuted in the same way as the tokens: they move with them."),
         message("attention does not know the order"),
     )
     same = message("It sees the same keys as before, or keys that give the same mixture; their order is not used.")
-    other = message("The mask hides what comes later, and now other tokens come later. The mask alone reveals order.")
+    other = message(
+        "The mask hides what comes later, and now other tokens come later. Even without positions, the "
+        "mask reveals order."
+    )
     reasons = (
         message("it meets the same keys and values as before"),
         message("it meets other keys and values than before"),
@@ -298,8 +300,8 @@ def same_or_other(
     why = why_same if same else why_other
     mended = message("It is the other way round. {why}", why=why)
     cards = (
-        Card(message("It has the same numbers."), why if same else mended, reasons[0]),
-        Card(message("It has other numbers."), mended if same else why, reasons[1]),
+        Card(message("Its numbers are the same."), why if same else mended, reasons[0]),
+        Card(message("Its numbers differ."), mended if same else why, reasons[1]),
     )
     return multiple_choice(prompt, *(cards if same else reversed(cards)), *more)
 
@@ -308,8 +310,8 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
     position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
-    sine = message("The first feature is the sine of the position, which counts as an angle in radians.")
-    cosine = message("The second feature is the cosine of the position, which counts as an angle in radians.")
+    sine = message("The first feature is the sine of the position, taken as an angle in radians.")
+    cosine = message("The second feature is the cosine of the position, taken as an angle in radians.")
     name, other_name = (message("cosine"), message("sine")) if f else (message("sine"), message("cosine"))
     return asks_about(
         "wave",
@@ -330,22 +332,22 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
             ),
             (
                 float(position),
-                message("A count would grow without end and drown the vectors. What is added is a wave."),
+                message("A count would grow without limit and drown out the vectors. A wave does not."),
                 message("its position itself"),
             ),
             (
                 wave(position + 1),
-                message("That counts from 1; the first position is 0."),
+                message("Positions are counted from 0 here, not from 1."),
                 message("the {wave} of its position, counted from 1", wave=name),
             ),
             (
                 -wave(position),
-                message("That has the sign turned round: waves are added as they are."),
-                message("the {wave} of its position, taken away", wave=name),
+                message("That has the wrong sign: the wave is added, not subtracted."),
+                message("the {wave} of its position, subtracted", wave=name),
             ),
             (
                 wave(math.radians(position)),
-                message("That takes the position for degrees. It is in radians."),
+                message("The position is an angle in radians, not in degrees."),
                 message("the {wave} of its position, in degrees", wave=name),
             ),
         ),

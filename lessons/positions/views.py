@@ -54,7 +54,7 @@ def added_rows(example: ExampleTrace, computation: Computation, kind: PositionKi
     yield traced_matrix(computation, "x", message("X"), example.tokens, given=True)
     if kind in titles:
         yield traced_matrix(computation, "positions", titles[kind], example.tokens, key="p", colour="weight")
-        yield traced_matrix(computation, "going_in", message("= what goes in"), example.tokens, key="sum")
+        yield traced_matrix(computation, "going_in", message("= input"), example.tokens, key="sum")
 
 
 def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[Matrix]:
@@ -76,12 +76,11 @@ def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[
 def notice_added(example: ExampleTrace, rows: PositionedRows, kind: PositionKind) -> Iterator[Message]:
     """What is added to X, and how long it is beside X."""
     if rows.positions is None:
-        yield message("Nothing is added: a row of X says which token it is, and nothing says where it stands.")
+        yield message("Nothing is added: a row of X says which token it is, but not where it is.")
         return
     if kind == "learned":
         yield message(
-            "One row for each position, drawn at random from seed {seed}. They are untrained: only training "
-            "would give them a meaning.",
+            "One row for each position, drawn at random from seed {seed}: untrained, so they have no meaning yet.",
             seed=example.example.seed,
         )
     else:
@@ -142,7 +141,7 @@ def distance_view(example: ExampleTrace, head: int, kind: PositionKind, token: i
     )
     figure = Curves(
         key="distance_figure",
-        name=message("Similarity over distance"),
+        name=message("Similarity by distance"),
         lines=(line,),
         width=760,
         notice=tuple(notice),
@@ -184,15 +183,15 @@ def notice_rows(similarity: Similarity, example: ExampleTrace, kind: PositionKin
     variation = Magnitude(similarity.variation)
     if kind == "learned":
         yield message(
-            "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance "
-            "means nothing to them: pairs at the same distance differ by up to {variation}.",
+            "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so they do "
+            "not show distance: pairs at the same distance differ by up to {variation}.",
             seed=example.example.seed,
             variation=variation,
         )
         return
     yield message(
-        "The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} "
-        "at 8 and {far} at 32.",
+        "On average, the vectors of two sinusoidal positions have the cosine {near} at a distance of 1, "
+        "{further} at 8 and {far} at 32.",
         **told(similarity),
     )
     width = example.x.shape[-1]

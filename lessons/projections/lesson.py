@@ -140,7 +140,7 @@ def mirror_view(example: ExampleTrace, computation: Computation) -> View:
 def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Message:
     """X Xᵀ is symmetric; Q Kᵀ in general is not."""
     if len(example.tokens) == 1:
-        return message("A single token is compared with itself alone, so each matrix is one number.")
+        return message("A single token is compared only with itself, so each matrix is one number.")
     gaps = (scores - scores.mT).abs()
     largest_gap = float(gaps.max())
     i, j = divmod(int(gaps.argmax()), len(example.tokens))

@@ -40,7 +40,7 @@ def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
         ),
         Card(
             shaped(d_k, n),
-            message("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows."),
+            message("That is Q transposed. In Q, tokens are rows."),
             message("the columns of W_q, the rows of X"),
         ),
         Card(
@@ -142,9 +142,9 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
             message("a new token makes every matrix one row longer"),
         ),
         Card(
-            message("X alone."),
+            message("Only X."),
             message("Each row of X makes a row of Q, so Q is {Q} then.", Q=Q),
-            message("only what goes in gets longer"),
+            message("only the input gets longer"),
         ),
         Card(
             message("W_q, W_k and W_v."),

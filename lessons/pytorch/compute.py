@@ -28,7 +28,7 @@ class Beside:
 
 
 def beside_pytorch(trace: HeadsTrace, may_attend: Bool[Tensor, "tokens tokens"]) -> Beside:
-    """Both divide by √d_head, as nn.MultiheadAttention does, though scaling may be switched off."""
+    """Our heads beside PyTorch's. Both divide by √d_head, as nn.MultiheadAttention does, whatever the scaling."""
     scale = scale_of_heads(trace.d_head)
     inputs = inputs_of_module(trace.module, trace.x, may_attend, scale, trace.added)
     computation = Computation(many_heads, inputs, trace.computation.names)
@@ -174,7 +174,7 @@ def compute_keys_left(beside: Beside, query: int, *, blocks: bool) -> Computatio
     who = names(beside.ours.tokens)[query]
     true = message("entries of the mask in the row of {query} that are True: each blocks a key", query=who)
     false = message("entries of the mask in the row of {query} that are False: each blocks a key", query=who)
-    left = message("keys at which {query} may look: those that are not blocked", query=who)
+    left = message("keys that {query} may look at: those that are not blocked", query=who)
     blocking = (beside.parity.may_attend[query] == blocks).float()
     sentences = {"blocked": true if blocks else false, "left": left}
     return Computation(count_keys_left, {"blocking": blocking}, Names(sentences, {}))

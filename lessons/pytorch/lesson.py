@@ -131,7 +131,7 @@ def without_positions(trace: HeadsTrace, view: str) -> tuple[Message, ...]:
     """The ways of writing it take one input for queries, keys and values."""
     if view != "levels" or trace.added is None:
         return ()
-    return (message("The three ways are run on X alone, without these vectors."),)
+    return (message("The three ways are run only on X, without these vectors."),)
 
 
 def with_batch_axis(parity: Parity, view: str) -> tuple[Message, ...]:
@@ -141,9 +141,9 @@ def with_batch_axis(parity: Parity, view: str) -> tuple[Message, ...]:
     batch, output, weights = (str(list(shape)) for shape in shapes_of_batch(parity))
     return (
         message(
-            "Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and "
-            "weights {weights}. Unless it is told batch_first=True, the sentences are the second axis of input "
-            "and output; of the weights they are always the first.",
+            "Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} "
+            "and weights {weights}. Without batch_first=True, sentences are the second axis of input and "
+            "output; in the weights they are always the first.",
             batch=batch,
             output=output,
             weights=weights,

@@ -41,7 +41,7 @@ def notice_meanings(two: TwoMeanings, who: Sequence[Token]) -> Iterator[Message]
         kept=Fixed(float(kept[i, j])),
     )
     yield message(
-        "Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
+        "Of the keys of {query}, the first leaves {blocked} visible, the second {kept}.",
         query=who[i],
         blocked=int((~two.mask[i]).sum()),
         kept=int(two.mask[i].sum()),

@@ -47,7 +47,7 @@ def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Gene
                 message("nn.MultiheadAttention blocks where the mask is True."),
                 (n - true, message("True blocks a key")),
                 (true, message("True keeps a key")),
-                (n, message("the mask waits for is_causal=True")),
+                (n, message("the mask counts only with is_causal=True")),
                 (1, message("a token sees itself, and no more")),
                 (0, message("one True in the row blocks all of it")),
             ),
@@ -75,7 +75,7 @@ def mask_for_the_function(parity: Parity, who: Sequence[Token], random: torch.Ge
                 message("F.scaled_dot_product_attention keeps where the mask is True."),
                 (n - false, message("False blocks a key")),
                 (false, message("True blocks a key")),
-                (n, message("the mask waits for is_causal=True")),
+                (n, message("the mask counts only with is_causal=True")),
                 (0, message("one False in the row blocks all of it")),
                 (1, message("a token sees itself, and no more")),
             ),
@@ -193,8 +193,8 @@ def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.
     reply = message("The three projections lie one below the other, each transposed: nn.Linear computes x @ W.T.")
     return multiple_choice(
         message(
-            "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores "
-            "one. With {d_model} features of a token, what is its shape?",
+            "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear "
+            "stores its weights. With {d_model} features per token, what is its shape?",
             d_model=d_model,
         ),
         *(

@@ -41,13 +41,13 @@ def notice_averaged(parity: Parity, who: Sequence[Token]) -> Iterator[Message]:
         query, key = (who[place] for place in (i, j))
         weights = ListOf(tuple(Fixed(weight) for weight in parity.per_head[:, i, j].tolist()))
         if i == j:
-            yield message("Head by head, {query} puts the weights {weights} on itself.", query=query, weights=weights)
+            yield message("In its heads, {query} gives itself the weights {weights}.", query=query, weights=weights)
         else:
             yield message(
-                "Head by head, {query} puts the weights {weights} on {key}.", query=query, key=key, weights=weights
+                "In its heads, {query} gives {key} the weights {weights}.", query=query, key=key, weights=weights
             )
         yield message(
-            "Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.",
+            "By default, nn.MultiheadAttention reports only their average, {average}.",
             average=Fixed(float(parity.averaged[i, j])),
         )
     if parity.weights_difference == 0:

@@ -34,7 +34,7 @@ def arcs(reading: Reading, notice: tuple[Message, ...], trained: Message) -> Arc
         head=head_name(layer, head),
         chosen=reading.query,
         hint=message(
-            "Point at a word to see its arcs alone. Weights under {limit} are not drawn.", limit=Fixed(LEAST_ARC)
+            "Point at a word to see only its arcs. Weights under {limit} are not drawn.", limit=Fixed(LEAST_ARC)
         ),
         least=LEAST_ARC,
     )
@@ -75,7 +75,7 @@ def score_here(reading: Reading, layer: int, head: int) -> Message | None:
         return None
     score = reading.scores[name]
     if score.n == 0:
-        return message("nothing for it here")
+        return message("no case of it here")
     return message(
         "here {weight}, evenly {even}", weight=Fixed(float(score.heads[layer, head])), even=Fixed(score.even)
     )
@@ -91,7 +91,7 @@ def scores_table(reading: Reading) -> Table:
         message("on this text"),
         message("spread evenly"),
         message("queries"),
-        message("earned on"),
+        message("measured on"),
         message("weight there"),
         message("spread evenly there"),
         message("untrained heads, at most"),
@@ -116,7 +116,7 @@ def scores_table(reading: Reading) -> Table:
 
     return Table(
         key="read_scores",
-        name=message("How each name was earned: the score of every head"),
+        name=message("Where each name comes from: the score of every head"),
         columns=columns,
         cells=tuple(row(*place) for place in all_heads()),
         folded=True,
@@ -230,7 +230,7 @@ def candidate(token: int, shares: list[float], follows: bool) -> Part:
         shares=tuple(shares),
         says=said,
         chosen=follows,
-        remark=message("stands in your text") if follows else None,
+        remark=message("next in your text") if follows else None,
     )
 
 
@@ -259,8 +259,8 @@ def layers_table(reading: Reading) -> Table:
         heading=message("What would it say if it stopped earlier?"),
         notice=(
             message(
-                "The last norm and the map to the vocabulary, applied to {query} after each layer; only "
-                "what leaves the last one was trained for them.",
+                "The last norm and the map to the vocabulary, applied to {query} after each layer; they were "
+                "trained only on the output of the last one.",
                 query=reading.names[reading.query],
             ),
         ),

@@ -27,8 +27,8 @@ from lessons.screen.screen import Screen
 
 HEADING = message("What do the heads of a trained language model do?")
 OPENING = message(
-    "A small model, trained on old novels and generated stories, reads your sentence. Its heads are called what they "
-    "were measured to do, on text that it had never seen and on random pieces said twice."
+    "A small model, trained on old novels and generated stories, reads your sentence. Its heads are named "
+    "after what they were measured to do, on text that it had never seen and on repeated random pieces."
 )
 
 
@@ -55,8 +55,8 @@ NOT_A_WRITER = message("It is tiny: it does not understand what it reads, and it
 NOT_CLAIMED = (
     message("A weight says where a head looks, not why the model answers as it does."),
     message(
-        "The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
-        "such heads form by themselves, or that other models have the same."
+        "Lists and repeated sentences were put into its training so that looking back pays: such heads need "
+        "not form by themselves, and other models need not have them."
     ),
     NOT_A_WRITER,
 )
@@ -66,8 +66,8 @@ def trained_on() -> Message:
     """Whose weights these are, and how well the model predicts."""
     kept = measured_model()
     return message(
-        "Trained on ten novels and on generated stories, {steps} steps from seed {seed}: right on {share} of "
-        "{count} next tokens of novels that it had not read.",
+        "Trained on ten novels and on generated stories, {steps} steps from seed {seed}: in novels that it had "
+        "not read, it predicts {share} of {count} next tokens correctly.",
         steps=kept.steps,
         seed=kept.seed,
         share=Percent(kept.right),
@@ -102,8 +102,8 @@ def changes(text: str, encoded: Encoded) -> tuple[Message, ...]:
     if encoded.unknown:
         notes.append(
             plural(
-                "{count} character that it has never seen stands as {unknown}.",
-                "{count} characters that it has never seen stand as {unknown}.",
+                "{count} character that it has never seen is shown as {unknown}.",
+                "{count} characters that it has never seen are shown as {unknown}.",
                 encoded.unknown,
                 unknown=UNKNOWN,
             )
@@ -112,7 +112,7 @@ def changes(text: str, encoded: Encoded) -> tuple[Message, ...]:
 
 
 def cut_at_end(encoded: Encoded) -> tuple[Message, ...]:
-    """That a text is too long to be read to its end."""
+    """Says that a text is too long to be read to its end."""
     if not encoded.cut:
         return ()
     return (
@@ -156,13 +156,13 @@ def about_head(reading: Reading) -> Message:
     }
     if name is None:
         return message(
-            "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
-            "queries ({texts}); spread evenly it would be {even}%.",
+            "This head ({head}) has earned no name. It comes closest to “{name}”: {weight} of its weight on "
+            "{count} queries ({texts}); spread evenly, it would be {even}%.",
             **about,
         )
     return message(
         "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
-        "spread evenly it would be {even}%.",
+        "spread evenly, it would be {even}%.",
         **about,
     )
 
@@ -187,17 +187,17 @@ def on_this_text(reading: Reading) -> tuple[Message, ...]:
         keys = ListOf(tuple(reading.names[key] for (key,) in most))
         looks = message("From {query} it looks most at {keys}: {weight} each.", keys=keys, **about)
     else:
-        looks = message("From {query} it looks at {count} tokens alike: {weight} each.", count=len(most), **about)
+        looks = message("From {query} it looks equally at {count} tokens: {weight} each.", count=len(most), **about)
     return looks, pattern_here(reading)
 
 
 def pattern_here(reading: Reading) -> Message:
-    """Its score on this text, beside that of an even head."""
+    """The score of a head on this text, beside that of an even head."""
     layer, head = reading.asked.layer, reading.asked.head
     name = measured_model().heads.name_of(layer, head) or nearest_pattern(layer, head)
     score, called = reading.scores[name], PATTERN_NAMES[name]
     if score.n == 0:
-        return message("This text has nothing for “{name}”.", name=called)
+        return message("This text has no case of “{name}”.", name=called)
     return plural(
         "On this text, {name}: {weight} over {count} query; spread evenly: {even}.",
         "On this text, {name}: {weight} over {count} queries; spread evenly: {even}.",
@@ -267,7 +267,7 @@ def no_pronoun_head() -> Message:
     return message(
         "We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with "
         "the names in both orders, none of its {heads} heads puts more than {difference} more on the name that "
-        "agrees than on the other. A name takes {needed}.",
+        "agrees than on the other. A name requires {needed}.",
         **about,
     )
 

@@ -31,7 +31,7 @@ def second_time(reading: Reading, random: Generator) -> Asked:
 
     return multiple_choice_of_tokens(
         message(
-            "Say the text twice. From {query}, the second time: which token does {head} look at most?",
+            "Repeat the text. From {query} in the second copy, which token does {head} look at most?",
             head=head_name(layer, head),
             query=names[query],
         ),
@@ -42,22 +42,24 @@ def second_time(reading: Reading, random: Generator) -> Asked:
             (
                 query - once + 1,
                 message(
-                    "What followed it the first time: a head for induction would look there; here only "
-                    "{weight} goes there.",
+                    "That token followed it the first time. An induction head would look there; this one puts "
+                    "only {weight} there.",
                     weight=only(query - once + 1),
                 ),
             ),
             (
                 query - 1,
                 message(
-                    "A head for the previous token would look there; here only {weight} goes there.",
+                    "A previous-token head would look there; this one puts only {weight} there.",
                     weight=only(query - 1),
                 ),
             ),
-            (0, message("Many heads rest on the start; here only {weight} goes there.", weight=only(0))),
+            (0, message("Many heads rest on the start; this one puts only {weight} there.", weight=only(0))),
             (
                 query - once,
-                message("The same token, the first time: only {weight} goes there.", weight=only(query - once)),
+                message(
+                    "That is the same token in the first copy: only {weight} goes there.", weight=only(query - once)
+                ),
             ),
         ],
         lambda key: message("Only {weight} of its weight goes there.", weight=only(key)),
@@ -73,14 +75,17 @@ def one_head_missing(reading: Reading, random: Generator) -> Asked:
     heads = reading.weights.shape[0] * reading.weights.shape[1]
     return multiple_choice_of_numbers(
         lambda write: message(
-            "With all heads the mean surprise over this text is {whole}. What is it without {head}?",
+            "With all heads, the mean surprise over this text is {whole}. What is it without {head}?",
             whole=write(whole),
             head=head_name(reading.asked.layer, reading.asked.head),
         ),
-        (less, message("All else goes on as before, less what this head adds to each token.")),
-        (whole, message("It would be the same only if nobody read what the head adds.")),
+        (less, message("Everything else runs as before, without what this head adds to each token.")),
+        (whole, message("It would be the same only if nothing used what the head adds.")),
         (2 * less - whole, message("That counts the head twice.")),
-        (2 * whole - less, message("That is as far on the other side: on this text the head does the opposite.")),
+        (
+            2 * whole - less,
+            message("That is as far off in the other direction: on this text, the head does the opposite."),
+        ),
         (
             whole * heads / (heads - 1),
             message("Heads do not share the work evenly: one may matter much, another little."),
@@ -96,15 +101,15 @@ def even_head(reading: Reading, random: Generator) -> Asked:
     vocabulary, heads = reading.whole.logits.shape[-1], reading.weights.shape[1]
     return multiple_choice_of_numbers(
         message(
-            "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
-            "that it sees?",
+            "In a head that spreads its weight evenly, how much does {query}, token {place} of {total}, put on "
+            "each token that it sees?",
             query=reading.names[query],
             place=visible,
             total=n,
         ),
         (
             1 / visible,
-            message("It sees itself and all before it, and the weights sum to 1."),
+            message("It sees itself and all tokens before it, and the weights sum to 1."),
             message("one whole, shared with all before it"),
         ),
         (1 / n, message("The tokens after it are masked."), message("one whole, shared by all tokens of the text")),
@@ -116,14 +121,14 @@ def even_head(reading: Reading, random: Generator) -> Asked:
         (
             1 / query if query else math.nan,
             message("A token sees itself as well."),
-            message("one whole, shared by those before it alone"),
+            message("one whole, shared only by those before it"),
         ),
         (
             1 / heads,
-            message("Each head spreads a weight of 1 of its own; heads do not share it."),
+            message("Each head has its own weight of 1 to spread; heads do not share it."),
             message("one whole, shared by all heads"),
         ),
-        (1.0, message("Together they get 1, not each."), message("one whole on each of them")),
+        (1.0, message("All of them together get 1, not each of them."), message("one whole on each of them")),
         (
             1 / vocabulary,
             message("Weights are shared among the tokens of the text, not the vocabulary."),

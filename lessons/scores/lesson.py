@@ -60,7 +60,7 @@ class Division:
 
 
 def divide_scores(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Division:
-    """The same queries and keys, without the division by √d_k and with it."""
+    """Attention without the division by √d_k and with it."""
     q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
     return Division(attend(q, k, v, may_attend, scale=1.0), attend(q, k, v, may_attend, scale=scale))
 
@@ -104,7 +104,7 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
         )
         yield Curves(
             key=f"curve_{measure}",
-            name=message("A measure over d_k"),
+            name=message("A measure against d_k"),
             notice=notice,
             lines=lines,
             x=message("d_k"),
@@ -128,8 +128,8 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
     if plain.d_k == 1:
         return (
             message(
-                "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
-                "and the largest weight of a row is {largest} on average.",
+                "At d_k = 1 the division changes nothing, since √1 = 1: the scores have a standard deviation "
+                "of {std}, and the largest weight of a row is {largest} on average.",
                 **before,
             ),
             drawn,
@@ -183,7 +183,7 @@ def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Message:
     if plain.visible.numel() == 1:
         return message("A single token has a single score, and its weight is 1 whatever the score is divided by.")
     if before.std < 1e-6:
-        return message("Here all scores are equal, so the weights are equal shares, with the division and without.")
+        return message("Here all scores are equal, so the weights are equal shares, with or without the division.")
     said = {"d_k": d_k, "std": Magnitude(before.std), "largest": Percent(before.largest)}
     if d_k == 1:
         return message(

@@ -82,18 +82,18 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
             ),
             (
                 score / d_k,
-                message("That is divided by d_k. The standard deviation of the scores grows with √d_k only."),
+                message("Divide by √d_k, not by d_k: the standard deviation of the scores grows only with √d_k."),
                 message("the score, divided by d_k"),
             ),
             (
                 score * root,
-                message("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds."),
+                message("Divide, do not multiply: scaling takes back what the sum of d_k products adds."),
                 message("the score, multiplied by √d_k"),
             ),
             (
                 score / math.sqrt(d_model) if d_model != d_k else math.nan,
                 message(
-                    "That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
+                    "Do not divide by √{d_model}: the dot product has {d_k} terms, not {d_model}.",
                     d_model=d_model,
                     d_k=d_k,
                 ),
@@ -101,7 +101,10 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
             ),
             (
                 score / math.sqrt(n),
-                message("That is divided by √{n}, for the {n} tokens. They do not make a dot product longer.", n=n),
+                message(
+                    "Do not divide by √{n}: the number of tokens does not change the size of a dot product.",
+                    n=n,
+                ),
                 message("the score, divided by the root of the number of tokens"),
             ),
         ),
@@ -119,8 +122,8 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
         (i, int(divided.weights[i].argmax())),
         multiple_choice_of_numbers(
             lambda shown: message(
-                "From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
-                "largest weight once the scores are divided by √{d_k}?",
+                "With unscaled scores, the largest weight of {query} is {weight}. How large is its largest "
+                "weight once the scores are divided by √{d_k}?",
                 query=query,
                 weight=shown(before),
                 d_k=d_k,
@@ -152,7 +155,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
             ),
             (
                 by_d_k,
-                message("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k),
+                message("That is what scores divided by {d_k} itself give, not by its square root.", d_k=d_k),
                 message("the softmax of the scores, divided by d_k"),
             ),
         ),
@@ -179,7 +182,10 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
         ),
         (
             1.0,
-            message("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k),
+            message(
+                "That is the standard deviation after the division by √{d_k}: q · k itself is a sum of {d_k} products.",
+                d_k=d_k,
+            ),
             message("products of such features have 1 as well"),
         ),
         (
@@ -189,9 +195,7 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
         ),
         (
             math.sqrt(2 * d_k),
-            message(
-                "That takes 2 for the variance of a product. Variances of factors with mean 0 multiply, so it is 1."
-            ),
+            message("Each product has variance 1, not 2: the variances of independent factors with mean 0 multiply."),
             message("each product adds 2 to the variance"),
         ),
         (

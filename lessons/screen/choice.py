@@ -56,7 +56,7 @@ class Choice:
 
     @property
     def kind(self) -> type:
-        """The type of what is chosen."""
+        """The type of the value that is chosen."""
         raise NotImplementedError
 
     @property
@@ -104,7 +104,7 @@ class Number(Choice):
 
     @property
     def kind(self) -> type:
-        """Whole where the limits are."""
+        """The type of the number: whole where its limits are."""
         return int if isinstance(self.limit, Limit) else float
 
 
@@ -122,7 +122,7 @@ class Text(Choice):
 
 @dataclass(frozen=True, eq=False)
 class Switch(Choice):
-    """Yes or no."""
+    """A choice between on and off."""
 
     begin: bool = False
 

@@ -87,7 +87,7 @@ def number(value: float, decimals: int = 2) -> str:
 
 
 def with_point(value: float, decimals: int) -> str:
-    """The same with a point before its decimals, whatever the language."""
+    """A number with a point before its decimals, whatever the language."""
     text = f"{value:.{decimals}f}"
     return text.replace("-", "−") if float(text) else text.removeprefix("-")
 

@@ -48,7 +48,7 @@ class Call:
 
 
 def call_in_other_way(attention: AttentionTrace, scale: float, way: Literal["loops", "numpy"]) -> Call:
-    """The same attention by plain loops, or with NumPy."""
+    """A call that computes this attention by plain loops, or with NumPy."""
     names = {"q": attention.q, "k": attention.k, "v": attention.v, "visible": attention.visible}
     arrays = {name: np.asarray(array) for name, array in names.items()}
     values = {name: array.tolist() if way == "loops" else array for name, array in arrays.items()}

@@ -164,7 +164,7 @@ class Line:
 
 
 def matrices_figures(figures: Iterable[Figure]) -> list[Matrices]:
-    """Those that are figures of matrices."""
+    """The figures of matrices among these."""
     return [figure for figure in figures if isinstance(figure, Matrices)]
 
 
@@ -265,7 +265,7 @@ class HeadMaps(Figure):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Film(Figure):
-    """The same figure at several moments, and beside or below it curves on which the moment is marked.
+    """One figure at several moments, and beside or below it curves on which the moment is marked.
 
     It stands at its last moment; a slider in the browser moves through it, and it can be played there. `at` says where
     each frame is on the x axis of the curves, to whose marks one can jump.

@@ -105,7 +105,7 @@ SENTENCES = {
     "added.scores": message("score of {key} ÷ temperature, plus the same for all"),
     "multiplied.scores": message("score of {key} ÷ temperature, times the same for all"),
     "shifted": message("{key}: minus the largest score"),
-    "powers": message("{key}: e to that"),
+    "powers": message("{key}: e to the power of that"),
     "row.weights": message("weight of {key}: its part of the sum"),
     "added.weights": message("weight of {key}: its part of the sum"),
     "multiplied.weights": message("weight of {key}: its part of the sum"),
@@ -182,7 +182,7 @@ def as_row(vector: Array) -> Array:
 
 
 def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:
-    """The same row as a picture: scores, e to their differences from the largest, and parts of one whole."""
+    """A row as a picture: scores, e to their differences from the largest, and parts of one whole."""
     heat = Fixed(choices.temperature, 1)
     steps = zip(*(getattr(row, name).tolist() for name in ("scores", "powers", "weights")), strict=True)
     portions = tuple(
@@ -224,7 +224,7 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
     if len(row.keys) == 1:
         return (
             message(
-                "{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
+                "{query} may look at only one key, so its weight is 1 at every temperature, whatever the score.",
                 query=example.names[choices.query],
             ),
         )
@@ -258,10 +258,10 @@ def notice_changes(
         return ()
     shift, times = Fixed(SHIFT, 0), Fixed(FACTOR, 0)
     rounding = float((added.weights - row.weights).abs().max())
-    plus = message("Add {shift} to every score and each weight stays: softmax sees only differences.", shift=shift)
+    plus = message("Add {shift} to every score and no weight changes: softmax sees only differences.", shift=shift)
     if rounding > 100 * NO_CHANGE:
         plus = message(
-            "Add {shift} to every score and weights change by up to {change}, by rounding alone: these scores "
+            "Add {shift} to every score and weights change by up to {change}, only by rounding: these scores "
             "have too many digits.",
             shift=shift,
             change=Magnitude(rounding),
@@ -270,7 +270,7 @@ def notice_changes(
     j = int(changes.argmax())
     before, after = (Percent(float(one.weights[j])) for one in (row, tripled))
     if float(changes[j]) < NO_CHANGE:
-        return plus, message("Multiply every score by {times} and here the weights stay, too.", times=times)
+        return plus, message("Multiply every score by {times} and these weights do not change either.", times=times)
     if percent(before.value) == percent(after.value):
         return plus, message(
             "Multiply every score by {times} and no weight changes by more than {change}.",

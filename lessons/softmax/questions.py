@@ -95,7 +95,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
             (other_scale, *switched),
             (
                 float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
-                message("That forgets the mask: hidden keys get no weight."),
+                message("The mask hides some keys, and hidden keys get no weight."),
                 message("the softmax over all keys"),
             ),
             (
@@ -134,7 +134,7 @@ def scores_doubled(example: ExampleTrace, head: int, i: int, heat: float, random
         ),
         (
             now,
-            message("The differences between the scores have doubled, so the weights do not stay."),
+            message("The differences between the scores have doubled, so the weights change."),
             message("the differences between the scores stay"),
         ),
         (
@@ -166,12 +166,12 @@ def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Ge
         ),
         (
             float(column.sum()),
-            message("What a key gets from all queries together has no fixed sum."),
+            message("The weights that a key gets from all queries have no fixed sum."),
             message("what each query gives it, added up"),
         ),
         (
             1.0,
-            message("Rows sum to 1: each query shares out one whole. What a key gets need not."),
+            message("Rows sum to 1, since each query shares out one whole. Columns need not."),
             message("weights on one key make one whole"),
         ),
         (
@@ -181,7 +181,7 @@ def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Ge
         ),
         (
             float(column.max()),
-            message("That is one weight alone. Add up the whole column."),
+            message("That is only one weight. Add up the whole column."),
             message("the maximum that one query gives it"),
         ),
         (
@@ -201,7 +201,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     between = (weights > CLEAR_LEAD) & (weights < 1 - CLEAR_LEAD)  # so that it could grow and could shrink
     j = int(weights.argmax()) if multiply else one_of(between if between.any() else attention.visible[i], random)
     before, after = Fixed(float(weights[j])), Fixed(float(times[j]))
-    stays, grows, shrinks = message("It stays as it is."), message("It grows."), message("It shrinks.")
+    stays, grows, shrinks = message("It does not change."), message("It grows."), message("It shrinks.")
     if multiply and times[j] - weights[j] > CLEAR_LEAD:
         change = message("Multiply every score in the row by {number}", number=number)
         cards = (
@@ -214,7 +214,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
             ),
             Card(
                 stays,
-                message("That is so when a constant is added. Multiplied scores have larger differences."),
+                message("That is true when a constant is added. Multiplied scores have larger differences."),
                 message("all scores change in the same way"),
             ),
             Card(
@@ -229,7 +229,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
             Card(
                 stays,
                 message(
-                    "It is {before} again: every exp is multiplied by e^{number}, and so is their sum.",
+                    "It stays {before}: every exp is multiplied by e^{number}, and so is their sum.",
                     before=before,
                     number=number,
                 ),
@@ -237,7 +237,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
             ),
             Card(
                 grows,
-                message("All the exps grow by the same factor, and their sum with them: the weight stays."),
+                message("All the exps grow by the same factor, and so does their sum: the weight does not change."),
                 message("its score changes, and its weight with it"),
             ),
             Card(

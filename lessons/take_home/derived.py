@@ -84,10 +84,10 @@ ANSWER_CELLS = {
     "the key of {one}?": AnswerCell(all_steps, "scores", "other", "one"),
     "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What "
     "is the scaled score?": AnswerCell(divided_scores, "scaled", "query", "key"),
-    "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
+    "With unscaled scores, the largest weight of {query} is {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": AnswerCell(divided_scores, "divided", "query", None, 3),
-    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
-    "it with the mask?": AnswerCell(masked_weights, "with", "query", "key", 3),
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
+    "with the mask?": AnswerCell(masked_weights, "with", "query", "key", 3),
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
     "of {query} sum to?": AnswerCell(late_weights, "sums", "query", None),
     "What weight does {query} put on {key} at temperature {temperature}?": AnswerCell(

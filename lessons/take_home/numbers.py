@@ -123,7 +123,7 @@ def computed_by_hand(drawn: dict[str, Tensor], maps: list[np.ndarray]) -> Iterat
 
 
 def with_rounded_weights(trace: ExampleTrace, decimals: int) -> ExampleTrace:
-    """The same example with its weights as the sheet prints them, and the output that follows from those."""
+    """An example with its weights as the sheet prints them, and the output that follows from those."""
     numbers = {name: tensor.double() for name, tensor in vars_of(trace.heads).items()}
     weights = numbers["weights"].apply_(lambda weight: rounded_number(weight, decimals))
     return replace(trace, heads=AttentionTrace(**numbers | {"output": weights @ numbers["v"]}))

@@ -279,7 +279,7 @@ def if_time_is_short(plan: tuple[Stop, ...]) -> tuple[Message, ...]:
         message(
             "If time is short, leave out {stops}: that saves {minutes} minutes.", stops=stops_named(out), minutes=saved
         ),
-        message("If time is up, end after {stops}: a thought is complete there.", stops=stops_named(ends)),
+        message("If time runs out, end after {stops}, where a thought is complete.", stops=stops_named(ends)),
     )
 
 

@@ -61,7 +61,7 @@ class SheetChoices:
                 )
         found = tokenize(clean_text(self.text).text, "words")
         if " ".join(found) != self.text or not FEWEST_ON_PAPER <= len(found) <= MOST_ON_PAPER:
-            raise InputError("a sentence on paper has 2 to 5 tokens, each apart from the next")
+            raise InputError("a sentence on paper has 2 to 5 tokens, separated by spaces")
 
 
 def words_on_paper(typed: str) -> tuple[str, tuple[Message | Phrase, ...]]:
@@ -105,14 +105,14 @@ def choices_of_code(code: str) -> SheetChoices:
     """The choices that a code was made of. Raises ValueError, with a sentence, for what is no code of a sheet."""
     if len(code) > LONGEST_SHEET_CODE:
         raise InputError(
-            "This is no code of a worksheet: it has {count} characters. Copy the code at its top.",
+            "This is not the code of a worksheet: it has {count} characters. Copy the code at the top of the sheet.",
             count=f"{len(code):,}",
         )
     plain = code.upper().translate(MISREAD)
     if len(plain) < SHORT_CODE or set(plain) - set(CHARACTERS):
         raise InputError(
-            "This is no code of a worksheet: a code has {short_code} letters and digits or more, and "
-            "none but {characters}. Copy the code at the top of the sheet.",
+            "This is not the code of a worksheet: a code has {short_code} or more letters and digits, all from "
+            "{characters}. Copy the code at the top of the sheet.",
             short_code=SHORT_CODE,
             characters=CHARACTERS,
         )
@@ -124,7 +124,7 @@ def choices_of_code(code: str) -> SheetChoices:
     except (ValueError, OverflowError):
         choices = None
     if choices is None or check != check_digits(packed, whole):
-        raise InputError("No worksheet has this code: one of its characters is another. Compare it with the sheet.")
+        raise InputError("No worksheet has this code: one of its characters is wrong. Compare it with the sheet.")
     return choices
 
 

@@ -86,8 +86,8 @@ def how_to_round(decimals: int) -> tuple[Message, ...]:
     d_k = WIDTHS["d_k"]
     return (
         message(
-            "X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So only what comes out of an "
-            "exponential has to be rounded.",
+            "X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So you need to round "
+            "only after an exponential.",
             d_k=d_k,
             root=Fixed(math.sqrt(d_k), 0),
         ),
@@ -98,7 +98,7 @@ def how_to_round(decimals: int) -> tuple[Message, ...]:
             "are rounded up.",
             decimals,
         ),
-        message("Numbers that are given are used as they stand here."),
+        message("Use the given numbers exactly as printed."),
     )
 
 
@@ -181,7 +181,7 @@ def asked_on_screen(lesson: str, trace: ExampleTrace, decimals: int) -> tuple[tu
 
 
 def fill_in_dot_products(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
-    """A row of X Xᵀ."""
+    """A task to fill in a row of X Xᵀ."""
     i = below(len(trace.tokens), random)
     x, compared = found_in(dot_product.screen(trace, 0, dot_product.Choices("all", i)), "x", "scores")
     asks = message(
@@ -191,7 +191,7 @@ def fill_in_dot_products(trace: ExampleTrace, random: Generator, decimals: int) 
 
 
 def fill_in_projection(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
-    """A query, a key or a value."""
+    """A task to fill in a query, a key or a value."""
     i, role = below(len(trace.tokens), random), "qkv"[below(3, random)]
     screen = projections.screen(trace, 0, projections.Choices(role))
     asks = message(
@@ -234,7 +234,7 @@ def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
 
 
 def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
-    """One row, step by step."""
+    """A task to fill in the softmax of one row, step by step."""
     i = last_or_before(trace, random)
     row, *steps = found_in(softmax.screen(trace, 0, softmax.Choices(i)), "scores", "shifted", "powers", "weights")
     given = replace(row, title=message("scaled scores"))

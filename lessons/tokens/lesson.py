@@ -158,14 +158,14 @@ def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:
     )
     positions = {token_id: [i for i, other in enumerate(example.ids) if other == token_id] for token_id in example.ids}
     shared = [ListOf(tuple(example.names[i] for i in same)) for same in positions.values() if len(same) > 1]
-    repeated = [message("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
+    repeated = [message("{tokens} are the same token, so they get the same row.", tokens=tokens) for tokens in shared]
     if repeated:
         return size, *repeated
     if n == 1:
         return (size,)
     if len(example.fetched.unique(dim=0)) == n:
         return size, message("No token repeats, so every row is different.")
-    return size, message("No token repeats, so each has a row of its own.")
+    return size, message("No token repeats, so each has its own row.")
 
 
 def what_is_added(example: ExampleTrace) -> tuple[Message, ...]:
@@ -243,8 +243,7 @@ def notice_lookup(lookup: Lookup) -> Message:
         return message("Type a word to look it up.")
     if lookup.refusal is None and any(token.startswith("·") for token in lookup.tokens):
         return message(
-            "The model cuts words that it does not know into pieces that it does: a dot stands before each but "
-            "the first."
+            "The model cuts words that it does not know into pieces that it does: a dot precedes each but the first."
         )
     if lookup.refusal is None:
         return message("The table knows every one of these words: each gets its row.")

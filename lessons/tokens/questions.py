@@ -35,17 +35,17 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
         ),
         Card(
             shaped(different, d),
-            message("That counts different tokens. A token that comes twice has two rows in X."),
+            message("X has a row for every token: one that appears twice has two rows."),
             message("rows for different tokens, columns for features"),
         ),
         Card(
             shaped(n, n),
-            message("That has a number for each pair of tokens, as scores do. X has one for each feature."),
+            message("Scores have a number for each pair of tokens. X has one for each feature of a token."),
             message("rows for tokens, columns for tokens"),
         ),
         Card(
             shaped(1, d),
-            message("One row for all tokens would mix them up. Each token keeps a row of its own."),
+            message("One row for all tokens would mix them up. Each token keeps its own row."),
             message("one row for the sentence, columns for features"),
         ),
     )
@@ -69,14 +69,14 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
             Card(
                 same,
                 message(
-                    "A row is looked up by the token alone; its position is not in it. Both rows start with {first}.",
+                    "A row is looked up by its token; the position is not in it. Both rows start with {first}.",
                     first=first,
                 ),
                 message("a row is looked up by its token"),
             ),
             Card(
                 differ,
-                message("The same token has the same row wherever it stands. Positions come in only if added."),
+                message("The same token has the same row wherever it is. Positions come in only if added."),
                 message("a row is looked up by token and position"),
             ),
             Card(
@@ -95,18 +95,18 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
                 first=first,
                 second=second,
             ),
-            message("each token has a row of its own"),
+            message("each token has its own row"),
         ),
         Card(
             same,
-            message("Only the same token fetches the same row. These two are different tokens."),
+            message("Only the same token gets the same row. These two are different tokens."),
             message("untrained rows are alike"),
         ),
         *(
             [
                 Card(
                     message("They differ in a single number."),
-                    message("No number of a row says the position, and each of these is from a row of its own."),
+                    message("No number in a row tells the position, and these tokens have different rows."),
                     message("one of the features counts the position"),
                 )
             ]
@@ -140,13 +140,13 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
         ),
         Card(
             message("Rows {first} and {second} get new numbers.", **rows),
-            message("Order is not built into the vectors: a token has its vector wherever it stands."),
+            message("Order is not built into the vectors: a token has the same vector wherever it is."),
             message("a row depends on its position"),
         ),
         *([] if columns_swap_as_well(example.fetched, *sorted(pair)) else [columns]),
         Card(
             message("Nothing changes."),
-            message("The rows of X stand in the order of the sentence, so two of them move."),
+            message("The rows of X are in the order of the sentence, so two of them move."),
             message("X does not know the order"),
         ),
     )
@@ -174,7 +174,7 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
             token=token,
         ),
         Card(
-            message("The row that {token} has already.", token=token),
+            message("The row that {token} already has.", token=token),
             message(
                 "The same token, so the same row again: it starts with {number}.",
                 number=Fixed(float(example.fetched[position, 0])),
@@ -182,13 +182,13 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
             message("the table has one row for this token"),
         ),
         Card(
-            message("A row with numbers of its own."),
-            message("A row depends on the token alone. The same token has the same row at every position."),
+            message("A row with its own numbers."),
+            message("A row depends only on the token. The same token has the same row at every position."),
             message("another position, another row"),
         ),
         Card(
             message("No row at all."),
-            message("X has a row for each position in the sentence, also where a token repeats."),
+            message("X has a row for each position in the sentence, even where a token repeats."),
             message("X has one row for each different token"),
         ),
     )

@@ -80,20 +80,20 @@ class WithoutHead:
 
     @property
     def line(self) -> Line:
-        """Its loss, beside that of the whole model."""
+        """The curve of the loss without a head, to be drawn beside that of the whole model."""
         return Line(
             key="ablated", name=self.name, colour="muted", style="dashed", points=True, x=self.steps, y=self.losses
         )
 
     @property
     def sentence(self) -> Message:
-        """What it costs now."""
+        """What leaving out the head costs now."""
         now, head = self.now, head_name(*self.now.ablated[0])
         losses = dict(zip(("loss", "whole"), distinguishable(now.loss, now.loss_of_all), strict=True))
         if percent(now.accuracy) == percent(now.accuracy_of_all):
             return message(
-                "Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
-                "right, {left}.",
+                "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers "
+                "are right, as before.",
                 head=head,
                 **losses,
                 left=Percent(now.accuracy),
@@ -121,14 +121,14 @@ def without_heads(settings: TrainingSettings, snapshot: Snapshot) -> Message:
     off = ablate_heads(settings, snapshot, [head for layer in heads_by_layer(settings.model) for head in layer])
     left, whole = Percent(off.accuracy), Percent(off.accuracy_of_all)
     if percent(off.accuracy) == percent(off.accuracy_of_all):
-        return message("With every head ablated {left} of the answers are right, as many as with them.", left=left)
+        return message("With every head ablated, {left} of the answers are right, as many as with them.", left=left)
     if off.accuracy_of_all >= settings.task.enough_right and off.accuracy > LITTLE * off.accuracy_of_all:
         return message(
-            "With every head ablated {left} of the answers are still right ({whole} with them): this takes "
-            "little attention.",
+            "With every head ablated, {left} of the answers are still right ({whole} with them): this task "
+            "needs little attention.",
             left=left,
             whole=whole,
         )
     return message(
-        "With every head ablated {left} of the answers are right ({whole} with them).", left=left, whole=whole
+        "With every head ablated, {left} of the answers are right ({whole} with them).", left=left, whole=whole
     )

@@ -64,13 +64,13 @@ HARBOUR = (  # no sixteen letters of its last quarter stand in the rest, so what
 
 COMPARISONS: dict[str, Comparison] = {
     "positions": Comparison(
-        message("Can letters be reversed without knowing where they stand?"),
+        message("Can letters be reversed without knowing their positions?"),
         TASKS["reverse"],
         {"positions": "learned"},
         {"positions": "none"},
     ),
     "scaling": Comparison(
-        message("Is a task with a large d_k learnt as soon without the division by √d_k?"),
+        message("Is a task with a large d_k learned as soon without the division by √d_k?"),
         TASKS["reverse"],
         {"scaling": True},
         {"scaling": False},
@@ -83,13 +83,13 @@ COMPARISONS: dict[str, Comparison] = {
         {"n_layers": 1},
     ),
     "induction": Comparison(
-        message("At which moment does an induction head form, and can one layer grow one?"),
+        message("When does an induction head form, and can one layer form one?"),
         TASKS["induction"],
         {"n_layers": 2},
         {"n_layers": 1},
     ),
     "heads": Comparison(
-        message("Can one head bring four letters along at once as soon as four heads can?"),
+        message("Can one head learn to carry four letters at once as soon as four heads can?"),
         TASKS["last"],
         {"n_heads": 4},
         {"n_heads": 1},
@@ -177,7 +177,7 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Message, Argument]]
 def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, ...]:
     """What came of two runs so far, from the last evaluation of each; it claims nothing beyond these runs."""
     if not first.evaluations or not second.evaluations:
-        return (message("Nothing was evaluated yet."),)
+        return (message("Nothing has been evaluated yet."),)
     one, other = first.evaluations[-1], second.evaluations[-1]
     said = [right_in_both(one, other)]
     if not (math.isnan(one.weight) or math.isnan(other.weight)):
@@ -195,24 +195,24 @@ def look_ahead(first: TrainingHistory, second: TrainingHistory) -> Message | Non
     if not any(ahead):
         return None
     if not all(asks_for_next(history.settings.task) for history in (first, second)):
-        return message("A run that may look ahead can read its answers, so they say little about what it has learnt.")
+        return message("A run that may look ahead can read its answers, so they say little about what it has learned.")
     one, other = (measure_future_leak(history.settings, history.snapshot) for history in (first, second))
     losses = {"one": Fixed(one.loss_hidden), "other": Fixed(other.loss_hidden)}
     if all(ahead):
         return message(
-            "Both may look ahead, so what they get right may be read. With the future hidden the losses are "
-            "{one} and {other}.",
+            "Both may look ahead, so they may simply read off their right answers. With the future hidden, the "
+            "losses are {one} and {other}.",
             **losses,
         )
     if ahead[0]:
         return message(
-            "Only the first run may look ahead, so what it gets right may be read. With the future hidden the "
-            "losses are {one} and {other}.",
+            "Only the first run may look ahead, so it may simply read off its right answers. With the future "
+            "hidden, the losses are {one} and {other}.",
             **losses,
         )
     return message(
-        "Only the second run may look ahead, so what it gets right may be read. With the future hidden the "
-        "losses are {one} and {other}.",
+        "Only the second run may look ahead, so it may simply read off its right answers. With the future "
+        "hidden, the losses are {one} and {other}.",
         **losses,
     )
 
@@ -225,8 +225,8 @@ def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, 
     gap = float(abs(first.losses[:both] - second.losses[:both]).max())
     return (
         message(
-            "Only the way to the gradients differs: over {updates} updates the two losses are never further apart "
-            "than {gap}.",
+            "Only the way gradients are computed differs: over {updates} updates, the two losses are never "
+            "further apart than {gap}.",
             updates=both - 1,
             gap=Magnitude(gap),
         ),
@@ -254,13 +254,13 @@ def right_in_both(one: Evaluation, other: Evaluation) -> Message:
 def verdict(accuracy: float, other: float, learnt: bool, other_learnt: bool) -> Message:
     """Which of two runs is ahead, as far as these numbers say."""
     if learnt and other_learnt:
-        return message("Both have learnt it.")
+        return message("Both have learned it.")
     if learnt:
-        return message("Only the first has learnt it.")
+        return message("Only the first has learned it.")
     if other_learnt:
-        return message("Only the second has learnt it.")
+        return message("Only the second has learned it.")
     if abs(accuracy - other) <= CLOSE:
-        return message("Neither has learnt it, and they are about as far.")
+        return message("Neither has learned it, and both are about equally far.")
     if accuracy > other:
-        return message("Neither has learnt it; the first is ahead.")
-    return message("Neither has learnt it; the second is ahead.")
+        return message("Neither has learned it; the first is ahead.")
+    return message("Neither has learned it; the second is ahead.")

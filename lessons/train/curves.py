@@ -62,7 +62,8 @@ def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Message, ..
         ), warning
     here, there = distinguishable(loss, limit.loss)
     return message(
-        "The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.",
+        "The loss is {loss}: below the level “{baseline}” ({level}), the limit for a model that sees only what "
+        "came before.",
         loss=here,
         level=there,
         baseline=baseline_name(limit),
@@ -84,12 +85,14 @@ def among_baselines(task: Task, loss: float) -> Message:
     baselines = sorted(task.baselines(), key=lambda b: b.loss)
     level = [b for b in baselines if abs(loss - b.loss) <= LEVEL]
     if level:
-        return message("The loss is {loss}: as good as {baseline}.", loss=Fixed(loss), baseline=baseline_name(level[0]))
+        return message(
+            "The loss is {loss}, as at the level “{baseline}”.", loss=Fixed(loss), baseline=baseline_name(level[0])
+        )
     beaten, missed = [b for b in baselines if loss < b.loss], [b for b in baselines if loss > b.loss]
     here, there = distinguishable(loss, (beaten or missed[-1:])[0].loss)
     if not beaten:
         return message(
-            "The loss is {loss}: worse than {baseline} ({level}).",
+            "The loss is {loss}: above the level “{baseline}” ({level}).",
             loss=here,
             level=there,
             baseline=baseline_name(missed[-1]),
@@ -97,12 +100,14 @@ def among_baselines(task: Task, loss: float) -> Message:
     reached = {"loss": here, "level": there, "baseline": baseline_name(beaten[0])}
     if not missed:
         return message(
-            "The loss is {loss}: better than {baseline} ({level}), the limit on average. This batch was easy.",
+            "The loss is {loss}: below the level “{baseline}” ({level}), the limit on average. This batch was easy.",
             **reached,
         )
     goal = {"goal": baseline_name(missed[-1]), "aim": Fixed(missed[-1].loss)}
     return message(
-        "The loss is {loss}: better than {baseline} ({level}), not yet as good as {goal} ({aim}).", **reached, **goal
+        "The loss is {loss}: below the level “{baseline}” ({level}), not yet down to “{goal}” ({aim}).",
+        **reached,
+        **goal,
     )
 
 
@@ -146,7 +151,7 @@ def success_sentences(settings: TrainingSettings, evaluation: Evaluation) -> tup
     roles = (texts_of(task).roles[role] for role in task.roles)
     played = [role_sentence(task, *pair) for pair in zip(roles, evaluation.role_weights, strict=True)]
     if may_read_ahead(settings):
-        return right, *played, message("It may look ahead: what it gets right may be read, not predicted.")
+        return right, *played, message("It may look ahead: its right answers may be read off, not predicted.")
     return right, *played, verdict_on(task, evaluation)
 
 
@@ -154,13 +159,13 @@ def verdict_on(task: Task, evaluation: Evaluation) -> Message:
     """Whether the task counts as learnt."""
     enough = Percent(task.enough_right)
     if evaluation.learnt:
-        return message("It has learnt the task, for which {enough} is enough.", enough=enough)
+        return message("It has learned the task: that takes {enough}.", enough=enough)
     if roles_count(task):
         return message(
-            "It has not learnt the task yet: that takes {enough}, and heads that attend where they should.",
+            "It has not learned the task yet: that takes {enough}, and heads that attend where they should.",
             enough=enough,
         )
-    return message("It has not learnt the task yet: that takes {enough}.", enough=enough)
+    return message("It has not learned the task yet: that takes {enough}.", enough=enough)
 
 
 def roles_count(task: Task) -> bool:
@@ -193,7 +198,8 @@ def leak_sentences(leak: FutureLeak) -> tuple[Message, ...]:
     if leak.strongest == 0:
         return (
             message(
-                "With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.",
+                "With the later letters given, the loss is {seeing}; with them hidden, {hidden}. No head puts "
+                "weight on the letter to be predicted.",
                 **losses,
             ),
         )
@@ -207,10 +213,12 @@ def leak_sentences(leak: FutureLeak) -> tuple[Message, ...]:
     )
     if leak.loss_hidden - leak.loss_seeing > READS_AHEAD:
         return message(
-            "With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the answer.",
+            "With the later letters given, the loss is {seeing}; with them hidden, {hidden}: the model reads "
+            "the answer.",
             **losses,
         ), puts
     return message(
-        "With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead gains it little.",
+        "With the later letters given, the loss is {seeing}; with them hidden, {hidden}: looking ahead gains "
+        "it little.",
         **losses,
     ), puts

@@ -75,7 +75,7 @@ def formed_sentences(history: TrainingHistory) -> tuple[Message, ...]:
     """Which head does which job since when, and which job no head does."""
     task = history.settings.task
     if isinstance(task, CharacterTask):
-        return (message("A text gives no head a job of its own, so no moment is marked."),)
+        return (message("A text gives heads no fixed job, so no moment is marked."),)
     formed = formed_heads(history)
     said = [formed_sentence(step, several) for step, several in by_step(formed).items()]
     missing = [role for role in task.roles if role not in {one.role for one in formed}]
@@ -100,7 +100,7 @@ def formed_sentence(step: int, several: Sequence[Formed]) -> Message:
         )
     )
     if step == 0:
-        return message("There before any training: {which}.", which=which)
+        return message("Present before any training: {which}.", which=which)
     return message(
         "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
         step=step,

@@ -1,4 +1,4 @@
-"""How are the weights learnt?"""
+"How are the weights learned?"
 
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -21,7 +21,7 @@ from lessons.train.notebook_runs import beside_the_printed
 from lessons.train.questions import QUESTIONS
 from lessons.train.task_figures import figures_of_task
 
-HEADING = message("How are the weights learnt?")
+HEADING = message("How are the weights learned?")
 OPENING = message(
     "A small transformer starts with random weights and learns a task from examples. Press **Start** and watch its "
     "heads take shape."
@@ -84,7 +84,7 @@ def collected_by_sinks(settings: TrainingSettings, observed: Observed) -> tuple[
     left = torch.stack([layer.weights.sum(dim=-1) for layer in observed.layers])
     return (
         message(
-            "Of the weight of these rows the sinks of the heads collect {share}, on average.",
+            "On average, the sinks of the heads collect {share} of the weight of these rows.",
             share=Percent(1 - float(left.mean())),
         ),
     )
@@ -101,7 +101,7 @@ def standing_remarks(history: TrainingHistory) -> tuple[Message, ...]:
 
 
 def untrained(history: TrainingHistory) -> Message | None:
-    """That the weights are random still."""
+    """Says that the weights are still random, before the first update."""
     if history.snapshot.step:
         return None
     return message("Untrained: random weights (seed {seed}).", seed=history.settings.seed)

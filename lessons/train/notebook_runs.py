@@ -32,13 +32,14 @@ def same_run_but_for_seed(settings: TrainingSettings, notebook: TrainingSettings
 
 
 def notebook_notes(settings: TrainingSettings) -> tuple[Message, ...]:
-    """That these are a notebook's settings, and what differs nevertheless; nothing for others."""
+    """Says that these are a notebook's settings, and what still differs; nothing for other settings."""
     if same_run_but_for_seed(settings, HELLO_WORLD):
         return (
             message(
-                "These are the notebook's settings. Its get_batch ignores the batch size of 64 that it is asked for "
-                "and takes {batch} windows, of which the text has only {windows}. The losses that it shows do not come "
-                "again with its seed, 1337; here, too, the initial weights are drawn in another order.",
+                "These are the notebook's settings. Its get_batch ignores the batch size of 64 that it is "
+                "asked for and takes {batch} windows, of which the text has only {windows}. Its seed, 1337, "
+                "does not reproduce the losses that it shows; here, too, the initial weights are drawn in "
+                "another order.",
                 batch=settings.batch_size,
                 windows=len(settings.task.windows),
             ),
@@ -46,8 +47,9 @@ def notebook_notes(settings: TrainingSettings) -> tuple[Message, ...]:
     if same_run_but_for_seed(settings, FOUR_VECTORS):
         return (
             message(
-                "These are the notebook's settings and its own four vectors: rows 5, 12, 31 and 7 of nn.Embedding(50, "
-                "8) with seed 42. Only the initial weights are others, drawn from the seed above."
+                "These are the notebook's settings and its own four vectors: rows 5, 12, 31 and 7 of "
+                "nn.Embedding(50, 8) with seed 42. Only the initial weights differ: they are drawn from the "
+                "seed above."
             ),
         )
     return ()

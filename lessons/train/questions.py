@@ -44,16 +44,16 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
     wrong = [position for position in tempting if 0 <= position < len(tokens) and tokens[position] != answer]
     return multiple_choice_of_things(
         message(
-            "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task "
-            "carries it there. On which token does the row of {query} put its weight?",
+            "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learned this "
+            "task carries it there. On which token does the row of {query} put its weight?",
             tokens=" ".join(map(visible_text, tokens)),
             **about,
         ),
         (
             called[key],
             message(
-                "The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be "
-                "handed on.",
+                "The answer at {query} is “{answer}”, and it is here, at position {position}: its value can be "
+                "passed on.",
                 position=key + 1,
                 **about,
             ),
@@ -82,8 +82,8 @@ def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Ques
     size = 2 + below(98, random)
     return multiple_choice_of_numbers(
         message(
-            "A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
-            "loss is the mean of −ln(probability of the right answer), in nats.",
+            "A model chooses among {size} tokens. If it gave each token the same probability, what would its "
+            "loss be? The loss is the mean of −ln(probability of the right answer), in nats.",
             size=size,
         ),
         (
@@ -146,8 +146,8 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
         ),
         (
             layers,
-            message("So many are in the layers; what stands around them is trained, too."),
-            message("the layers alone"),
+            message("That is the number in the layers; everything around them is trained too."),
+            message("only the layers"),
         ),
         (
             total + layers,

@@ -56,7 +56,7 @@ def notice_windows(task: CharacterTask) -> Iterator[Message]:
     )
     yield message("x is what it reads; y, the same one character further on, is what comes next at each position.")
     if count > MOST_WINDOWS:
-        yield message("The first {shown} stand here.", shown=MOST_WINDOWS)
+        yield message("The first {shown} are shown here.", shown=MOST_WINDOWS)
 
 
 # Vectors that are given back.

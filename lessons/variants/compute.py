@@ -179,7 +179,7 @@ class VariedHead:
         return computed.select(place) if isinstance(computed, AttentionTrace) else computed[place]
 
     def with_amount(self, amount: float) -> Changed:
-        """The same head with another sink or cap."""
+        """This head with another sink or cap."""
         return replace(self.computation, inputs={**self.computation.inputs, self.kind: amount}).result
 
     @property

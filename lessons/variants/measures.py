@@ -82,7 +82,7 @@ def with_and_without_sinks() -> tuple[WeightCollected, WeightCollected, WeightCo
 
 
 def given_sinks(model: TinyTransformer) -> TinyTransformer:
-    """The same model with a sink of score 0 in every head."""
+    """A model with a sink of score 0 added to every head."""
     zeros = torch.zeros(model.config.n_heads)
     layers = (replace(layer, attention=replace(layer.attention, sink=zeros)) for layer in model.layers)
     return replace(model, layers=tuple(layers), config=replace(model.config, sink=True))
@@ -105,7 +105,7 @@ def weight_collected(model: TinyTransformer, task: CharacterTask) -> WeightColle
 
 
 def with_context(model: TinyTransformer, context: int) -> TinyTransformer:
-    """The same weights, in a model that sees so many tokens at once. Only where positions are no weights."""
+    """A model with these weights that sees `context` tokens at once. Only where positions are no weights."""
     arrays = (weight for _, weight in named_weights(model))
     return with_weights(blank(replace(model.config, context=context)), arrays, torch.zeros(()))
 

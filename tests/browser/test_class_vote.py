@@ -47,7 +47,7 @@ def test_a_vote_from_the_projector_to_the_phone_and_back(visit, teacher):
     student.page.locator(CARD).nth(1).click()
     student.page.locator(CARD, has_text="your answer").wait_for()
     step(teacher, "Close and compare", "Show the answer")
-    teacher.page.get_by_text("Of 1 who voted twice, 1 changed the answer.").wait_for()
+    teacher.page.get_by_text("Of 1 who voted twice, 1 changed their answer.").wait_for()
     teacher.page.get_by_role("button", name="Show the answer").click()
     student.page.get_by_text("Your second answer: B").wait_for()
     student.settled()

@@ -82,7 +82,7 @@ def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):
 
 def test_a_repaired_link_says_so_and_stays_repaired(visit):
     tab = figure(visit().open("?d_k=999999&seed=abc&text=%ED%A0%BD"))
-    tab.page.get_by_text("d_k goes from 1 to 8; this is 8.").wait_for()
+    tab.page.get_by_text("d_k goes from 1 to 8; 8 is used.").wait_for()
     tab.page.wait_for_url("**d_k=8**")
     assert "abc" not in tab.page.url
 

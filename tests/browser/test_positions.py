@@ -31,10 +31,10 @@ def test_another_shuffle_is_in_the_address_and_comes_back_with_it(visit):
     tab.page.get_by_role("button", name="Another shuffle").click()
     tab.page.wait_for_url("**shuffle=1**")
     tab.settled()
-    caption = tab.page.get_by_text("The order shows: ").inner_text()
+    caption = tab.page.get_by_text("The order matters: ").inner_text()
     again = visit().open(tab.page.url.removeprefix(f"{tab.url}/"))
-    again.page.get_by_text("The order shows: ").wait_for()
-    assert again.settled().page.get_by_text("The order shows: ").inner_text() == caption
+    again.page.get_by_text("The order matters: ").wait_for()
+    assert again.settled().page.get_by_text("The order matters: ").inner_text() == caption
 
 
 def test_the_names_of_long_words_stay_clear_of_the_numbers_before_them(visit):

@@ -365,7 +365,7 @@ def test_both_runs_of_a_question_stand_side_by_side(visit):
     tab.page.get_by_role("button", name="Train both", exact=True).wait_for()
     tab.settled()
     press(tab, "Train both")
-    tab.page.get_by_text("Only the first has learnt it.").wait_for(timeout=60_000)  # on a busy machine
+    tab.page.get_by_text("Only the first has learned it.").wait_for(timeout=60_000)  # on a busy machine
     for key in ("runfirst", "run"):
         part(tab, "input[type=range]", key).wait_for()
         film, room = (tab.page.locator(f".st-key-{key}{what}").bounding_box() for what in (" svg.marks", ""))

@@ -60,7 +60,7 @@ def test_an_answer_changes_until_the_vote_is_closed(keeper, room):
         keeper.vote(code, "a", 1, "open", card)
     keeper.step(code, key, 1, "open", "closed")
     refused("This vote is closed", keeper.vote, code, "a", 1, "open", 0)
-    refused("none of the answers", keeper.vote, code, "a", 1, "closed", 0)
+    refused("not one of the answers", keeper.vote, code, "a", 1, "closed", 0)
     assert keeper.votes(code, 1, 3).first == (0, 1, 0)
 
 
@@ -84,7 +84,7 @@ def test_a_replayed_vote_counts_once_and_a_flood_stops_at_its_bound(keeper, room
         keeper.vote(room[0], "a", 1, "open", 1)
     for token in "bcde":
         keeper.vote(room[0], token, 1, "open", 0)
-    refused("5 have answered, which is the most", keeper.vote, room[0], "f", 1, "open", 0)
+    refused("5 have answered, which is the maximum", keeper.vote, room[0], "f", 1, "open", 0)
     keeper.vote(room[0], "a", 1, "open", 2)
     assert keeper.votes(room[0], 1, 3).first == (4, 0, 1)
 

@@ -91,7 +91,7 @@ def view_after(settings, steps):
         ((0.97, 0.99, True, True), "Both have"),
         ((0.99, 0.4, True, False), "Only the first"),
         ((0.4, 0.99, False, True), "Only the second"),
-        ((0.41, 0.43, False, False), "about as far"),
+        ((0.41, 0.43, False, False), "about equally far"),
         ((0.6, 0.43, False, False), "the first is ahead"),
         ((0.2, 0.43, False, False), "the second is ahead"),
     ],

@@ -129,7 +129,7 @@ def test_setting_a_number_again_replaces_it_and_too_many_are_refused():
     edits = put_edit(edits, Edit("W_q", 3, 0, 2.0))
     assert len(edits) == MOST_EDITS
     assert [edit.value for edit in edits if edit.row == 3] == [2.0]
-    with pytest.raises(ValueError, match="50 numbers are changed by hand already"):
+    with pytest.raises(ValueError, match="50 numbers are already changed by hand"):
         put_edit(edits, Edit("W_v", 0, 0, 1.0))
 
 
@@ -167,7 +167,7 @@ def test_a_row_of_x_is_the_row_of_the_table_so_the_same_word_keeps_the_same_vect
     assert torch.equal(trace.x[0], trace.x[2])
     table = embedding_table(3, 3, generator(42, "embedding"))
     assert torch.equal(trace.x[1], table[1]) and torch.equal(trace.x[3], table[2])
-    assert render(shared_row(trace)).startswith("“the” comes 2 times and picks the same row each time")
+    assert render(shared_row(trace)).startswith("“the” appears 2 times and picks the same row each time")
     assert render(shared_row(run_example(SENTENCE))) == "No row repeats, so each belongs to one token."
 
 
@@ -186,9 +186,9 @@ def test_an_edit_outside_the_matrix_waits_and_says_so():
     small = edited(*edits, example=replace(SENTENCE, d_k=2, text="a b c"))
     assert tuple(map(format_value, small.notes)) == (
         "X is 3×7 now, and 1 number changed by hand has no place in it. "
-        "Nothing is lost: what was changed counts again once there is room.",
+        "Nothing is lost: the change counts again once there is room.",
         "W_q is 7×4 now, and 2 numbers changed by hand have no place in it. "
-        "Nothing is lost: what was changed counts again once there is room.",
+        "Nothing is lost: the changes count again once there is room.",
     )
     assert torch.equal(small.W_q, run_example(replace(SENTENCE, d_k=2, text="a b c")).W_q)
     assert small.example.edits == edits
@@ -226,7 +226,7 @@ def test_editing_one_head_leaves_the_other_alone():
     assert not any(counts(trace, head=0).values())
     assert counts(trace, head=1)["W_q"] == 1
     (remark,) = edit_remarks(trace, 0)
-    assert render(remark) == "What was changed by hand changes nothing in this head."
+    assert render(remark) == "The changes made by hand change nothing in this head."
 
 
 def test_the_future_stays_unchanged_under_a_causal_mask():

@@ -125,7 +125,7 @@ def test_any_text_is_a_code_or_gets_a_sentence(text):
         ("4-6--7", "digits"),
         ("4-6", "2 rows"),
         ("8-6-7", "more than 3 keys"),
-        ("4-0-7", "query 2 may look at nothing"),
+        ("4-0-7", "query 2 has no key to look at"),
         ("٤-6-7", "digits"),
         ("123456789-1-1", "digits"),
     ],

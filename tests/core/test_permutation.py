@@ -184,7 +184,7 @@ def test_an_order_typed_is_read_back(order, between):
         ("1 2 x", "names the positions 1 to 3, such as 3 2 1, but got “x”"),
         ("1 2 4", "but got “4”"),
         ("0 1 2", "but got “0”"),
-        ("1 2 2", "each position comes once, as in 3 2 1, but 2 comes 2 times"),
+        ("1 2 2", "each position appears once, as in 3 2 1, but 2 appears 2 times"),
         ("3", "missing: 1, 2"),
         ("3 1", "missing: 2"),
         ("1 2 " + "y" * 99, "but got “yyyyyyyyyyyy…”"),
@@ -194,7 +194,7 @@ def test_an_order_typed_is_read_back(order, between):
     ],
 )
 def test_what_is_no_order_is_said(text, said):
-    with pytest.raises(ValueError, match=r"^(an order names|each position comes)") as caught:
+    with pytest.raises(ValueError, match=r"^(an order names|each position appears)") as caught:
         read_permutation(text, 3)
     assert said in str(caught.value)
 

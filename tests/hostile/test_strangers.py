@@ -49,7 +49,7 @@ async def open_many(server):
     for count in range(20):
         session = await visitor(server, ATTACKER)
         await session.click("class_open")
-        refused = any("10 classes in 10 minutes are the most" in text for text in session.texts())
+        refused = any("One network may open at most 10 classes in 10 minutes" in text for text in session.texts())
         await session.close()
         if refused:
             return count

@@ -83,7 +83,7 @@ def nothing_changes(case):
 
 
 EDITS_ORACLE = {
-    "What was changed by hand changes nothing in this head.": holds(nothing_changes),
+    "The changes made by hand change nothing in this head.": holds(nothing_changes),
     "{count} number is changed by hand: {where}.": opening,
     "{count} in {matrix}": counted,
     "So these numbers change: {counts}.": all_counts,

@@ -16,15 +16,17 @@ from lessons.example.task_models import recorded
 from lessons.example.task_texts import texts_of
 from lessons.screen.format import render
 
-TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right."
+TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers are right."
 JOBS = (
-    "This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it would be {even}.",
-    "Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it were spread evenly.",
-    "Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread evenly it "
+    "This head has learned to {role}: in {texts}, {share} of its weight goes there. Spread evenly, it would be {even}.",
+    "Untrained: in {texts}, {share} of its weight falls where a head trained to {role} would put it, just as "
+    "if it were spread evenly.",
+    "Untrained: in {texts}, {share} of its weight falls where a head trained to {role} would put it. Spread "
+    "evenly, it would be {even}.",
+    "This head has not learned to {role}: in {texts}, {share} of its weight goes there, just as if it were "
+    "spread evenly.",
+    "This head has not learned to {role}: in {texts}, {share} of its weight goes there. Spread evenly, it "
     "would be {even}.",
-    "This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were spread evenly.",
-    "This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it would "
-    "be {even}.",
 )
 
 
@@ -49,7 +51,7 @@ def job(case, sentence):
     _, _, shares = measured(settings, example.updates)
     ranked = sorted(((shares[role, example.layer - 1, case.head], role) for role in settings.task.roles), reverse=True)
     (share, even), role = ranked[0]
-    if "has learnt" in sentence.template:
+    if "has learned" in sentence.template:
         assert share >= settings.task.threshold
     elif "has not" in sentence.template:
         assert share < settings.task.threshold and example.updates > 0
@@ -77,7 +79,7 @@ def job_of_reader(case, sentence):
     earned = [name for name in sets[0] if all(has_earned(scores[name], layer, head) for scores in sets)]
     above = {name: score["heads"][layer][head] - score["even"] for name, score in sets[0].items()}
     name = max(earned or above, key=above.get)
-    assert bool(earned) == ("has learnt" in sentence.template) and "Untrained" not in sentence.template
+    assert bool(earned) == ("has learned" in sentence.template) and "Untrained" not in sentence.template
     assert sentence.arguments["role"] == PATTERN_ROLES[name]
     numbers = {"role": ..., "texts": measured_in(name), "share": sets[0][name]["heads"][layer][head]}
     return numbers if "as if" in sentence.template else numbers | {"even": sets[0][name]["even"]}
@@ -85,7 +87,7 @@ def job_of_reader(case, sentence):
 
 def measured_in(pattern):
     """In running text nobody could tell an induction head from luck, so it was measured on lists of random pieces."""
-    return "random pieces said twice" if pattern == "induction" else "unread text"
+    return "random pieces, repeated" if pattern == "induction" else "text it has not read"
 
 
 def texts_of_heads(case, sentence):
@@ -150,19 +152,18 @@ def measured(settings, updates):
 
 ORACLE = {
     TRAINED: whose,
-    "Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw are right.": (
-        whose_reader
-    ),
+    "Trained on novels and stories, {steps} updates: in novels it never saw, it predicts {right} of {n} next "
+    "tokens correctly.": (whose_reader),
     "{whose} Some numbers have been changed by hand since.": lambda case, sentence: {"whose": ...},
     **dict.fromkeys(JOBS, job),
-    "A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a shift of its own. The "
-    "result is the X of the other lessons.": lambda case, sentence: {},
-    "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.": (
+    "A layer norm brings each row to mean 0 and variance 1, and gives every feature its own gain and shift. "
+    "The result is the X of the other lessons.": lambda case, sentence: {},
+    "{count} layer and a layer norm process these rows. The result is the X of the other lessons.": (
         lambda case, sentence: {"count": case.example.example.layer - 1}
     ),
-    "{count} layer works on that.": lambda case, sentence: {"count": case.example.example.layer - 1},
+    "{count} layer processes the result.": lambda case, sentence: {"count": case.example.example.layer - 1},
     "{n} new sequences": lambda case, sentence: {"n": 64},
     "Measured on {texts}: {heads}.": texts_of_heads,
     "head {number}: {name}, {share} of its weight": name_of_head,
-    "head {number}: no name earned": name_of_head,
+    "head {number}: no name": name_of_head,
 }

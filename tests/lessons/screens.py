@@ -57,30 +57,30 @@ GENERALISES = re.compile(
 )
 LONGEST_TITLE = 25  # characters
 ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
-    "What each step takes of all multiplications and of all numbers moved",
-    "n tokens of d_model features; h query heads, g key/value heads; d_k features of a query or key, d_v of a value. "
-    "Each step reads all that it needs once and writes its result once. A division counts as a multiplication; the "
-    "softmax takes h·n·n exponentials besides.",
-    "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads make it smaller; "
-    "Mistral 7B looks back over a window and keeps no older token. In every other layer of GPT-3 a query looks at a "
-    "band of tokens only; how wide it is was not published, so all tokens count here.",
-    "A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is fitted to the last "
-    "sizes of its line. What PyTorch’s own holds inside for a moment is not seen.",
+    "Each step's share of all multiplications and of all numbers moved",
+    "n tokens of d_model features; h query heads, g key/value heads; d_k features per query or key, d_v per "
+    "value. Each step reads all that it needs once and writes its result once. A division counts as a "
+    "multiplication; the softmax also takes h·n·n exponentials.",
+    "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads make it "
+    "smaller; Mistral 7B looks back over a window and keeps no older token. In every other layer of GPT-3 a "
+    "query looks only at a band of tokens; its width was not published, so all tokens count here.",
+    "A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is fitted to "
+    "the last sizes of its line. Memory that PyTorch’s own function holds only for a moment is not measured.",
     "Rows are queries, columns are keys. Click a heatmap to see it large.",
-    "No number changes, and so far no head knows what another has found.",
+    "No number changes, and no head knows yet what another has found.",
     "W_o mixes the heads: every number of the output is made from all of them.",
     "Outside training nothing is dropped.",
     "Nothing is added: queries and keys are turned.",
-    "Nothing is added: a row of X says which token it is, and nothing says where it stands.",
+    "Nothing is added: a row of X says which token it is, but not where it is.",
     "The same weights, under PyTorch's names",
     "Parameters are the entries of W_q, W_k and W_v, and the sinks. The cache keeps the keys and values of all "
     "heads of this layer for later tokens.",
     "Queries and keys are turned by their positions, so a score depends on the two vectors and the distance "
     "between them, not on where they are.",
     "A weight says where a head looks, not why the model answers as it does.",
-    "The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
-    "such heads form by themselves, or that other models have the same.",  # see training/curriculum.py
-    "{start} is out of sight by now, and all that it was trained on began with it.",  # see draw_batch there
+    "Lists and repeated sentences were put into its training so that looking back pays: such heads need not "
+    "form by themselves, and other models need not have them.",  # see training/curriculum.py
+    "{start} is out of sight by now, but every text it was trained on began with it.",  # see draw_batch there
 }
 NO_WORDS = re.compile(r"(\{\w+\}|[^a-zA-Z])*")  # a card with numbers or things alone
 JUDGE = "is a card right?"

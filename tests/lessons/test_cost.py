@@ -214,7 +214,7 @@ def test_what_is_beyond_the_context_of_a_model_is_said():
 
     assert "GPT-2 small was trained to read at most 1,024 tokens" in said(model="gpt2", tokens=2048)
     assert "trained to read" not in said(model="llama3_8b", tokens=4096)
-    assert "That is more than the 1,024 tokens that GPT-2 small" in said(model="gpt2", tokens=1024)
+    assert "This is more than the 1,024 tokens that GPT-2 small" in said(model="gpt2", tokens=1024)
 
 
 def share_of_square(case, sentence):
@@ -255,7 +255,7 @@ def bytes_kept(case, sentence):
 
 def context_of(case, sentence):
     model = PUBLISHED[case.choices.model]
-    if sentence.template.startswith("That is more"):  # than the number before: there, n² is not the greater part yet
+    if sentence.template.startswith("This is more"):  # than the number before: there, n² is not the greater part yet
         squared, everything = squares(sizes_of(case), model.context)
         assert 2 * squared <= everything
     else:
@@ -487,36 +487,37 @@ def parting(case, sentence):
 
 
 ORACLE = {
-    "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer its window slides: in "
-    "layer 1 kept keys differ from those of the window read anew by {first}% of their length, in layer {layers} by "
-    "{last}%. There they were made of tokens that still saw what has left the window.": slide_said,
-    "Of the next token's probability {moved}% lies elsewhere, on average; in {same}% of the windows the likeliest "
-    "token is the same.": slide_moves,
-    "Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.": (
+    "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer, its window "
+    "slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh from the "
+    "window; in layer {layers} by {last}%, because they come from tokens that still saw what has left the "
+    "window.": slide_said,
+    "On average, {moved}% of the next token's probability moves to other tokens; in {same}% of the windows the "
+    "likeliest token is the same.": slide_moves,
+    "Measured on {machine}: the shortest of several calls, since other programs make a call longer.": (
         lambda case, sentence: {"machine": "a machine", "concept": True}
     ),
     "At n = {tokens}, {way}: {time} ms and {memory} MiB.": at_largest,
-    "What is not varied stays at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.": lambda *_: {
+    "Sizes that are not varied stay at n = {tokens}, d_k = {d_k} and {heads} head, float32, "
+    "without a mask.": lambda *_: {
         "tokens": 256,
         "d_k": 64,
         "heads": 1,
     },
-    "A model of {layers} layers, {features} features and random weights writes one token more.": lambda case, said: {
+    "A model with {layers} layers, {features} features and random weights writes one more token.": lambda case, said: {
         "layers": len(TinyTransformer.draw(WRITER, generator(0)).layers),
         "features": 64,
     },
-    "After {tokens} tokens, reading all anew takes {anew} ms and the newest alone, beside what was kept, {kept} ms.": (
-        writing
-    ),
-    "The curves part at {tokens} tokens: from there on, reading anew takes {times} times as long or more at every "
-    "length that was measured.": parting,
-    "Reading anew does not take {times} times as long there: the curves have not parted.": parting,
+    "After {tokens} tokens, reading all of them again takes {anew} ms; reading only the newest, with the keys "
+    "and values kept, takes {kept} ms.": (writing),
+    "The curves part at {tokens} tokens: from there on, reading all again takes {times} times as long or more "
+    "at every length measured.": parting,
+    "Reading all again does not take {times} times as long there: the curves have not parted.": parting,
     "largest so far {largest}": lambda case, sentence: same_row(case, sentence) | {"concept": True},
     "from the largest so far": lambda case, sentence: {"concept": True},
     "largest m": lambda case, sentence: {"concept": True},
     "all before × {factor}": same_row,
     "sum so far {total}": same_row,
-    "output if {count} key were all": same_row,
+    "output from {count} key": same_row,
     "{key}: score {score}, e to the difference {power}, {share} of the sum so far": same_row,
     "output so far, feature {feature}: {value}": same_row,
     "One block holds all the keys that {query} may look at, so nothing is left to rescale.": lambda case, sentence: (
@@ -524,21 +525,21 @@ ORACLE = {
     ),
     "Block {blocks} brings a larger score than all before it: what was summed so far is multiplied by {by}, e to the "
     "difference of the two maxima.": rising,
-    "After the last block the output is that of the plain softmax; by rounding, features differ by up to "
-    "{difference}.": same_output,
+    "After the last block the output is that of the plain softmax, except for rounding: features differ by up "
+    "to {difference}.": same_output,
     RESCALED: chosen_with_maxima,
     SUM_NOW: of_their_own,
     HELD: chosen,
     "{step}: {count} of {all}, {share}": share_of_step,
     "Scores, softmax and weights · V grow with the square of the number of tokens, n²; the rest grows with n. At "
     "n = {tokens}, what grows with n² takes {share} of the multiplications.": share_of_square,
-    "It is the greater part from n = {tokens} on.": greater_from,
-    "n² is more from {tokens} on": greater_from,
+    "From n = {tokens} on, it is the greater part.": greater_from,
+    "n² is larger from {tokens} on": greater_from,
     "here, n = {tokens}": lambda case, sentence: {"tokens": sizes_of(case).tokens},
     "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.": doubled,
     "2·{layers}·{heads}·{features}·2 = {bytes}": bytes_kept,
-    "{model} was trained to read at most {context} tokens at once; the count goes on all the same.": context_of,
-    "That is more than the {context} tokens that {model} was trained to read at once.": context_of,
+    "{model} was trained to read at most {context} tokens at once; the count continues beyond that.": context_of,
+    "This is more than the {context} tokens that {model} was trained to read at once.": context_of,
     WINDOWED: window_of,
     PRODUCTS: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_heads", d_k="d_k"),
     CACHE: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_kv_heads", d_k="d_k", d_v="d_v"),

@@ -120,20 +120,22 @@ MIRROR = (
 )
 SAME_PRODUCTS = "Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be."
 NO_SIGN = "Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same products."
-BOTH_LENGTHS = "Both lengths count in both cells, and both are {score}. With themselves the two give {own} and {other}."
+BOTH_LENGTHS = (
+    "Both lengths count in both cells, and both are {score}. Their dot products with themselves are {own} and {other}."
+)
 SHAPE = "For another sentence, X is {shape}. What is the shape of X Xᵀ?"
 LONGER = "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?"
 
 ROW: dict = {
     "{query} can look only at itself, so all of its weight stays there.": chosen,
-    "{query} looks at {keys} alike, {share} each.": alike,
+    "{query} looks equally at {keys}, {share} each.": alike,
     "{query} puts most weight on {keys}, {share} each.": alike,
-    "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.": one_leads,
+    "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.": one_leads,
     "{query} looks mostly at {key} ({share}), then at {others} ({next}).": one_leads,
     "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
 }
 ORACLE = ROW | {
-    "Loops and matrices give the same weights and output: they differ by at most {largest}. That is rounding: "
+    "Loops and matrices give the same weights and output but for rounding: they differ by at most {largest}. "
     "Python's loops compute with about 16 digits, PyTorch's matrices with about 7.": difference,
     "{rows}\u00a0×\u00a0{columns}": chosen,
     LARGEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},
@@ -144,7 +146,7 @@ ORACLE = ROW | {
     LONGER: chosen,
     "The dot product of {query} and {key} is {score}; another is larger.": other_is_larger,
     "The dot product of {query} and {key} is {score}; another is smaller.": other_is_larger,
-    "Both sides are {longer} times as long, and {longer} × {longer} = {times}.": chosen,
+    "Both factors are {longer} times as long, and {longer} × {longer} = {times}.": chosen,
 }
 
 
@@ -155,7 +157,7 @@ def answer_largest(case, prompt):
             range(n), key=lambda j: dot(case, query, j)
         ),
         "A token need not prefer itself: a longer vector can give a larger dot product.": query,
-        "Its vector is as long as any, but the direction counts as well.": max(
+        "No vector is longer, but the direction counts as well.": max(
             range(n), key=lambda j: math.dist(case.example.x[j].tolist(), [0.0] * case.example.x.shape[1])
         ),
         "The dot product of {query} and {key} is {score}; another is larger.": ...,
@@ -180,11 +182,12 @@ def answer_cell(case, prompt):
     a, b = x_of(case)[i], x_of(case)[j]
     return {
         "Multiply the numbers in pairs and add the products.": dot(case, i, j),
-        "That is the cosine, divided by both lengths. A dot product keeps the lengths.": dot(case, i, j)
+        "That is the cosine: the dot product divided by both lengths.": dot(case, i, j)
         / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-9),
-        "That adds all the numbers. A dot product multiplies them in pairs first.": a.sum() + b.sum(),
-        "That adds first, then multiplies. A dot product multiplies in pairs first.": a.sum() * b.sum(),
-        "That is the first pair alone. Go on through all of them.": a[0] * b[0],
+        "A dot product does not add all the numbers: it multiplies them in pairs and adds the products.": a.sum()
+        + b.sum(),
+        "A dot product multiplies in pairs first and adds afterwards, not the other way round.": a.sum() * b.sum(),
+        "That is only the first pair. Add the products of all pairs.": a[0] * b[0],
         "That is the mean of the products. A dot product is their sum.": dot(case, i, j) / len(a),
     }
 
@@ -224,11 +227,11 @@ def answer_longer(case, prompt):
         return abs(stretched @ stretched - times * plain @ plain) < AS_GOOD
 
     return {
-        "Both sides are {longer} times as long, and {longer} × {longer} = {times}.": round(
+        "Both factors are {longer} times as long, and {longer} × {longer} = {times}.": round(
             float(stretched @ stretched / (plain @ plain))
         ),
-        "That would be so with another token. Here both sides have become longer.": longer,
-        "That is true of the cosine. A dot product grows with the lengths.": None,
+        "That would be true with another token. Here both factors have become longer.": longer,
+        "The cosine does not change. The dot product grows with the lengths.": None,
         JUDGE: judge,
     }
 
@@ -267,7 +270,7 @@ def test_keys_that_share_a_weight_alike_are_all_named():
 
 def test_a_leader_with_less_than_half_is_not_said_to_be_looked_at_mostly():
     said = render(shown("one", 5).notice[0])
-    assert said == "“step” puts its largest weight, 22%, on “journey”; next comes “starts” with 21%."
+    assert said == "“step” puts its largest weight, 22%, on “journey”, followed by “starts” with 21%."
 
 
 def test_the_difference_of_loops_and_matrices_is_followed_with_all_its_digits():

@@ -137,7 +137,7 @@ def test_what_is_no_number_is_said():
     cases = exercise.cases(0)
     wrong = [[x * math.nan for x in case.outputs(exercise.answer)] for case in cases]
     verdict = verdict_of(exercise, cases, sent(wrong))
-    assert "has entries that are no numbers" in render(verdict.says[0])
+    assert "has entries that are not numbers" in render(verdict.says[0])
     assert not verdict.figures[0].matrices[-1].visible.any()
 
 
@@ -157,7 +157,7 @@ def test_what_ran_too_long_is_told():
     exercise = EXERCISES["mask"]
     late = json.dumps({"error": {"type": "TimeLimit", "message": "", "line": None}})
     said = render(verdict_of(exercise, exercise.cases(0), late).says[0])
-    assert said == "It ran longer than 4 seconds and was stopped. Is there a loop without an end?"
+    assert said == "It ran longer than 4 seconds and was stopped. Is there an endless loop?"
 
 
 @pytest.mark.parametrize("number", ["1e308", "-1e308", "1e39", "nan", "inf", "-inf", "1e-320", "1e16", "-0.0"])

@@ -217,11 +217,12 @@ def every_character_followed(case):
     return set(task.tokens[: task.n_trained - 1]) == set(task.vocabulary.tokens)
 
 
-NEVER_READ = "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
+NEVER_READ = "No training window has {unseen} as an input, only as an answer, so the model never learned to read it. "
 ORACLE = {
     "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.": character,
     "The new token is {token}: the model gave it {share} (rank {rank} of {size}).": given_share,
-    "It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.": lambda case, sentence: {
+    "It was drawn from the {kept} of {size} tokens that the cuts left, with a "
+    "chance of {final}.": lambda case, sentence: {
         "kept": len(cut(case.choices)[1]),
         "size": 8,
         "final": cut(case.choices)[0][case.choices.newest.draw.token],
@@ -237,25 +238,25 @@ ORACLE = {
     "layer {layer}, head {head}": chosen,
     "{key}, {back} back": chosen,
     "{key} ({head})": chosen,
-    "Before it stands {query} alone: what a head does not give to it, its sink collects.": chosen,
-    "Before it stands {query} alone, so every head gives it all its weight.": lambda case, sentence: {
+    "Only {query} comes before it: what a head does not give to it, its sink collects.": chosen,
+    "Only {query} comes before it, so every head puts all its weight there.": lambda case, sentence: {
         "query": len(case.choices.newest.window) - 1
     },
     "{query}, the last token read, looked most at {key}: {weight}, by {head}.": one_look,
     "{query}, the last token read, looked most at {cells}: {weight} each.": several_looks,
-    "{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.": many_looks,
+    "{query}, the last token read, put its largest weight, {weight}, on each of {count} cells.": many_looks,
     "The model read the whole text before it: {count} token.": window,
     "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.": window,
     "{count} of the {total} steps from one character to the next occurs in the training text ({share}).": steps_taken,
-    "Nothing else could be drawn: the cuts left no other.": holds(only_one_left_by_cuts),
-    "Nothing else could be drawn: at temperature 0 one token takes the whole probability.": holds(
+    "No other token could be drawn: the cuts left only this one.": holds(only_one_left_by_cuts),
+    "No other token could be drawn: at temperature 0 one token takes the whole probability.": holds(
         lambda case: case.choices.sampling.temperature == 0
     ),
-    "Every character of the vocabulary is an input of some training window, so training can "
-    "teach how to read each.": holds(every_character_followed),
-    NEVER_READ + "This text has not made the model read it yet.": unread,
+    "Every character of the vocabulary is an input of some training window, so the model could learn to read "
+    "each.": holds(every_character_followed),
+    NEVER_READ + "It has not had to read it in this text yet.": unread,
     NEVER_READ + "Before character {position} it read {token} for the first time; {resting} of the {total} new "
-    "characters rest on such a reading.": unread,
+    "characters depend on such a reading.": unread,
 }
 
 
@@ -283,9 +284,9 @@ def answer_likeliest(case, prompt):
     assert prompt.arguments["ending"] == "".join(new.window).replace(" ", "␣")
     return {
         "Its probability is {probability}: no other has as much.": best,
-        "This one was drawn. A draw takes unlikely tokens too, as often as they deserve.": new.draw.token,
-        "That is the last token read. The scores are for the one that follows it.": VOCABULARY.index(new.window[-1]),
-        "Its probability is {probability}: another one has more.": ...,
+        "This token was drawn. A draw takes unlikely tokens too, as often as their probability says.": new.draw.token,
+        "That is the last token read. The scores are for the token that follows it.": VOCABULARY.index(new.window[-1]),
+        "Its probability is {probability}; another token has more.": ...,
         JUDGE: by_largest(says(case)),
     }
 
@@ -295,10 +296,10 @@ def answer_how_sure(case, prompt):
     assert prompt.arguments["ending"] == "".join(case.choices.newest.window).replace(" ", "␣")
     return {
         "That token is {token}; all others together have the rest.": chances[0],
-        "So it would be if all were alike. What the model has learnt makes some likelier.": 1 / 8,
-        "Then nothing else could ever be drawn. A softmax leaves every token something.": 1.0,
-        "That is what {token} has, which comes second.": chances[1],
-        "The likeliest has more than any other, whether that is more than a half or less.": 0.5,
+        "That would be true if all were equal. What the model has learned makes some likelier.": 1 / 8,
+        "Then no other token could ever be drawn. A softmax leaves every token something.": 1.0,
+        "That is the probability of {token}, which comes second.": chances[1],
+        "The likeliest token has more than any other; that may be more than a half or less.": 0.5,
     }
 
 
@@ -308,13 +309,13 @@ def answer_warmer(case, prompt):
     assert token_named(prompt) == best
     now = softmax(logits)[best]
     return {
-        "All differences between the scores are halved, so the likely lose and the unlikely gain.": softmax(
+        "All differences between the scores are halved, so likely tokens lose and unlikely ones gain.": softmax(
             logits, 2.0
         )[best],
-        "The scores are divided, not the probabilities: halved, these would sum to a half.": now / 2,
-        "That is temperature 0.5: dividing by less than 1 makes the differences larger.": softmax(logits, 0.5)[best],
-        "Only a temperature of 1 leaves everything as it is.": now,
-        "That is the share of each where all are alike: no temperature gets there.": 1 / 8,
+        "The scores are divided, not the probabilities: halved, the probabilities would sum to a half.": now / 2,
+        "That is its probability at temperature 0.5, which makes the differences larger.": softmax(logits, 0.5)[best],
+        "Only a temperature of 1 changes nothing.": now,
+        "That is an equal share for each token: no temperature gets there.": 1 / 8,
     }
 
 
@@ -330,11 +331,13 @@ def answer_survivors(case, prompt):
     p = prompt.arguments["p"].value
     count, _ = surviving(case, p)
     return {
-        "The likeliest {right} have {reached} together, and fewer stay below {p}.": count,
-        "So many have {p} each, on their own. Top-p adds up.": sum(value >= p for value in says(case)),
+        "The likeliest {right} have {reached} together; fewer do not reach {p}.": count,
+        "That many tokens reach {p} on their own. Top-p adds probabilities up.": sum(
+            value >= p for value in says(case)
+        ),
         "The token whose probability reaches the sum is kept too.": count - 1,
         "Top-p is a share of the probability, not of the vocabulary.": round(8 * p),
-        "All together have 1; top-p stops as soon as its sum is reached.": 8,
+        "All tokens together have 1; top-p stops as soon as its sum is reached.": 8,
     }
 
 
@@ -351,8 +354,8 @@ def answer_only_one(case, prompt):
     }
     return {
         "Only the likeliest is kept, and no temperature changes the order.": ranking(logits_of(case))[0],
-        "This was drawn just now, but it is not the likeliest.": case.choices.newest.draw.token,
-        "A seed chooses among what is left, and only one is left.": ...,
+        "This token was just drawn, but it is not the likeliest.": case.choices.newest.draw.token,
+        "A seed chooses among the tokens that are left, and only one is left.": ...,
         "A temperature keeps the order, so the likeliest stays the likeliest.": ...,
         JUDGE: lambda card: judge[card.text.template](card),
     }
@@ -371,28 +374,30 @@ def answer_same_seed(case, prompt):
     return {
         "The same seed gives the same random numbers, so everything repeats.": drawn,
         "A random number is computed from its seed: same seed, same number.": ...,
-        "The draw is the same as before, and takes what its random number falls on.": ...,
+        "The draw works as before: it takes the token on which its random number falls.": ...,
         "A draw uses nothing up: the same seed gives the same random number, and so the same token.": drawn,
         JUDGE: lambda card: come[card.text.template](card) == {drawn},
     }
 
 
 ANSWERS = {
-    "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model find the "
+    "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model find "
     "likeliest to come next?": answer_likeliest,
-    "The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model give the "
-    "token that it finds the likeliest to come next?": answer_how_sure,
+    "The text so far ends with “{ending}”. Before any temperature or cut, what probability does the model give "
+    "the token that it finds likeliest to come next?": answer_how_sure,
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?": answer_warmer,
     "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?": answer_survivors,
     "Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?": answer_only_one,
-    "Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at this "
+    "Start again with the same model, beginning, settings and seed, and write up to here. What comes at this "
     "position?": answer_same_seed,
 }
 ORACLE |= {
     "That token is {token}; all others together have the rest.": lambda case, sentence: {
         "token": ranking(logits_of(case))[0]
     },
-    "That is what {token} has, which comes second.": lambda case, sentence: {"token": ranking(logits_of(case))[1]},
+    "That is the probability of {token}, which comes second.": lambda case, sentence: {
+        "token": ranking(logits_of(case))[1]
+    },
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no "
     "cut?": lambda case, sentence: {
         "token": ranking(logits_of(case))[0],
@@ -402,13 +407,15 @@ ORACLE |= {
         "size": 8,
         "p": sentence.arguments["p"].value,
     },
-    "The likeliest {right} have {reached} together, and fewer stay below {p}.": lambda case, sentence: dict(
+    "The likeliest {right} have {reached} together; fewer do not reach {p}.": lambda case, sentence: dict(
         zip(("right", "reached"), surviving(case, sentence.arguments["p"].value), strict=True),
         p=sentence.arguments["p"].value,
     ),
-    "So many have {p} each, on their own. Top-p adds up.": lambda case, sentence: {"p": sentence.arguments["p"].value},
+    "That many tokens reach {p} on their own. Top-p adds probabilities up.": lambda case, sentence: {
+        "p": sentence.arguments["p"].value
+    },
     "Its probability is {probability}: no other has as much.": lambda case, sentence: {"probability": max(says(case))},
-    "Its probability is {probability}: another one has more.": probability_of,
+    "Its probability is {probability}; another token has more.": probability_of,
 }
 
 
@@ -502,7 +509,7 @@ def test_no_sentence_speaks_of_places_or_layers_counted_from_zero():
     assert re.search(r"layer [12], head [123]", said)
 
 
-@pytest.mark.parametrize(("sink", "ending"), [(False, "gives it all its weight."), (True, "its sink collects.")])
+@pytest.mark.parametrize(("sink", "ending"), [(False, "puts all its weight there."), (True, "its sink collects.")])
 def test_a_token_that_stands_alone_gets_all_the_weight_only_where_no_sink_collects_any(sink, ending):
     config = ModelConfig(vocabulary=8, context=5, d_model=6, n_heads=3, n_layers=1, sink=sink)
     newest = written_by(TinyTransformer.draw(config, generator(3)), "w", 1).newest

@@ -66,7 +66,7 @@ def test_what_has_not_formed_is_said_plainly():
     assert said.endswith("Not formed so far: recall head. That takes 50% of a head's weight on its job.")
     nothing = render_all(formed_sentences(history(one_head([0.1, 0.2]))))
     assert nothing.startswith("Not formed so far: previous-token head and recall head.")
-    assert "gives no head a job" in render_all(formed_sentences(history([], "characters")))
+    assert "gives heads no fixed job" in render_all(formed_sentences(history([], "characters")))
     assert formed_sentences(history([])) == ()
 
 

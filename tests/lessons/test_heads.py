@@ -320,9 +320,9 @@ def own_seed(case, sentence):
 ORACLE = {
     "Untrained: random weights (seed {seed}).": own_seed,
     "Random queries, keys and values (seed {seed}).": own_seed,
-    "{verdict}: on average two of them place {mean}% of a row's weight on different keys (0%: the same row, 100%: "
-    "no key in common). Rows differ from uniform attention by {uniform}% on average.": measured,
-    "Furthest apart are {rows}: {largest}%.": furthest,
+    "{verdict}: on average, two of them place {mean}% of a row's weight on different keys (0%: the same row, "
+    "100%: no key in common). Rows differ from uniform attention by {uniform}% on average.": measured,
+    "The rows furthest apart are {rows}: {largest}%.": furthest,
     "{count} of {total} pairs of rows share the largest difference, {largest}%.": many_furthest,
     "{things} {a} and {b} in the row of {token}": chosen,
     "head {number}": chosen,
@@ -333,10 +333,10 @@ ORACLE = {
     "those of all heads, side by side.": widths,
     "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
     "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
-    "There is only one head, so all of them are its own.": counting("h"),
+    "There is only one head, so it has all of them.": counting("h"),
     "{whole} is read as {parts}.": sizes,
     "Each head gets one feature of every token. No number changes.": counting("d_head"),
-    "The outputs of the {count} heads, {parts}, stand side by side again: {whole}.": counting("h"),
+    "The outputs of the {count} heads, {parts}, are put side by side again: {whole}.": counting("h"),
     "W_o mixes the features of the one head. For {token} it adds a vector of length {length}.": one_length,
     "For {token}, each head adds a vector of length {length}.": one_length,
     "For {token}, head {heads} adds the longest vector, of length {length}.": extreme(1),
@@ -348,8 +348,8 @@ ORACLE = {
     "Over many draws a row sums to 1 on average; here the mean over all rows is {mean}.": lambda case, sentence: {
         "mean": dropped_weights(case).sum(axis=-1).mean()
     },
-    "Furthest from 1 is the row of {rows}, which now sums to {sum}.": row_sums_furthest,
-    "Furthest from 1 are the rows of {rows}, which now sum to {sums}.": row_sums_furthest,
+    "The row furthest from 1 is that of {rows}, which now sums to {sum}.": row_sums_furthest,
+    "The rows furthest from 1 are those of {rows}, which now sum to {sums}.": row_sums_furthest,
     "The only row now sums to {sum}.": every_row,
     "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each head "
     "reads only its slice.": cost,
@@ -360,8 +360,8 @@ ORACLE = {
     "The module has {total} parameters: 4 · {d} · {d} + {d}.": total,
     "The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and {values} · {d} "
     "in W_o.": own_total,
-    "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} would "
-    "have.": counting("d_head"),
+    "The number of heads does not matter: {heads} heads of 1 feature share the projections that one head of "
+    "{d} would have.": counting("d_head"),
 }
 
 
@@ -378,9 +378,9 @@ def answer_split(case, prompt):
     parts = np.stack(np.split(q, h, axis=1))
     return {
         "Every head has all tokens, and {d_model} ÷ {heads} features of each.": spaced(*parts.shape),
-        "No head gets the whole query: the {d_model} features are shared out.": spaced(h, n, d),
-        "These are the right numbers before the axes are swapped; the axis of the heads must come first, so that each "
-        "head has a matrix of its own.": spaced(*q.reshape(n, h, -1).shape),
+        "No head gets the whole query: the {d_model} features are divided among the heads.": spaced(h, n, d),
+        "That is the shape before the axes are swapped. The axis of the heads must come first, so that each "
+        "head has its own matrix.": spaced(*q.reshape(n, h, -1).shape),
         "That would be a single head. Here there are {heads}.": spaced(1, n, d),
     }
 
@@ -410,12 +410,10 @@ def answer_cost(case, prompt):
     assert d == h * d_head
     return {
         SMALL_MATRICES: sum(3 * d_head**2 for _ in range(h)),
-        "That is what multi-head attention has: there, every head projects all features. Heads are not slices.": 3
-        * d
-        * d,
+        "Multi-head attention has that many: there, every head projects all features. Heads are not slices.": 3 * d * d,
         "That is one head. There are more.": 3 * d_head**2,
-        "That counts W_o as well, as if it were sliced, too.": sum(4 * d_head**2 for _ in range(h)),
-        "That is one of the three: queries, keys and values need one each.": sum(d_head**2 for _ in range(h)),
+        "Only W_q, W_k and W_v are asked for, not W_o.": sum(4 * d_head**2 for _ in range(h)),
+        "That is only one of the three: queries, keys and values need one each.": sum(d_head**2 for _ in range(h)),
     }
 
 
@@ -431,7 +429,7 @@ def answer_notices(case, prompt):
     if prompt.arguments["way"].template == PROJECTS:
         return {
             "Each head projects feature {feature}. Queries, keys and values are split afterwards.": ...,
-            "That would be so if heads were slices of X. They are slices of Q, K and V.": ...,
+            "That would be true if heads were slices of X. They are slices of Q, K and V.": ...,
             "The projections read this feature, so queries, keys and values change.": ...,
             JUDGE: judge,
         }
@@ -439,7 +437,7 @@ def answer_notices(case, prompt):
     assert prompt.arguments["way"].template == READS_SLICE
     assert [head for head, does in enumerate(changed) if does] == [own]
     return {
-        "Head {own}: the feature lies in its slice. The others would never read it.": ...,
+        "Head {own}: the feature is in its slice. The others would never read it.": ...,
         "That is what multi-head attention does, where every head projects all features.": ...,
         "One slice holds this feature, and its head reads it.": ...,
         JUDGE: judge,
@@ -455,11 +453,12 @@ def answer_home(case, prompt):
     (hand,) = [place for place, part in enumerate(dealt) if feature in part]
     return {
         "Each head has one feature.": f"Feature {own + 1} of head {head + 1}.",
-        "That deals them out like cards, one to each head in turn. Heads own neighbours.": (
+        "Features are not dealt out like cards, one to each head in turn. Each head takes neighbouring ones.": (
             f"Feature {dealt[hand].index(feature) + 1} of head {hand + 1}."
         ),
-        "Then each head would have all {d_model}. The features are shared out.": f"Feature {feature} of every head.",
-        "That has head and feature the wrong way round.": f"Feature {head + 1} of head {own + 1}.",
+        "Then each head would have all {d_model} features. They are divided "
+        "among the heads.": f"Feature {feature} of every head.",
+        "That swaps head and feature.": f"Feature {head + 1} of head {own + 1}.",
     }
 
 
@@ -470,9 +469,9 @@ def answer_dropout(case, prompt):
     return {
         "What is left, 1 minus that weight, is divided by {kept}.": sum(np.delete(row, key)) / (1 - p),
         "The softmax came before the dropout. Nothing makes the weights sum to 1 again.": 1,
-        "That forgets that dropout divides the weights that stay by {kept}.": sum(np.delete(row, key)),
+        "Dropout also divides the weights that stay by {kept}.": sum(np.delete(row, key)),
         "That is the share of weights that stay on average, not the sum of this row.": 1 - p,
-        "That forgets that the weight itself is gone.": 1 / (1 - p),
+        "The weight itself is gone, so 1 minus that weight is left to divide.": 1 / (1 - p),
     }
 
 
@@ -489,8 +488,8 @@ def answer_divided(case, prompt):
     return {
         "The query of one head has {d_model} ÷ {heads} features: that is d_k.": f"√{d_k}",
         "No head sees a query {d_model} wide. Its dot products have {d_head} terms.": f"√{d}",
-        "The heads do not meet before their outputs are put side by side.": f"√{h}",
-        "That is how many features a head has. It divides by the square root.": f"{d_k}",
+        "The number of heads does not matter: they do not meet before their outputs are put side by side.": f"√{h}",
+        "That is how many features a head has. Divide by the square root.": f"{d_k}",
     }
 
 
@@ -501,13 +500,13 @@ def answer_weights(case, prompt):
     every, alone = (
         ("Each head has a weight for every pair of tokens.", "That is the matrix of a single head.")
         if of_heads
-        else ("Each sentence has a weight for every pair of its tokens.", "That is one sentence alone.")
+        else ("Each sentence has a weight for every pair of its tokens.", "That is only one sentence.")
     )
     return {
         every: spaced(*trace.weights.shape),
         "That is the shape of the outputs. A weight belongs to a pair of tokens.": spaced(*trace.output.shape),
         alone: spaced(n, n),
-        "That compares features. Attention compares tokens.": spaced(h, d_head, d_head),
+        "Attention compares tokens, not features.": spaced(h, d_head, d_head),
     }
 
 
@@ -515,7 +514,7 @@ ORACLE |= {
     template: lambda case, sentence: {"kept": 1 - case.choices.example.dropout}
     for template in (
         "What is left, 1 minus that weight, is divided by {kept}.",
-        "That forgets that dropout divides the weights that stay by {kept}.",
+        "Dropout also divides the weights that stay by {kept}.",
     )
 }
 SMALL_MATRICES = "Each of the {heads} heads has 3 matrices of {d_head}\u00a0×\u00a0{d_head}."
@@ -524,12 +523,12 @@ MORE_HEADS = (
     "How does the number of its parameters change?"
 )
 MORE_HEADS_REPLIES = (
-    "{total} as now: the same projections are cut into more or fewer pieces.",
-    "Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ {other} features "
-    "wide. Together they hold {total} numbers, as now.",
-    "The features of a head change with the number of heads, but so does the number of parts: it evens out at {total}.",
+    "It stays {total}: the same projections are cut into more or fewer pieces.",
+    "Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ {other} "
+    "features wide. Together they still hold {total} numbers.",
+    "The features per head change with the number of heads, but so does the number of parts: the total stays {total}.",
 )
-NOTICES = "{way} Add 1 to feature {feature} of every row of X. Which heads give another output?"
+NOTICES = "{way} Add 1 to feature {feature} of every row of X. Which heads change their output?"
 PROJECTS = "Each head projects all features of X."
 READS_SLICE = "Suppose each head read only its own slice of X, {d_head} of the {d_model} features."
 SPLIT = (
@@ -560,7 +559,7 @@ ORACLE |= {
         lambda case: (np.array(heads_again(case.choices.example)[0]) > 0).sum(axis=-1).max() == 1
     ),
     "There is one head, so there is nothing to compare.": holds(lambda case: trace_of(case).n_heads == 1),
-    "The number of heads is not in it: several heads would share the same projections.": holds(
+    "The number of heads does not matter: several heads would share the same projections.": holds(
         lambda case: trace_of(case).n_heads == 1
     ),
 }
@@ -595,7 +594,7 @@ ORACLE |= {
     },
     "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?": chosen,
     "Each head has one feature.": lambda case, sentence: {"count": sizes_of("q", case, sentence)["count"]["d_head"]},
-    "Then each head would have all {d_model}. The features are shared out.": partial(sizes_of, "q"),
+    "Then each head would have all {d_model} features. They are divided among the heads.": partial(sizes_of, "q"),
     **dict.fromkeys(
         (
             "{rows}\u00a0×\u00a0{columns}",
@@ -607,9 +606,9 @@ ORACLE |= {
             ALL_WEIGHTS,
             OF_SENTENCES,
             "Each head projects feature {feature}. Queries, keys and values are split afterwards.",
-            "Head {own}: the feature lies in its slice. The others would never read it.",
+            "Head {own}: the feature is in its slice. The others would never read it.",
             "Every head has all tokens, and {d_model} ÷ {heads} features of each.",
-            "No head gets the whole query: the {d_model} features are shared out.",
+            "No head gets the whole query: the {d_model} features are divided among the heads.",
             "That would be a single head. Here there are {heads}.",
             SMALL_MATRICES,
             "The query of one head has {d_model} ÷ {heads} features: that is d_k.",
@@ -633,7 +632,7 @@ def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
     weights = run_heads(HeadsExample(source="journey", running=Example(causal=False))).heads.weights
     assert "0.152" in readings(weights.min(), with_decimals(3)) and "0.176" in readings(weights.max(), with_decimals(3))
     assert said("journey", running=Example(causal=False)).startswith(
-        "The heads hardly differ: on average two of them place 1.4% of a row's weight on different keys"
+        "The heads hardly differ: on average, two of them place 1.4% of a row's weight on different keys"
     )
 
 
@@ -647,7 +646,7 @@ def test_the_wide_module_has_the_notebooks_number_of_parameters():
 def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():
     """Five rows of the first screen sum to 1.1111."""
     sentence = said(step="dropout")
-    assert "rows of “Your”, “journey”, “starts”, “with” and “one”, which now sum to 1.11 each" in sentence
+    assert "those of “Your”, “journey”, “starts”, “with” and “one”, which now sum to 1.11 each" in sentence
 
 
 def test_slices_need_half_of_the_numbers_with_two_heads():

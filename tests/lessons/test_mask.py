@@ -99,10 +99,10 @@ def weight_before(case, sentence):
 HIDES = "The mask hides {key} from {query}. How much weight does {query} put on {key}?"
 NOTHING_HIDDEN = (
     "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
-    "That was {before}. The mask comes before the softmax, so the visible keys share the whole.",
+    "Without the mask it was {before}. The mask comes before the softmax, so the visible keys share the whole.",
     "Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
 )
-ZERO_SCORE = "A hidden score of 0 would give it {weight}, as exp(0) = 1. A hidden score is −∞."
+ZERO_SCORE = "A hidden score of 0 would give it {weight}, since exp(0) = 1. A hidden score is −∞."
 
 
 def hidden_before(case, sentence):
@@ -113,31 +113,31 @@ def hidden_before(case, sentence):
 
 
 ORACLE = {
-    "{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on {key} grows "
-    "from {before} to {after}, more than on any other.": grown_most,
-    "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
+    "{query} may no longer see some keys, and their weight goes to the rest: its weight on {key} grows from "
+    "{before} to {after}, more than on any other.": grown_most,
+    "The hidden weight is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
     "each.": several_grown_most,
     "{key} for {query}": chosen,
-    "What this mask hides had almost no weight: no visible weight grows by more than {most}.": (
+    "The keys that this mask hides had almost no weight: no visible weight grows by more than {most}.": (
         lambda case, sentence: grows_little(case, min(left(case)) >= 0.99 - 1e-5)
     ),
-    "What is hidden is shared out among the visible keys, and no visible weight grows by more than {most}.": (
+    "The hidden weight is shared out among the visible keys, and no visible weight grows by more than {most}.": (
         lambda case, sentence: grows_little(case, min(left(case)) <= 0.99 + 1e-5)
     ),
-    "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of a whole "
-    "that it may not see.": one_row_left,
-    "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.": several_rows_left,
+    "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: the softmax had already given "
+    "the rest to hidden keys.": one_row_left,
+    "Zeroed after the softmax, the rows of {rows} each sum to {left} instead of 1.": several_rows_left,
     "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, and nothing "
     "warns you. Attention Lab refuses such a mask.": lambda case, sentence: {"even": 1 / len(case.example.tokens)},
     HIDES: chosen,
     **dict.fromkeys(NOTHING_HIDDEN, hidden_before),
     ZERO_SCORE: lambda case, sentence: {"weight": sentence.arguments["weight"].value},
-    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the "
-    "mask?": weight_before,
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
+    "with the mask?": weight_before,
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
     "of {query} sum to?": chosen,
     "{query} is token {position} of {n}. How many keys may it look at under this mask?": chosen,
-    "That many queries may look at {token}: its column.": chosen,
+    "That is its column: this many queries may look at {token}.": chosen,
 }
 
 
@@ -173,11 +173,12 @@ def answer_with_the_mask(case, prompt):
     return {
         "The softmax divides by a smaller sum, so each visible weight grows by the same factor.": before[key]
         / (1 - hidden),
-        "The score stays, but the share does not: fewer keys share the whole now.": before[key],
-        "It is not dealt out evenly: each weight grows by the same factor.": before[key] + hidden / sum(visible),
-        "It does not get all that the hidden keys had: they leave it to all visible ones.": before[key] + hidden,
-        "That multiplies by what is left. The weight is divided by it.": before[key] * (1 - hidden),
-        "Equal shares need equal scores. The mask leaves visible scores as they are.": 1 / sum(visible),
+        "The score does not change, but the share does: fewer keys share the whole now.": before[key],
+        "The weight is not shared out evenly: each weight grows by the same factor.": before[key]
+        + hidden / sum(visible),
+        "It does not get all the weight of the hidden keys: all visible keys share it.": before[key] + hidden,
+        "The weight is divided by the share that is left, not multiplied by it.": before[key] * (1 - hidden),
+        "Equal shares need equal scores. The mask does not change visible scores.": 1 / sum(visible),
     }
 
 
@@ -186,11 +187,13 @@ def answer_zeroed(case, prompt):
     kept = left(case)[query]
     return {
         "The hidden keys have taken their share already. A mask must come before the softmax.": kept,
-        "Only if the mask comes first: then the visible keys share the whole.": 1.0,
-        "That is the share of the hidden keys, which was thrown away.": 1 - kept,
-        "That counts keys. Their shares are not equal.": sum(case.choices.may_attend[query].tolist())
+        "That would be true if the mask came first: then the visible keys would share the whole.": 1.0,
+        "That is the share of the hidden keys, which is gone.": 1 - kept,
+        "That is the fraction of keys that are visible, but their shares are not equal.": sum(
+            case.choices.may_attend[query].tolist()
+        )
         / len(case.example.tokens),
-        "That is one weight alone. Add up all that stay.": max(
+        "That is only one weight. Add up all that are left.": max(
             w
             for w, sees in zip(weights_of(case, False)[query], case.choices.may_attend[query].tolist(), strict=True)
             if sees
@@ -202,30 +205,30 @@ def answer_count(case, prompt):
     query, n = prompt.arguments["query"].position, len(case.example.tokens)
     row, column = case.choices.may_attend[query].tolist(), case.choices.may_attend[:, query].tolist()
     return {
-        "Its row has that many visible cells.": sum(row),
-        "That many queries may look at {token}: its column.": sum(column),
-        "That many are hidden from it.": n - sum(row),
+        "Its row has this many visible cells.": sum(row),
+        "That is its column: this many queries may look at {token}.": sum(column),
+        "That is how many are hidden from it.": n - sum(row),
         "That is one less than its row has.": sum(row) - 1,
         "That is one more than its row has.": sum(row) + 1,
     }
 
 
 ORACLE |= {
-    "This mask hides nothing, so every weight stays as it is.": holds(
+    "This mask hides nothing, so no weight changes.": holds(
         lambda case: case.choices.may_attend.all() and weights_of(case, True) == weights_of(case, False)
     ),
-    "This mask hides nothing, so it makes no difference when it comes.": holds(
+    "This mask hides nothing, so it makes no difference when it is applied.": holds(
         lambda case: case.choices.may_attend.all()
     ),
-    "What this mask hides had no weight to be seen, so it makes no difference when it comes.": holds(
+    "The keys that this mask hides had no visible weight, so it makes no difference when it is applied.": holds(
         lambda case: not case.choices.may_attend.all() and min(left(case)) > 1 - 1e-5
     ),
 }
 
 ANSWERS = {
     HIDES: answer_hidden,
-    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the "
-    "mask?": answer_with_the_mask,
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
+    "with the mask?": answer_with_the_mask,
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
     "of {query} sum to?": answer_zeroed,
     "{query} is token {position} of {n}. How many keys may it look at under this mask?": answer_count,
@@ -238,7 +241,7 @@ def notice(view, mask, **choices):
 
 
 def test_a_mask_that_hides_nothing_says_so():
-    assert notice("change", full_mask(3), text="a b c") == "This mask hides nothing, so every weight stays as it is."
+    assert notice("change", full_mask(3), text="a b c") == "This mask hides nothing, so no weight changes."
     assert "makes no difference" in notice("late", full_mask(3), text="a b c")
 
 
@@ -254,7 +257,9 @@ def test_a_twenty_fifth_of_a_row_is_not_said_to_be_almost_no_weight():
     mask[0, 4] = False
     sizes = {"d_model": 3, "d_k": 2, "d_v": 2, "n_heads": 1, "causal": False, "seed": 13}
     said = notice("change", mask, text="one two three four five six seven eight nine ten eleven twelve", **sizes)
-    assert said.startswith("What is hidden is shared out among the visible keys, and no visible weight grows by more")
+    assert said.startswith(
+        "The hidden weight is shared out among the visible keys, and no visible weight grows by more"
+    )
 
 
 def test_a_row_that_loses_nothing_is_not_said_to_sum_to_only_1():
@@ -263,7 +268,7 @@ def test_a_row_that_loses_nothing_is_not_said_to_sum_to_only_1():
     mask = full_mask(3)
     mask[:, :2] = False
     sizes = {"d_model": 3, "d_k": 2, "d_v": 2, "n_heads": 1, "causal": False}
-    assert "had no weight to be seen" in notice("late", mask, text="a b c", edits=edits, **sizes)
+    assert "had no visible weight" in notice("late", mask, text="a b c", edits=edits, **sizes)
 
 
 def test_zeroing_after_the_softmax_breaks_the_rows():

@@ -138,22 +138,22 @@ ORACLE = (
     | {template: oracle for template, oracle in OUTPUT.items() if "receives" in template}
     | {
         "{count} token, a row of {d_model} features.": tokens_told,
-        "{token} stands at positions {positions}: the same row each time.": repeated,
-        "{token} stands at positions {positions}. Each time its row is another: X holds more than the token.": repeated,
+        "{token} is at positions {positions}: the same row each time.": repeated,
+        "{token} is at positions {positions}, each time with a different row: X holds more than the token.": repeated,
         "Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.": widths,
         "The longest key is that of {tokens}, with length {length}.": longest_key,
         "The largest score is {score}: {pairs}.": largest_score,
         "the query of {query} with the key of {key}": chosen,
-        "All scores read {score}: every query fits every key alike.": one_score,
+        "All scores are {score}: every query fits every key equally well.": one_score,
         "Scaling is switched off, so nothing changes: the scores run from {low} to {high}.": ranges,
         "√1 = 1, so nothing changes: the scores run from {low} to {high}.": ranges,
         "The scores run from {low} to {high}.": ranges,
         "Divided by √{d_k} = {root}, they run from {low} to {high}.": ranges,
         "Divided by √{d_k} ≈ {root}, they run from {low} to {high}.": ranges,
         "The causal mask hides {hidden} of {total} scores.": hidden,
-        "{first} sees itself alone, {last} sees all {n} tokens.": ends,
+        "{first} sees only itself, {last} sees all {n} tokens.": ends,
         "All matrices of one attention head": holds(every_matrix_has_a_place),
-        "No token repeats, so every row belongs to another token.": holds(
+        "No token repeats, so each row belongs to a different token.": holds(
             lambda case: len({*case.example.tokens}) == len(case.example.x) > 1
         ),
         "There is no mask, so every query may look at every key.": holds(
@@ -163,9 +163,9 @@ ORACLE = (
             lambda case: case.example.example.causal and len(case.example.tokens) == 1
         ),
         "{query} can look only at itself, so all of its weight stays there.": chosen,
-        "{query} looks at {keys} alike, {share} each.": alike,
+        "{query} looks equally at {keys}, {share} each.": alike,
         "{query} puts most weight on {keys}, {share} each.": alike,
-        "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.": one_leads,
+        "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.": one_leads,
         "{query} looks mostly at {key} ({share}), then at {others} ({next}).": one_leads,
         "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
     }

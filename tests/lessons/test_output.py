@@ -137,8 +137,8 @@ CELL = "What is feature {feature} of the output of {query}?"
 SHAPE = "In another model the weights of one head are {weights} and V is {values}. What is the shape of the output?"
 TERMS = "The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?"
 SWAP = (
-    "There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. "
-    "What happens to the output of {one}?"
+    "With {mask}, {one} and {other} swap positions, and each takes its query, key and value along. What "
+    "happens to the output of {one}?"
 )
 TIMES = "Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?"
 
@@ -156,7 +156,7 @@ ORACLE = {
     "{high}.": nearly_the_same,
     "Each share equals its weight, as all these values have length {length}.": equally_long,
     "Every value that {query} receives is zero, so nothing is added up.": all_zero,
-    "{query} can look only at itself: weight and share are both the whole.": one_value,
+    "{query} can look only at itself: it has the whole weight and the whole share.": one_value,
     "{rows}\u00a0×\u00a0{columns}": chosen,
     CELL: chosen,
     TERMS: lambda case, sentence: chosen(case, sentence) | {"concept": True},
@@ -164,7 +164,7 @@ ORACLE = {
         chosen(case, prompt) | {"mask": "a causal mask" if case.example.example.causal else "no mask"}
     ),
     TIMES: chosen,
-    "That is the value of {key} alone. The others are mixed in, too.": chosen,
+    "That is only the value of {key}. The others are mixed in too.": chosen,
     "The term of {key} has length {length}; another is longer.": shorter_term,
 }
 
@@ -174,9 +174,10 @@ def answer_cell(case, prompt):
     weights, values = weights_of(case), role(case, "v")[:, column]
     return {
         "Multiply each value by its weight in the row and add up.": weights[query] @ values,
-        "That is the value of {key} alone. The others are mixed in, too.": values[weights[query].argmax()],
-        "That takes the weights down the column. A query's weights are its row.": weights[:, query] @ values,
-        "That forgets the mask: hidden values are not mixed in.": weights_of(case, causal=False)[query] @ values,
+        "That is only the value of {key}. The others are mixed in too.": values[weights[query].argmax()],
+        "The weights of a query are in its row, not down its column.": weights[:, query] @ values,
+        "The mask hides some values, and hidden values are not mixed in.": weights_of(case, causal=False)[query]
+        @ values,
         "That is the plain average. Each value counts by its weight.": values[visible(case, query)].mean(),
         "That is its own value, before attention mixes in the others.": values[query],
     }
@@ -190,7 +191,7 @@ def answer_shape(case, prompt):
         "A row for each query, with the features of a value.": {"rows": rows, "columns": columns},
         "That is the shape of the weights. A mix of values is a vector like a value.": {"rows": n, "columns": n},
         "Every token is a query, so every token has a row in the output.": {"rows": 1, "columns": d_v},
-        "That is the output transposed. Tokens are rows.": {"rows": d_v, "columns": n},
+        "That is the transposed output. Tokens are rows.": {"rows": d_v, "columns": n},
     }
 
 
@@ -198,7 +199,7 @@ def answer_terms(case, prompt):
     query = prompt.arguments["query"].position
     values, terms = lengths_of(case, query)
     return {
-        "What counts is the weight times the length of the value.": int(terms.argmax()),
+        "The length of a term is the weight times the length of the value.": int(terms.argmax()),
         "No key has more weight, but its value is shorter. A big weight is not a big influence.": int(
             weights_of(case)[query].argmax()
         ),
@@ -223,7 +224,7 @@ def judge_swapped(case, prompt):
     return by_text(
         {
             "It keeps its numbers.": own < AS_GOOD,
-            "It gets other numbers, and not those of {token}.": own > AS_GOOD and other > AS_GOOD,
+            "It changes, but not to the numbers of {token}.": own > AS_GOOD and other > AS_GOOD,
             "It takes on the numbers of {token}.": other < AS_GOOD,
         }
     )
@@ -247,9 +248,8 @@ def answer_free(case, prompt):
     own, other = output_after_swap(case, prompt)
     assert own < 2e-3 and other > 0.009
     return {
-        "Without a mask the same queries meet the same keys and mix the same values: only rows move.": prompt.arguments[
-            "other"
-        ].position,
+        "Without a mask, the same queries meet the same keys and mix the same values: "
+        "only rows move.": prompt.arguments["other"].position,
         "Its query moves with it, so it does not become the other token.": prompt.arguments["other"].position,
         JUDGE: judge_swapped(case, prompt),
     }
@@ -264,9 +264,9 @@ def answer_times(case, prompt):
         return np.abs(row @ (times * values) - grown * (row @ values)).max() < AS_GOOD
 
     return {
-        "The weights stay, so the mix grows just as its values do.": times,
-        "The weights stay and sum to 1, but what they mix is larger.": None,
-        "That would need larger weights, too. They come from queries and keys alone.": times**2,
+        "The weights stay the same, so the mix grows as its values do.": times,
+        "The weights still sum to 1, but the values they mix are larger.": None,
+        "That would also need larger weights, but they come only from queries and keys.": times**2,
         JUDGE: judge,
     }
 

@@ -232,24 +232,26 @@ SEED = "Untrained: random weights and positions (seed {seed})."
 BY_HAND = "Untrained: random weights and positions (seed {seed}), some of them changed by hand."
 TURNED = "The pair of features of the query of {token} turns by {angles}; its length stays {length}."
 WEIGHT_DIFFERS = (
-    "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle first, "
-    "and no weight differs by more."
+    "The order matters: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle "
+    "first, and no weight differs by more."
 )
 MOVED_TO_THE_FRONT = (
     "Causal mask, no positions: feature {feature} of the output of {token} is {before}. The shuffle moves {token} to "
     "the first row. What is feature {feature} of its output now?"
 )
 ROTARY = (
-    "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at position {key}, "
-    "the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} stand for the same score?"
+    "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
+    "position {key}, the score before scaling is {score}. Now {a} is at position {moved}. Where must {b} be "
+    "for the same score?"
 )
 SHUFFLED_WEIGHT = (
-    "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head attends again. "
-    "Which weight now stands in row {row}, column {column} of the weights, where {a} is the query and {b} the key?"
+    "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head attends "
+    "again. Which weight is now in row {row}, column {column} of the weights, where {a} is the query and {b} "
+    "the key?"
 )
 SHUFFLED_ROW = (
-    "Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is feature "
-    "{feature} of the row that goes in for {a} now?"
+    "Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} was. What is feature "
+    "{feature} of the input row of {a} now?"
 )
 WAVE = (
     "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
@@ -281,19 +283,18 @@ ORACLE = {
     SEED: chosen,
     BY_HAND: chosen,
     "{whose} The positions are random (seed {seed}).": chosen,
-    "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
-    "shuffle first, and no number differs by more.": output_differs,
+    "The order matters: feature {feature} of the output of {token} is {before} if we attend first and {after} "
+    "if we shuffle first, and no number differs by more.": output_differs,
     WEIGHT_DIFFERS: weight_differs,
     "The output rows are permuted in the same way: no number differs by more than {single}. In double precision no "
     "number differs by more than {double}, so this is rounding.": no_trace,
     "at most {most}": lambda case, sentence: {"most": rounding(sentence.arguments["most"], residual(case))},
-    "The table: by how much the output differs, at most, between attending first and shuffling "
-    "first.": lambda case, sentence: {},
+    "The table shows by how much, at most, the output differs between attending first and "
+    "shuffling first.": lambda case, sentence: {},
     "Without positions it is {free}, with the causal mask {masked}.": leak,
-    "Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only itself, so the "
-    "mask reveals order.": leak,
-    "One row for each position, drawn at random from seed {seed}. They are untrained: only training would give them a "
-    "meaning.": chosen,
+    "Without positions it is {free}; with only the causal mask, {masked}: the first token sees only itself, so "
+    "the mask reveals order.": leak,
+    "One row for each position, drawn at random from seed {seed}: untrained, so they have no meaning yet.": chosen,
     "A wave over the positions, which repeats every {first} positions.": repeats,
     "Waves over the positions: the first features repeat every {first} positions, the last every {last}.": repeats,
     "On average an added row has the length {added}, and a row of X the length {x}.": lengths,
@@ -303,8 +304,8 @@ ORACLE = {
     "distance.": lambda case, sentence: {"token": case.choices.token, "cosine": cosines(case)[0, 0]},
     "The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of 1, "
     "{further} at 8 and {far} at 32.": at_distances,
-    "The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} at 8 and "
-    "{far} at 32.": at_distances,
+    "On average, the vectors of two sinusoidal positions have the cosine {near} at a distance of 1, {further} "
+    "at 8 and {far} at 32.": at_distances,
     "Pairs at the same distance differ by at most {variation}, which is rounding: only the distance "
     "counts.": only_distance,
     "Pairs at the same distance differ by up to {variation}, but only because the number of features, {width}, is odd: "
@@ -314,8 +315,8 @@ ORACLE = {
     "an even number of features only the distance counts.": lambda case, sentence: {
         "variation": variation(cosines(case))
     },
-    "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance means nothing "
-    "to them: pairs at the same distance differ by up to {variation}.": lambda case, sentence: {
+    "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so they do not "
+    "show distance: pairs at the same distance differ by up to {variation}.": lambda case, sentence: {
         "seed": case.example.example.seed,
         "variation": variation(cosines(case)),
     },
@@ -332,14 +333,14 @@ ORACLE = {
             SHUFFLED_ROW,
             WAVE,
             TWICE,
-            "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
-            "stand.",
-            "That is what {a} puts on itself.",
-            "That is what {b} puts on itself.",
-            "Then {b} would stand where {a} stood, and the distance would be another.",
-            "Its own vector, plus the vector of the position where {b} stood.",
+            "The weight has moved with its two tokens: it depends on the query of {a} and the key of {b}, not "
+            "on their positions.",
+            "That is the weight that {a} puts on itself.",
+            "That is the weight that {b} puts on itself.",
+            "Then {b} would be where {a} was, and the distance would change.",
+            "Its own vector, plus the vector of the position where {b} was.",
             "That was the row of {b}. The position is the same, the token is not.",
-            "Then {b} would have stayed where it was, and the distance would be another.",
+            "Then {b} would have stayed where it was, and the distance would change.",
         ),
         chosen,
     ),
@@ -355,13 +356,11 @@ def answer_shuffled_weight(case, prompt):
     assert (order[row], order[column]) == (a, b)
     before, after = (run(case, x, "none", False)[0] for x in (x_of(case), x_of(case)[order]))
     return {
-        "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
-        "stand.": after[row, column],
-        "That stood there before. Weights move with their tokens; they do not stay at their positions.": before[
-            row, column
-        ],
-        "That is what {a} puts on itself.": before[a, a],
-        "That is what {b} puts on itself.": before[b, b],
+        "The weight has moved with its two tokens: it depends on the query of {a} and the key of {b}, not on "
+        "their positions.": after[row, column],
+        "That was there before. Weights move with their tokens; they do not stay in their cells.": before[row, column],
+        "That is the weight that {a} puts on itself.": before[a, a],
+        "That is the weight that {b} puts on itself.": before[b, b],
         "Equal shares need equal scores.": 1 / len(before),
     }
 
@@ -371,10 +370,9 @@ def answer_front(case, prompt):
     order = list(case.choices.permutation)
     assert order[0] == token
     return {
-        "The first token sees only itself, so its output is its own value. The mask alone reveals order.": run(
-            case, x_of(case)[order], "none", True
-        )[1][0, f],
-        "That would be so if the mask revealed no order. But the first token sees only itself.": run(
+        "The first token sees only itself, so its output is its own value. Even without positions, the mask "
+        "reveals order.": run(case, x_of(case)[order], "none", True)[1][0, f],
+        "That would be true if the mask revealed no order. But the first token sees only itself.": run(
             case, x_of(case), "none", True
         )[1][token, f],
         "That is its output without a mask. The first token sees only itself.": run(case, x_of(case), "none", False)[1][
@@ -391,9 +389,9 @@ def answer_row(case, prompt):
     assert order[b] == a
     f, added, x = prompt.arguments["feature"] - 1, waves(*x_of(case).shape), x_of(case)
     return {
-        "Its own vector, plus the vector of the position where {b} stood.": (x[order] + added)[b, f],
-        "That was so before. The position stays behind when a token moves.": (x + added)[a, f],
-        "That is its own vector alone. The vector of its position is added.": x[a, f],
+        "Its own vector, plus the vector of the position where {b} was.": (x[order] + added)[b, f],
+        "That was its row before. The position stays behind when a token moves.": (x + added)[a, f],
+        "That is only its own vector. The vector of its position is added.": x[a, f],
         "That was the row of {b}. The position is the same, the token is not.": (x + added)[b, f],
     }
 
@@ -408,11 +406,12 @@ def answer_rotary(case, prompt):
 
     positions = {
         "The distance is the same, and so is the angle between query and key.": said["key"] + steps,
-        "Then {b} would have stayed where it was, and the distance would be another.": said["key"],
-        "Then both would stand at one position, and the distance would be 0.": said["moved"],
-        "That moves it twice as far. The distance stays when both move by the same.": said["key"] + 2 * steps,
-        "Then {b} would stand where {a} stood, and the distance would be another.": said["query"],
-        "That is one position too far: the distance would be another.": said["key"] + steps + 1,
+        "Then {b} would have stayed where it was, and the distance would change.": said["key"],
+        "Then both would be at the same position, and the distance would be 0.": said["moved"],
+        "The key would move twice as far. The distance stays the same when both move equally far.": said["key"]
+        + 2 * steps,
+        "Then {b} would be where {a} was, and the distance would change.": said["query"],
+        "That is one position too far: the distance would change.": said["key"] + steps + 1,
     }
     same = score(said["query"], said["key"])
     right, *others = positions.values()
@@ -426,7 +425,8 @@ SAME_NUMBERS = {
     "none": "The same vector makes the same query, and both see the same keys and values: nothing tells them apart.",
     "sinusoidal": "Different positions were added to the same vector, so queries, keys and values differ.",
     "same": "It sees the same keys as before, or keys that give the same mixture; their order is not used.",
-    "other": "The mask hides what comes later, and now other tokens come later. The mask alone reveals order.",
+    "other": "The mask hides what comes later, and now other tokens come later. Even without positions, the mask "
+    "reveals order.",
 }
 OTHER_WAY = "It is the other way round. {why}"
 
@@ -437,7 +437,7 @@ def answer_twice(case, prompt):
     kind = {"no positions": "none", "sinusoidal positions": "sinusoidal"}[render(prompt.arguments["positions"])]
     output = run(case, x_of(case), kind, False)[1]
     same = np.abs(output[one] - output[other]).max() < 1e-3
-    judge = by_text({"It has the same numbers.": same, "It has other numbers.": not same})
+    judge = by_text({"Its numbers are the same.": same, "Its numbers differ.": not same})
     return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., OTHER_WAY: ..., JUDGE: judge}
 
 
@@ -454,9 +454,9 @@ def answer_shuffled(case, prompt):
     stays = np.abs(after - before).max() < 1e-3
     judge = by_text(
         {
-            "It has the same numbers.": same,
-            "It has other numbers.": not same,
-            "The whole output stays as it is, row by row.": stays,
+            "Its numbers are the same.": same,
+            "Its numbers differ.": not same,
+            "No row of the output changes.": stays,
         }
     )
     return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ..., still: ..., JUDGE: judge}
@@ -466,15 +466,15 @@ def answer_wave(case, prompt):
     position, feature = prompt.arguments["position"], prompt.arguments["feature"]
     assert prompt.arguments["token"].position == position
     right = waves(len(x_of(case)) + 1, max(2, x_of(case).shape[1]))
-    first = "The first feature is the sine of the position, which counts as an angle in radians."
-    second = "The second feature is the cosine of the position, which counts as an angle in radians."
+    first = "The first feature is the sine of the position, taken as an angle in radians."
+    second = "The second feature is the cosine of the position, taken as an angle in radians."
     return {
         (first, second)[feature - 1]: right[position, feature - 1],
         "Sines come first: feature 1 is a sine, feature 2 a cosine.": right[position, 2 - feature],
-        "A count would grow without end and drown the vectors. What is added is a wave.": position,
-        "That counts from 1; the first position is 0.": right[position + 1, feature - 1],
-        "That has the sign turned round: waves are added as they are.": -right[position, feature - 1],
-        "That takes the position for degrees. It is in radians.": [np.sin, np.cos][feature - 1](np.pi * position / 180),
+        "A count would grow without limit and drown out the vectors. A wave does not.": position,
+        "Positions are counted from 0 here, not from 1.": right[position + 1, feature - 1],
+        "That has the wrong sign: the wave is added, not subtracted.": -right[position, feature - 1],
+        "The position is an angle in radians, not in degrees.": [np.sin, np.cos][feature - 1](np.pi * position / 180),
     }
 
 
@@ -484,13 +484,13 @@ ORACLE |= {
         lambda case: len(x_of(case)) == 1
     ),
     "The output rows are permuted in the same way, to the last digit.": holds(lambda case: residual(case) < 1e-4),
-    "With these tokens and this order, nothing shows.": holds(
+    "With these tokens and this order, no difference shows.": holds(
         lambda case: residual(case) < 1e-4 and (case.choices.causal or case.choices.kind != "none")
     ),
     "This head does not know the order.": holds(
         lambda case: residual(case) < 1e-4 and case.choices.kind == "none" and not case.choices.causal
     ),
-    "No positions are given: the causal mask alone reveals the order.": holds(
+    "No positions are given: only the causal mask reveals the order.": holds(
         lambda case: residual(case) > 1e-9 > residual(case, causal=False) and case.choices.kind == "none"
     ),
 }
@@ -527,14 +527,14 @@ def test_what_the_permutation_did_is_said():
     assert "one order" in notice((0,), "one")
     assert "sentence's own order" in notice((0, 1, 2))
     assert notice().endswith("This head does not know the order.")
-    assert "the causal mask alone reveals the order" in notice(causal=True)
+    assert "only the causal mask reveals the order" in notice(causal=True)
     assert notice(causal=True, kind="rotary").endswith("positions and the mask stayed where they were.")
     assert notice(kind="learned").endswith("but the positions stayed where they were.")
 
 
 def test_equal_tokens_do_not_prove_that_a_mask_knows_no_order():
     said = notice((1, 0), "no no", causal=True)
-    assert said.endswith("With these tokens and this order, nothing shows.")
+    assert said.endswith("With these tokens and this order, no difference shows.")
     assert "does not know" not in said
 
 

@@ -112,7 +112,7 @@ ORACLE = EDITS_ORACLE | {
     "the key of {one} give {back}.": mirrored,
     "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,
     "X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.": holds(symmetric),
-    "A single token is compared with itself alone, so each matrix is one number.": holds(
+    "A single token is compared only with itself, so each matrix is one number.": holds(
         lambda case: (
             len(case.example.tokens) == 1 and all(m.values.numel() == 1 for m in case.screen.figures[0].matrices)
         )
@@ -142,7 +142,7 @@ def answer_shape(case, prompt):
     return {
         "Each token keeps its row; its features are mixed into new ones.": {"rows": n, "columns": d_k},
         "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": {"rows": n, "columns": d},
-        "That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows.": {"rows": d_k, "columns": n},
+        "That is Q transposed. In Q, tokens are rows.": {"rows": d_k, "columns": n},
         "That is W_q itself. Q has a row for each token.": {"rows": d, "columns": d_k},
     }
 
@@ -247,7 +247,7 @@ def test_what_follows_from_an_edit_is_counted():
         "Nothing changes in Q, K, the scores, the scaled scores, the masked scores and the weights. In V, for example,"
     )
     assert remarks() == ""
-    assert remarks(Edit("W_q", 0, 3, 9.0), n_heads=2) == "What was changed by hand changes nothing in this head."
+    assert remarks(Edit("W_q", 0, 3, 9.0), n_heads=2) == "The changes made by hand change nothing in this head."
 
 
 def test_the_marks_are_the_true_differences():

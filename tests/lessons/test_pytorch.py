@@ -276,8 +276,8 @@ ANEW = (
     "{n}\u00a0×\u00a0{d_model}, like ours. By how much do the two outputs differ?"
 )
 PACKED = (
-    "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores one. With "
-    "{d_model} features of a token, what is its shape?"
+    "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores "
+    "its weights. With {d_model} features per token, what is its shape?"
 )
 
 
@@ -323,8 +323,8 @@ def shapes_in_a_batch(case, sentence):
 
 
 ORACLE = {
-    "Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and weights "
-    "{weights}. Unless it is told batch_first=True, the sentences are the second axis of input and output; of the "
+    "Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and "
+    "weights {weights}. Without batch_first=True, sentences are the second axis of input and output; in the "
     "weights they are always the first.": shapes_in_a_batch,
     "nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which is given "
     "queries, keys and values, computes them.": why_it_cannot,
@@ -342,15 +342,15 @@ ORACLE = {
     "{parameter}, rows {first} to {last}, transposed": rows_of_a_projection,
     "{parameter}, transposed": lambda case, sentence: {"parameter": "out_proj.weight"},
     "average of {count}": lambda case, sentence: {"count": trace_of(case).module.n_heads},
-    "Head by head, {query} puts the weights {weights} on itself.": head_by_head,
-    "Head by head, {query} puts the weights {weights} on {key}.": head_by_head,
-    "Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.": the_average,
+    "In its heads, {query} gives itself the weights {weights}.": head_by_head,
+    "In its heads, {query} gives {key} the weights {weights}.": head_by_head,
+    "By default, nn.MultiheadAttention reports only their average, {average}.": the_average,
     "Our weights differ from those of nn.MultiheadAttention by at most {difference}.": lambda case, sentence: {
         "difference": only_rounding(sentence.arguments["difference"])
     },
     "The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
     "scaled_dot_product_attention {kept}.": true_cell,
-    "Of the keys of {query} the first leaves {blocked} visible, the second {kept}.": left_visible,
+    "Of the keys of {query}, the first leaves {blocked} visible, the second {kept}.": left_visible,
     "{query} is blocked everywhere: {weights}; {output}.": blocked_everywhere,
     "Of {count} cases none differs by more than": lambda case, sentence: {"count": 300},
     "{count} random cases, with {tokens} to {more_tokens} tokens, {heads} to {more_heads} heads and {features} to "
@@ -394,7 +394,7 @@ def answer_module_mask(case, prompt):
     thoughts = {
         "True blocks a key": visible,
         "True keeps a key": sum(row),
-        "the mask waits for is_causal=True": len(row),
+        "the mask counts only with is_causal=True": len(row),
         "a token sees itself, and no more": 1,
         "one True in the row blocks all of it": 0,
     }
@@ -406,7 +406,7 @@ def answer_function_mask(case, prompt):
     thoughts = {
         "False blocks a key": sum(row),
         "True blocks a key": len(row) - sum(row),
-        "the mask waits for is_causal=True": len(row),
+        "the mask counts only with is_causal=True": len(row),
         "one False in the row blocks all of it": 0,
         "a token sees itself, and no more": 1,
     }

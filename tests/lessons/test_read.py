@@ -259,27 +259,27 @@ def after_layer(case, sentence):
 
 
 ORACLE = {
-    "Trained on ten novels and on generated stories, {steps} steps from seed {seed}: right on {share} of {count} next "
-    "tokens of novels that it had not read.": lambda case, sentence: {
+    "Trained on ten novels and on generated stories, {steps} steps from seed {seed}: in novels that it had not "
+    "read, it predicts {share} of {count} next tokens correctly.": lambda case, sentence: {
         "steps": int(KEPT["about"]["step"]),
         "seed": int(KEPT["about"]["seed"]),
         "share": KEPT["predictions"]["novels, second set"]["right"],
         "count": KEPT["predictions"]["novels, second set"]["n"],
     },
-    "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} queries "
-    "({texts}); spread evenly it would be {even}%.": about(False),
-    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); spread "
-    "evenly it would be {even}%.": about(True),
+    "This head ({head}) has earned no name. It comes closest to “{name}”: {weight} of its weight on {count} "
+    "queries ({texts}); spread evenly, it would be {even}%.": about(False),
+    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
+    "spread evenly, it would be {even}%.": about(True),
     "From {query} it looks most at {key}: {weight}.": looks_most,
     "From {query} it looks most at {keys}: {weight} each.": looks_most,
-    "From {query} it looks at {count} tokens alike: {weight} each.": lambda case, sentence: {
+    "From {query} it looks equally at {count} tokens: {weight} each.": lambda case, sentence: {
         "query": query_of(case),
         "count": sentence.arguments["count"],
         "weight": max(row_of(case)),
         "ranked": Ranked(row_of(case), largest(row_of(case), sentence.arguments["count"]), percent),
     },
     "On this text, {name}: {weight} over {count} query; spread evenly: {even}.": pattern_on_this_text,
-    "This text has nothing for “{name}”.": nothing_for_it,
+    "This text has no case of “{name}”.": nothing_for_it,
     "From {pronoun} it puts {hers} on {her} and {his} on {him}.": from_pronoun,
     "Before the names were swapped it was {hers} on {her} and {his} on {him}.": before_the_swap,
     "layer {layer}, head {head}": chosen,
@@ -297,9 +297,9 @@ ORACLE = {
             if pattern_of(with_head(case, layer, head))[1]
         ],
     },
-    "We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with the names in "
-    "both orders, none of its {heads} heads puts more than {difference} more on the name that agrees than on the "
-    "other. A name takes {needed}.": no_pronoun_head,
+    "We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with the "
+    "names in both orders, none of its {heads} heads puts more than {difference} more on the name that agrees "
+    "than on the other. A name requires {needed}.": no_pronoun_head,
     "After {query} it expects {token} most: {share}.": expects,
     "After {query} it gives {count} tokens the same: {share}.": expects_several,
     "Its mean surprise −ln p over the {count} token of this text is {whole}.": lambda case, sentence: {
@@ -310,7 +310,7 @@ ORACLE = {
     "Without {head} its mean surprise −ln p over this text stays {whole}.": lambda case, sentence: {
         name: value for name, value in costs(case, sentence).items() if name != "less"
     },
-    "Point at a word to see its arcs alone. Weights under {limit} are not drawn.": lambda case, sentence: {
+    "Point at a word to see only its arcs. Weights under {limit} are not drawn.": lambda case, sentence: {
         "limit": 0.05
     },
     "Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not drawn.": (
@@ -319,17 +319,17 @@ ORACLE = {
     "{token}: {share}": of_candidate,
     "{token} {share}": after_layer,
     "after layer {layer}": chosen,
-    "The last norm and the map to the vocabulary, applied to {query} after each layer; only what leaves the last one "
-    "was trained for them.": lambda case, sentence: {"query": query_of(case)},
+    "The last norm and the map to the vocabulary, applied to {query} after each layer; they were trained only "
+    "on the output of the last one.": lambda case, sentence: {"query": query_of(case)},
     "{weight} of its weight goes there.": lambda case, sentence: sentence_weight(case, sentence),
     "untrained heads, at most": lambda case, sentence: {},
-    "How each name was earned: the score of every head": holds(lambda case: rows_of_scores(case) == heads_in_order()),
+    "Where each name comes from: the score of every head": holds(lambda case: rows_of_scores(case) == heads_in_order()),
 }
 WEIGHTS_IN_REPLIES = (
-    "What followed it the first time: a head for induction would look there; here only {weight} goes there.",
-    "A head for the previous token would look there; here only {weight} goes there.",
-    "Many heads rest on the start; here only {weight} goes there.",
-    "The same token, the first time: only {weight} goes there.",
+    "That token followed it the first time. An induction head would look there; this one puts only {weight} there.",
+    "A previous-token head would look there; this one puts only {weight} there.",
+    "Many heads rest on the start; this one puts only {weight} there.",
+    "That is the same token in the first copy: only {weight} goes there.",
     "Only {weight} of its weight goes there.",
 )
 
@@ -359,17 +359,17 @@ def sentence_weight(case, sentence):
 
 ORACLE |= dict.fromkeys(WEIGHTS_IN_REPLIES, sentence_weight)
 ORACLE |= {
-    "Say the text twice. From {query}, the second time: which token does {head} look at most?": lambda case, sentence: {
+    "Repeat the text. From {query} in the second copy, which token does {head} look at most?": lambda case, sentence: {
         "head": called(case),
         "query": sentence.arguments["query"].position,
         "concept": True,
     },
-    "With all heads the mean surprise over this text is {whole}. What is it without {head}?": lambda case, sentence: {
+    "With all heads, the mean surprise over this text is {whole}. What is it without {head}?": lambda case, sentence: {
         "whole": surprise(case),
         "head": called(case),
     },
-    "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token that it "
-    "sees?": lambda case, sentence: {
+    "In a head that spreads its weight evenly, how much does {query}, token {place} of {total}, put on each "
+    "token that it sees?": lambda case, sentence: {
         "query": sentence.arguments["query"].position,
         "place": sentence.arguments["query"].position + 1,
         "total": len(read(case.choices).encoded.ids),
@@ -387,9 +387,9 @@ def strongest(case, prompt):
 def without_head(case, prompt):
     whole, less = surprise(case), surprise(case, off=True)
     return {
-        "All else goes on as before, less what this head adds to each token.": less,
-        "It would be the same only if nobody read what the head adds.": whole,
-        "That is as far on the other side: on this text the head does the opposite.": 2 * whole - less,
+        "Everything else runs as before, without what this head adds to each token.": less,
+        "It would be the same only if nothing used what the head adds.": whole,
+        "That is as far off in the other direction: on this text, the head does the opposite.": 2 * whole - less,
         "Heads do not share the work evenly: one may matter much, another little.": whole * 16 / 15,
         "That counts the head twice.": 2 * less - whole,
     }
@@ -398,21 +398,21 @@ def without_head(case, prompt):
 def spread(case, prompt):
     query, n = prompt.arguments["query"].position, len(read(case.choices).encoded.ids)
     return {
-        "It sees itself and all before it, and the weights sum to 1.": 1 / (query + 1),
+        "It sees itself and all tokens before it, and the weights sum to 1.": 1 / (query + 1),
         "The tokens after it are masked.": 1 / n,
         "No weight goes to what comes next.": 1 / (query + 2),
         "A token sees itself as well.": 1 / query if query else math.nan,
         "Weights are shared among the tokens of the text, not the vocabulary.": 1 / 4000,
-        "Each head spreads a weight of 1 of its own; heads do not share it.": 1 / read(case.choices).weights.shape[1],
-        "Together they get 1, not each.": 1.0,
+        "Each head has its own weight of 1 to spread; heads do not share it.": 1 / read(case.choices).weights.shape[1],
+        "All of them together get 1, not each of them.": 1.0,
     }
 
 
 ANSWERS = {
-    "Say the text twice. From {query}, the second time: which token does {head} look at most?": strongest,
-    "With all heads the mean surprise over this text is {whole}. What is it without {head}?": without_head,
-    "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token that it "
-    "sees?": spread,
+    "Repeat the text. From {query} in the second copy, which token does {head} look at most?": strongest,
+    "With all heads, the mean surprise over this text is {whole}. What is it without {head}?": without_head,
+    "In a head that spreads its weight evenly, how much does {query}, token {place} of {total}, put on each "
+    "token that it sees?": spread,
 }
 
 
@@ -461,7 +461,7 @@ def test_the_page_says_what_was_done_to_the_text():
     pieces = said["{words}: {count} word that it reads in pieces, a dot before each but the first."]
     assert pieces.count == len(pieces.arguments["words"].items) > 0
     assert all("".join(word.split("·")) in HAND.lower() for word in pieces.arguments["words"].items)
-    unknown = said["{count} character that it has never seen stands as {unknown}."]
+    unknown = said["{count} character that it has never seen is shown as {unknown}."]
     assert unknown.count == sum(HAND.count(character) for character in "<>*/☃")
     assert how_it_was_read(ReadChoices("the dog")) == ()
     cut = render(how_it_was_read(ReadChoices("the dog " * 40))[0])

@@ -116,7 +116,7 @@ def d_k_of(case, sentence):
     return {"d_k": case.attention.q.shape[1]}
 
 
-BY_TOKENS = "That is divided by √{n}, for the {n} tokens. They do not make a dot product longer."
+BY_TOKENS = "Do not divide by √{n}: the number of tokens does not change the size of a dot product."
 
 SCALED = "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is the scaled score?"
 EXACT_ROOT = "The score is divided by √{d_k} = {root}."
@@ -130,8 +130,8 @@ def root_of_d_k(case, sentence):
 
 ORACLE = {
     "largest weight of a row": lambda case, sentence: {"concept": True},
-    "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, and the "
-    "largest weight of a row is {largest} on average.": at_one_d_k(False),
+    "At d_k = 1 the division changes nothing, since √1 = 1: the scores have a standard deviation of {std}, and "
+    "the largest weight of a row is {largest} on average.": at_one_d_k(False),
     "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is {largest} on "
     "average.": at_one_d_k(False),
     "Divided by √{d_k}, they are {std} and {largest}.": at_one_d_k(True),
@@ -159,20 +159,20 @@ ORACLE = {
     SCALED: score_asked,
     EXACT_ROOT: root_of_d_k,
     EXACT_ROOT.replace("=", "≈"): root_of_d_k,
-    "That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.": lambda case, sentence: {
+    "Do not divide by √{d_model}: the dot product has {d_k} terms, not {d_model}.": lambda case, sentence: {
         "d_model": case.example.x.shape[1],
         "d_k": case.attention.q.shape[1],
     },
     BY_TOKENS: lambda case, sentence: {"n": len(case.example.tokens)},
     "That is what scores multiplied by √{d_k} give.": d_k_of,
-    "That is what scores divided by {d_k} give, not by its square root.": d_k_of,
-    "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
+    "That is what scores divided by {d_k} itself give, not by its square root.": d_k_of,
+    "With unscaled scores, the largest weight of {query} is {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": asked_largest,
     "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "
     "deviation of the scores q · k for d_k = {d_k}?": chosen,
     "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The division by √{d_k} makes the "
     "standard deviation 1 again.": chosen,
-    "That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.": chosen,
+    "That is the standard deviation after the division by √{d_k}: q · k itself is a sum of {d_k} products.": chosen,
 }
 
 
@@ -194,9 +194,9 @@ def answer_scaled(case, prompt):
     return {
         EXACT_ROOT if d_k in (1, 4, 9, 16) else EXACT_ROOT.replace("=", "≈"): score * d_k**-0.5,
         "That is the score before scaling: it still has to be divided.": score,
-        "That is divided by d_k. The standard deviation of the scores grows with √d_k only.": score / d_k,
-        "That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds.": score * d_k**0.5,
-        "That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.": score
+        "Divide by √d_k, not by d_k: the standard deviation of the scores grows only with √d_k.": score / d_k,
+        "Divide, do not multiply: scaling takes back what the sum of d_k products adds.": score * d_k**0.5,
+        "Do not divide by √{d_model}: the dot product has {d_k} terms, not {d_model}.": score
         * case.example.x.shape[1] ** -0.5,
         BY_TOKENS: score * len(case.example.tokens) ** -0.5,
     }
@@ -212,7 +212,9 @@ def answer_largest(case, prompt):
         "Equal shares need equal scores, and the division makes no two equal.": 1
         / int(case.attention.visible[query].sum()),
         "That is what scores multiplied by √{d_k} give.": weights_of(case, root)[query].max(),
-        "That is what scores divided by {d_k} give, not by its square root.": weights_of(case, root**-2)[query].max(),
+        "That is what scores divided by {d_k} itself give, not by its square root.": weights_of(case, root**-2)[
+            query
+        ].max(),
     }
 
 
@@ -221,10 +223,10 @@ def answer_deviation(case, prompt):
     return {
         "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The division by √{d_k} makes "
         "the standard deviation 1 again.": d_k**0.5,
-        "That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.": 1.0,
+        "That is the standard deviation after the division by √{d_k}: q · k itself is a sum of {d_k} products.": 1.0,
         "That is the variance. The standard deviation is its square root.": d_k,
         "That would be the mean of the products. A score is their sum.": d_k**-0.5,
-        "That takes 2 for the variance of a product. Variances of factors with mean 0 multiply, so it is 1.": (2 * d_k)
+        "Each product has variance 1, not 2: the variances of independent factors with mean 0 multiply.": (2 * d_k)
         ** 0.5,
     }
 
@@ -233,7 +235,7 @@ ORACLE |= {
     "A single token has a single score, and its weight is 1 whatever the score is divided by.": holds(
         lambda case: case.attention.scores.numel() == 1
     ),
-    "Here all scores are equal, so the weights are equal shares, with the division and without.": holds(
+    "Here all scores are equal, so the weights are equal shares, with or without the division.": holds(
         lambda case: all(
             np.ptp(weights[weights > 0]) < 1e-5 for scale in (1.0, 0.5) for weights in weights_of(case, scale)
         )
@@ -243,7 +245,7 @@ ORACLE |= {
 ANSWERS = {
     "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": answer_best,
     SCALED: answer_scaled,
-    "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
+    "With unscaled scores, the largest weight of {query} is {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": answer_largest,
     "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "
     "deviation of the scores q · k for d_k = {d_k}?": answer_deviation,

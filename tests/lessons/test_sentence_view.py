@@ -139,21 +139,22 @@ ORACLE = (
     OVERVIEW
     | OUTPUT
     | {
-        "{query} has nowhere else to look: all of its weight stays on {key}.": lone,
+        "{query} has nowhere else to look: all of its weight goes to {key}.": lone,
         "{query} can look only at itself, so all of its weight stays there.": lone,
-        "To read {query}, this head looks at {count} tokens alike: {share} of its weight goes to each.": all_alike,
-        "{query} looks at {keys} alike, {share} each.": all_alike,
-        "To read {query}, this head looks at {count} tokens nearly alike: between {low} and {high} of its weight goes "
-        "to each.": nearly_alike,
-        "{query} looks at {count} tokens nearly alike: each gets between {low} and {high} of its weight.": nearly_alike,
+        "To read {query}, this head looks equally at {count} tokens: {share} of its weight goes to each.": all_alike,
+        "{query} looks equally at {keys}, {share} each.": all_alike,
+        "To read {query}, this head looks almost equally at {count} tokens: between {low} and {high} of its "
+        "weight goes to each.": nearly_alike,
+        "{query} looks almost equally at {count} tokens: each gets between {low} and "
+        "{high} of its weight.": nearly_alike,
         "To read {query}, this head looks most at {keys}: {share} of its weight goes to each.": several_lead,
         "{query} puts most weight on {keys}, {share} each.": several_lead,
         "To read {query}, this head looks at {key}: {share} of its weight goes there.": leads,
         "To read {query}, this head looks most at {key}: {share} of its weight goes there.": leads,
-        "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.": next_to,
+        "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.": next_to,
         "{query} looks mostly at {key} ({share}), then at {others} ({next}).": next_to,
         "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
-        "After {updates} of {steps} updates: {right} of {count} new answers right.": how_good,
+        "After {updates} of {steps} updates, {right} of {count} new answers are right.": how_good,
     }
 )
 ANSWERS: dict = {}
@@ -170,8 +171,8 @@ def learnt(source="pronouns", query=None, **choices):
 def test_without_a_click_the_first_screen_says_what_the_head_does_and_how_well_it_was_measured_to():
     first = learnt()
     assert render(first.headline).startswith("To read “he”, this head looks at “boy”: over 99% of its weight")
-    assert "has learnt to find the word that the pronoun stands for: in 64 new sequences" in render_all(first.lead)
-    assert "64 of 64 new answers right" in render_all(first.lead)
+    assert "has learned to find the word that the pronoun stands for: in 64 new sequences" in render_all(first.lead)
+    assert "64 of 64 new answers are right" in render_all(first.lead)
 
 
 @pytest.mark.parametrize("seed", range(7))
@@ -179,7 +180,7 @@ def test_an_untrained_head_that_happens_to_have_its_largest_weight_right_is_not_
     untrained = learnt(updates=0, seed=seed)
     row = untrained.figures[0].moments[0].rows[-1]
     assert max(row.shares) < 0.19, "even would be 0.143"
-    assert "tokens alike" in (said := render(untrained.headline)) or "nearly alike" in said
+    assert "equally at" in render(untrained.headline)
     assert row.leads == ()
     assert "Untrained" in render_all(untrained.lead)
 

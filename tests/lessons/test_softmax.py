@@ -140,7 +140,7 @@ COLUMN = (
 )
 CHANGE = "{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this weight?"
 GROWN = "To {after}: all differences grow, so keys with less weight lose and this one gains."
-AGAIN = "It is {before} again: every exp is multiplied by e^{number}, and so is their sum."
+AGAIN = "It stays {before}: every exp is multiplied by e^{number}, and so is their sum."
 
 
 def concept(case, sentence):
@@ -155,14 +155,14 @@ ORACLE = {
     "{key}: score {score}, e to the difference {power}, weight {weight}": portion,
     "if all + {number}": lambda case, sentence: {"number": SHIFT},
     "if all × {number}": lambda case, sentence: {"number": FACTOR},
-    "{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.": lambda case, s: (
+    "{query} may look at only one key, so its weight is 1 at every temperature, whatever the score.": lambda case, s: (
         {"query": case.choices.query} if visible_weights(case).tolist() == [1.0] else {}
     ),
     "At temperature {temperature}, every weight is {share}.": every_weight,
     "At temperature {temperature}, the largest weight, {share}, goes to {keys}.": largest,
     "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.": entropy,
-    "Add {shift} to every score and each weight stays: softmax sees only differences.": added,
-    "Multiply every score by {times} and here the weights stay, too.": not_multiplied,
+    "Add {shift} to every score and no weight changes: softmax sees only differences.": added,
+    "Multiply every score by {times} and these weights do not change either.": not_multiplied,
     "Multiply every score by {times} and no weight changes by more than {change}.": hardly_multiplied,
     "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.": multiplied,
     MOST: concept,
@@ -210,7 +210,7 @@ def answer_cell(case, prompt):
         "That is what {key} puts on {query}. Rows are queries, columns keys.": weights_of(case)[key, query],
         "That is the weight without scaling. The scores are divided by √d_k first.": other,
         "That is the weight with scaling, which is off here.": other,
-        "That forgets the mask: hidden keys get no weight.": weights_of(case, causal=False)[query, key],
+        "The mask hides some keys, and hidden keys get no weight.": weights_of(case, causal=False)[query, key],
         "That is its part of the sum of the scores. Softmax takes exp of each score first.": float(
             case.attention.masked[query, key] / scores.sum()
         ),
@@ -223,7 +223,7 @@ def answer_doubled(case, prompt):
     now, then, halved = (weights_of(case, times=times)[query, key] for times in (1, 2, 0.5))
     return {
         "Softmax sees differences between scores, and all of them have doubled.": then,
-        "The differences between the scores have doubled, so the weights do not stay.": now,
+        "The differences between the scores have doubled, so the weights change.": now,
         "If all weights doubled, the row would sum to 2.": 2 * now,
         "That is what halved scores give: differences shrink, and the row becomes flatter.": halved,
     }
@@ -232,10 +232,10 @@ def answer_doubled(case, prompt):
 def answer_column(case, prompt):
     column = weights_of(case)[:, prompt.arguments["key"].position]
     return {
-        "What a key gets from all queries together has no fixed sum.": column.sum(),
-        "Rows sum to 1: each query shares out one whole. What a key gets need not.": 1.0,
+        "The weights that a key gets from all queries have no fixed sum.": column.sum(),
+        "Rows sum to 1, since each query shares out one whole. Columns need not.": 1.0,
         "That is the average of the column, not its sum.": column.mean(),
-        "That is one weight alone. Add up the whole column.": column.max(),
+        "That is only one weight. Add up the whole column.": column.max(),
         "That would need every token to put all its weight on this key.": len(column),
     }
 
@@ -248,21 +248,21 @@ def answer_change(case, prompt):
     after = weights_of(case, **{"times" if multiplied else "plus": number})[query]
     grown = after[key] - before[key]
     judge = by_text(
-        {"It stays as it is.": abs(grown) < AS_GOOD, "It grows.": grown > AS_GOOD, "It shrinks.": grown < -AS_GOOD}
+        {"It does not change.": abs(grown) < AS_GOOD, "It grows.": grown > AS_GOOD, "It shrinks.": grown < -AS_GOOD}
     )
     if multiplied:
         assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
         return dict.fromkeys(
             (
                 GROWN,
-                "That is so when a constant is added. Multiplied scores have larger differences.",
+                "That is true when a constant is added. Multiplied scores have larger differences.",
                 "The row would become flatter if the scores were divided.",
             )
         ) | {JUDGE: judge}
     return dict.fromkeys(
         (
             AGAIN,
-            "All the exps grow by the same factor, and their sum with them: the weight stays.",
+            "All the exps grow by the same factor, and so does their sum: the weight does not change.",
             "Softmax sees the differences between scores, and these have not changed.",
         )
     ) | {JUDGE: judge}
@@ -291,7 +291,7 @@ def test_all_that_is_said_is_about_the_temperature_that_is_shown():
 
 
 def test_one_key_needs_no_entropy_and_no_zeros_are_said_to_be_changes():
-    assert said(0) == "“Your” may look at one key only, so its weight is 1 at every temperature, whatever the score."
+    assert said(0) == "“Your” may look at only one key, so its weight is 1 at every temperature, whatever the score."
     for text in ("no no no", "one two three"):
         assert "0.000" not in said(source="sentence", text=text, causal=False)
 
@@ -307,7 +307,7 @@ def test_what_rounding_does_to_very_large_scores_is_told():
         RowSoftmax((0, 1, 2), s, s - s.max(), (s - s.max()).exp(), (s - s.max()).softmax(dim=-1))
         for s in (scores, scores + 5 + torch.tensor([0.0, 8.0, 0.0]), scores * 2)
     ]
-    assert "by rounding alone" in render(notice_changes(example, *rows)[0])
+    assert "only by rounding" in render(notice_changes(example, *rows)[0])
 
 
 def test_entropy_of_even_and_of_certain_rows():

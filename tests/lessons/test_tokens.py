@@ -99,7 +99,7 @@ AGAIN = (
     "sentence. Which row does X get?"
 )
 
-SAME_ROW = "A row is looked up by the token alone; its position is not in it. Both rows start with {first}."
+SAME_ROW = "A row is looked up by its token; the position is not in it. Both rows start with {first}."
 SAME_AGAIN = "The same token, so the same row again: it starts with {number}."
 OTHER_ROW = (
     "Different tokens have different ids, and so different rows of the table: one starts with {first}, the other with "
@@ -117,7 +117,7 @@ ORACLE = {
     "{count} token becomes a row of {numbers}.": rows_and_numbers,
     "{count} number": counted,
     "{count} token": counted,
-    "{tokens} are the same token, so they fetch the same row.": same_token,
+    "{tokens} are the same token, so they get the same row.": same_token,
     "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean of "
     "the others), the unknown word gets that row.": unknown,
     REFUSES: refusal,
@@ -141,15 +141,15 @@ def answer_shape(case, prompt):
     return {
         "A row for each token, a column for each feature.": {"rows": n, "columns": d},
         "That is X transposed. Tokens are rows, features are columns.": {"rows": d, "columns": n},
-        "That counts different tokens. A token that comes twice has two rows in X.": {
+        "X has a row for every token: one that appears twice has two rows.": {
             "rows": different,
             "columns": d,
         },
-        "That has a number for each pair of tokens, as scores do. X has one for each feature.": {
+        "Scores have a number for each pair of tokens. X has one for each feature of a token.": {
             "rows": n,
             "columns": n,
         },
-        "One row for all tokens would mix them up. Each token keeps a row of its own.": {"rows": 1, "columns": d},
+        "One row for all tokens would mix them up. Each token keeps its own row.": {"rows": 1, "columns": d},
     }
 
 
@@ -171,15 +171,15 @@ def answer_two(case, prompt):
         return dict.fromkeys(
             (
                 SAME_ROW,
-                "The same token has the same row wherever it stands. Positions come in only if added.",
+                "The same token has the same row wherever it is. Positions come in only if added.",
                 "Nothing is added up on the way: a row is looked up, not counted.",
             )
         ) | {JUDGE: judge}
     return dict.fromkeys(
         (
             OTHER_ROW,
-            "Only the same token fetches the same row. These two are different tokens.",
-            "No number of a row says the position, and each of these is from a row of its own.",
+            "Only the same token gets the same row. These two are different tokens.",
+            "No number in a row tells the position, and these tokens have different rows.",
         )
     ) | {JUDGE: judge}
 
@@ -205,9 +205,9 @@ def answer_swap(case, prompt):
     )
     return {
         "The vectors move with their tokens, and no number in them changes.": rows,
-        "Order is not built into the vectors: a token has its vector wherever it stands.": rows,
+        "Order is not built into the vectors: a token has the same vector wherever it is.": rows,
         "Columns are features, and every token has all of them. Tokens are rows.": rows,
-        "The rows of X stand in the order of the sentence, so two of them move.": None,
+        "The rows of X are in the order of the sentence, so two of them move.": None,
         JUDGE: judge,
     }
 
@@ -216,16 +216,16 @@ def answer_again(case, prompt):
     position = prompt.arguments["token"].position
     return {
         SAME_AGAIN: position,
-        "A row depends on the token alone. The same token has the same row at every position.": None,
-        "X has a row for each position in the sentence, also where a token repeats.": None,
+        "A row depends only on the token. The same token has the same row at every position.": None,
+        "X has a row for each position in the sentence, even where a token repeats.": None,
         JUDGE: by_text(
             {
-                "The row that {token} has already.": all(
+                "The row that {token} already has.": all(
                     torch.equal(rows_of(case)[position], row)
                     for row, token in zip(rows_of(case), case.example.tokens, strict=True)
                     if token == case.example.tokens[position]
                 ),
-                "A row with numbers of its own.": False,
+                "A row with its own numbers.": False,
                 "No row at all.": False,
             }
         ),
@@ -236,7 +236,7 @@ ORACLE |= {
     "No token repeats, so every row is different.": holds(
         lambda case: len({*case.example.tokens}) == len({*map(tuple, rows_of(case).tolist())}) == len(rows_of(case))
     ),
-    "No token repeats, so each has a row of its own.": holds(
+    "No token repeats, so each has its own row.": holds(
         lambda case: len({*case.example.tokens}) == len(case.example.tokens)
     ),
     "The table knows every one of these words: each gets its row.": holds(
@@ -254,7 +254,7 @@ def said(words="dog", **choices):
 def test_all_words_that_repeat_are_named():
     assert said(source="sentence", text="the cat the dog cat the")[0] == (
         "6 tokens become 6 rows of 4 numbers each. “the” (1), “the” (3) and “the” (6) are the same token, so they "
-        "fetch the same row. “cat” (2) and “cat” (5) are the same token, so they fetch the same row."
+        "get the same row. “cat” (2) and “cat” (5) are the same token, so they get the same row."
     )
     assert said(source="sentence", text="one", d_model=1)[0] == "1 token becomes a row of 1 number."
 

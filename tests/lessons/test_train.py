@@ -213,10 +213,10 @@ def losses_between(case, sentence):
     named = {render(baseline_name(b)): b.loss for b in task.baselines()}
     level = named[render(said["baseline"])]
     words_ = sentence.template
-    if "as good as {baseline}." in words_:
+    if "as at the level" in words_:
         assert abs(loss - level) <= 0.005
     else:
-        assert (loss > level) if "worse than {baseline}" in words_ else (loss < level)
+        assert (loss > level) if "above the level" in words_ else (loss < level)
     if "the limit" in words_:
         assert all(loss < other for other in named.values())
     expected = {"loss": loss, "baseline": ...}
@@ -272,7 +272,7 @@ def role_weight(case, sentence):
 def verdict_again(case, sentence):
     task, evaluation = case.choices.settings.task, last(case)
     assert evaluation.learnt == task.learnt(evaluation.accuracy, evaluation.best_role_weights)
-    assert evaluation.learnt == ("has learnt" in sentence.template)
+    assert evaluation.learnt == ("has learned" in sentence.template)
     return {"enough": task.enough_right}
 
 
@@ -372,7 +372,8 @@ def less_again(case, sentence):
     model.layers[head["layer"] - 1].attention.W_o[first : first + d_head] = 0
     less = evaluate(settings.task, model, batch)
     right = (less.accuracy, whole.accuracy)
-    as_many = read_alike(right, percent) if "as many" in sentence.template else some_may_differ(right, percent)
+    alike = any(said in sentence.template for said in ("as many", "as before"))
+    as_many = read_alike(right, percent) if alike else some_may_differ(right, percent)
     assert as_many or len(sentence.arguments) == 2
     found = {"head": ..., "loss": less.loss, "whole": whole.loss, "left": less.accuracy, "right": whole.accuracy}
     return {name: found[name] for name in sentence.arguments}
@@ -448,7 +449,7 @@ ORACLE = {
     ),
     "The model trains on {count} window of the text.": windows_again,
     "The model trains on {count} windows of the text.": windows_again,
-    "The first {shown} stand here.": windows_again,
+    "The first {shown} are shown here.": windows_again,
     "The model learns to give X back. After {count} update its output differs from X by at most {most}; the mean "
     "squared difference is {loss}.": copies_again,
     "The model learns to give X back. After {count} updates its output differs from X by at most {most}; the mean "
@@ -458,57 +459,61 @@ ORACLE = {
     "After {count} updates it writes: {sample}": written_again,
     "After {count} update {share} of these answers are right: {answers}": answers_of_moment,
     "After {count} updates {share} of these answers are right: {answers}": answers_of_moment,
-    "Of the weight of these rows the sinks of the heads collect {share}, on average.": collected_again,
-    "Strongest attention where there is a choice: {pair}, {weight}.": one_strongest,
-    "Strongest attention where there is a choice, {weight} each: {pairs}.": several_strongest,
-    "Strongest attention where there is a choice: {weight}, in {count} cells alike.": many_strongest,
+    "On average, the sinks of the heads collect {share} of the weight of these rows.": collected_again,
+    "Largest weight where there is a choice: {pair}, {weight}.": one_strongest,
+    "Largest weights where there is a choice, {weight} each: {pairs}.": several_strongest,
+    "Largest weight where there is a choice: {weight}, in {count} cells.": many_strongest,
     "{query} to {key} ({head})": chosen,
     "layer {layer}, head {head}": chosen,
-    "guessing uniformly among {among}": chosen,
+    "guessing evenly among {among}": chosen,
     "knowing {known} of the {all} letters": chosen,
     "{baseline}: {loss}": baseline_level,
-    "The loss is {loss}: as good as {baseline}.": losses_between,
-    "The loss is {loss}: worse than {baseline} ({level}).": losses_between,
-    "The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.": losses_between,
-    "The loss is {loss}: better than {baseline} ({level}), the limit on average. This batch was easy.": losses_between,
-    "The loss is {loss}: better than {baseline} ({level}), not yet as good as {goal} ({aim}).": losses_between,
+    "The loss is {loss}, as at the level “{baseline}”.": losses_between,
+    "The loss is {loss}: above the level “{baseline}” ({level}).": losses_between,
+    "The loss is {loss}: below the level “{baseline}” ({level}), the limit for a model that sees only what "
+    "came before.": losses_between,
+    "The loss is {loss}: below the level “{baseline}” ({level}), the limit on average. This "
+    "batch was easy.": losses_between,
+    "The loss is {loss}: below the level “{baseline}” ({level}), not yet down to “{goal}” ({aim}).": losses_between,
     "Right answers {where}: {share}.": accuracy_again,
     "on {count} sequences it never trains on": lambda case, sentence: {
         "count": len(held_out_batch(case.choices.settings).inputs)
     },
-    "on {count} window of the part kept apart, which stands nowhere in the rest": windows_kept_apart,
+    "on {count} window of the held-out part, which occurs nowhere in the rest": windows_kept_apart,
     "Job: to {role}. Best at it: {heads}, with {weight} of the weight (enough: {enough}).": role_weight,
     "To {role}: {heads} with {weight} of the weight.": role_weight,
-    "It has learnt the task, for which {enough} is enough.": verdict_again,
-    "It has not learnt the task yet: that takes {enough}, and heads that attend where they should.": verdict_again,
-    "It has not learnt the task yet: that takes {enough}.": verdict_again,
-    "With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.": leak_again,
-    "With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the answer.": leak_again,
-    "With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead "
-    "gains it little.": leak_again,
+    "It has learned the task: that takes {enough}.": verdict_again,
+    "It has not learned the task yet: that takes {enough}, and heads that attend where they should.": verdict_again,
+    "It has not learned the task yet: that takes {enough}.": verdict_again,
+    "With the later letters given, the loss is {seeing}; with them hidden, {hidden}. No head puts weight on "
+    "the letter to be predicted.": leak_again,
+    "With the later letters given, the loss is {seeing}; with them hidden, {hidden}: the model reads the "
+    "answer.": leak_again,
+    "With the later letters given, the loss is {seeing}; with them hidden, {hidden}: looking ahead gains it "
+    "little.": leak_again,
     **dict.fromkeys(
         (
-            "With every head ablated {left} of the answers are right, as many as with them.",
-            "With every head ablated {left} of the answers are right ({whole} with them).",
-            "With every head ablated {left} of the answers are still right ({whole} with them): this takes little "
-            "attention.",
+            "With every head ablated, {left} of the answers are right, as many as with them.",
+            "With every head ablated, {left} of the answers are right ({whole} with them).",
+            "With every head ablated, {left} of the answers are still right ({whole} with them): this task "
+            "needs little attention.",
         ),
         headless_again,
     ),
     "{label} ({heads})": lambda case, sentence: {"label": ..., "heads": [...] * len(sentence.arguments["heads"].items)},
     "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.": formed_again,
-    "There before any training: {which}.": formed_again,
+    "Present before any training: {which}.": formed_again,
     "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.": missing_again,
     "After {count} update, with {formed} formed, {share} of these answers are right: "
     "{answers}": lambda case, sentence: answers_of_moment(case, sentence) | {"formed": formed_at(case)},
     "without {head}: {loss}": less_again,
-    "Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
-    "right, {left}.": less_again,
+    "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are right, as "
+    "before.": less_again,
     "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are right instead of "
     "{right}.": less_again,
     "The loss is {loss}. The levels are for models that see only what came before.": ahead_of_no_level,
     "{heads} puts {weight} of its weight on the very letter that is to be predicted.": weight_ahead,
-    "A text gives no head a job of its own, so no moment is marked.": holds(no_moment_is_marked),
+    "A text gives heads no fixed job, so no moment is marked.": holds(no_moment_is_marked),
     "This model may look ahead, so it can read the next letter instead of predicting it.": holds(next_is_in_sight),
 }
 
@@ -516,7 +521,7 @@ ORACLE = {
 # Questions: about settings alone.
 
 
-HERE = "The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be handed on."
+HERE = "The answer at {query} is “{answer}”, and it is here, at position {position}: its value can be passed on."
 
 
 def where_again(case, prompt):
@@ -551,7 +556,7 @@ def weights_counted(case, prompt):
     assert (model.n_layers, model.n_heads) == tuple(prompt.arguments[name].count for name in ("layers", "heads"))
     return {
         "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": numbers_in(model),
-        "So many are in the layers; what stands around them is trained, too.": ...,
+        "That is the number in the layers; everything around them is trained too.": ...,
         "The tables of vectors are trained as well.": ...,
         "A projection has a number for each pair of features.": ...,
         "The layers are counted twice.": ...,
@@ -581,10 +586,10 @@ def numbers_in(model):
 
 
 ANSWERS = {
-    "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task carries it "
-    "there. On which token does the row of {query} put its weight?": where_again,
-    "A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The loss is "
-    "the mean of −ln(probability of the right answer), in nats.": guess_again,
+    "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learned this task "
+    "carries it there. On which token does the row of {query} put its weight?": where_again,
+    "A model chooses among {size} tokens. If it gave each token the same probability, what would its loss be? "
+    "The loss is the mean of −ln(probability of the right answer), in nats.": guess_again,
     "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
     "change?": weights_counted,
 }
@@ -606,7 +611,7 @@ def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     head = (model.n_layers - 1, model.n_heads - 1)
     less = without_head(history.settings, [history.snapshot], head) if name in ("last", "recall", "vectors") else None
     screen = train_screen(history, moments, still=name != "copy", less=less)
-    ahead = [sentence for sentence in screen.remarks if "the future in sight" in sentence.template]
+    ahead = [sentence for sentence in screen.remarks if "later letters given" in sentence.template]
     assert bool(ahead) == (task.key in ("noise", "characters") and not model.causal)
     assert any("every head ablated" in sentence.template for sentence in screen.remarks) == (
         name != "copy" and history.snapshot.step > 0
@@ -654,12 +659,12 @@ def test_a_model_that_looks_ahead_is_not_praised_for_it():
     settings = recommended(BANANA, causal=False)
     for loss in (0.001, 0.3, 1.2, 5.0):
         said = render_all(loss_sentences(settings, loss))
-        assert "easy" not in said and "better than" not in said and "as good as" not in said
+        assert "easy" not in said and "not yet down to" not in said and "as at the level" not in said
         assert said.endswith("This model may look ahead, so it can read the next letter instead of predicting it.")
     perfect = Evaluation(400, 0.001, 1.0, no_roles(1, 4), True)
     judged = [render(sentence) for sentence in success_sentences(settings, perfect)]
-    assert judged[-1] == "It may look ahead: what it gets right may be read, not predicted."
-    assert render(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learnt the task")
+    assert judged[-1] == "It may look ahead: its right answers may be read off, not predicted."
+    assert render(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learned the task")
     assert "look ahead" not in render_all(loss_sentences(recommended(BANANA), 0.001))
 
 
@@ -671,9 +676,9 @@ def test_what_a_text_is_evaluated_on_is_said_as_it_is():
         apart = [text[i : i + 4] for i in range(task.n_trained, len(text) - 4)]
         assert sum(window not in trained for window in apart) == count
         said = render(evaluated_on(task))
-        assert said.startswith(f"on {count} windows of the part kept apart" if count else "on the text it learns")
+        assert said.startswith(f"on {count} windows of the held-out part" if count else "on the text it learns")
     twice = CharacterTask("abcde" * 8, 4, held_out_share=0.25)
-    assert render(evaluated_on(twice)).endswith("for every window of the part kept apart stands in the rest, too")
+    assert render(evaluated_on(twice)).endswith("since every window of the held-out part also occurs in the rest")
 
 
 def test_induction_says_where_the_first_layer_is_judged():
@@ -721,12 +726,12 @@ def test_below_the_film_of_a_text_stand_its_windows_as_the_notebook_cuts_them():
     text = "hello world"
     pairs = [(text[i : i + 8], text[i + 1 : i + 9]) for i in range(len(text) - 8)]
     assert [row[1:] for row in table.cells] == [tuple(part.replace(" ", "␣") for part in pair) for pair in pairs]
-    assert "3 windows of the text" in render_all(table.notice) and "stand here" not in render_all(table.notice)
+    assert "3 windows of the text" in render_all(table.notice) and "are shown here" not in render_all(table.notice)
     long = trained(recommended(CharacterTask(HARBOUR, 16, 0.25), 0, steps=2))
     *_, table = train_screen(long, [observed(long)]).figures
     assert [row[0] for row in table.cells] == [1, 2, 3, 4, 5, 6]
     assert table.cells[5][1:] == (visible_text(HARBOUR[5:21]), visible_text(HARBOUR[6:22]))
-    assert render_all(table.notice).endswith("The first 6 stand here.")
+    assert render_all(table.notice).endswith("The first 6 are shown here.")
 
 
 @pytest.mark.parametrize("updates", [0, 1, 21])
@@ -813,7 +818,7 @@ def test_two_runs_are_compared_by_their_last_evaluations():
     assert "(after 21 updates)" in said
     assert "look ahead" not in said
     empty = dataclasses.replace(runs[0], evaluations=())
-    assert render_all(comparison_sentences(empty, runs[1])) == "Nothing was evaluated yet."
+    assert render_all(comparison_sentences(empty, runs[1])) == "Nothing has been evaluated yet."
 
 
 def test_two_runs_of_which_one_may_look_ahead_are_compared_with_the_future_hidden():
@@ -823,14 +828,14 @@ def test_two_runs_of_which_one_may_look_ahead_are_compared_with_the_future_hidde
     for name, history in zip(("one", "other"), runs, strict=True):
         _, hidden = losses_seeing_and_hidden(Case(None, 0, history, None))
         assert sentence.arguments[name].value == pytest.approx(hidden, abs=1e-3)
-    assert not any("learnt" in s.template for s in comparison_sentences(*runs)), "the answers say nothing about that"
+    assert not any("learned" in s.template for s in comparison_sentences(*runs)), "the answers say nothing about that"
     assert sentence.arguments["other"].value > sentence.arguments["one"].value, "who reads has not learnt to predict"
     swapped = next(s for s in comparison_sentences(*reversed(runs)) if "look ahead" in s.template)
     assert swapped.template.startswith("Only the first run")
     both = next(s for s in comparison_sentences(runs[1], runs[1]) if "look ahead" in s.template)
     assert both.template.startswith("Both may look ahead")
     other = next(s for s in comparison_sentences(runs[1], run_of("copy", 41)) if "look ahead" in s.template)
-    assert render(other).endswith("they say little about what it has learnt.")
+    assert render(other).endswith("they say little about what it has learned.")
 
 
 def test_hello_world_takes_little_attention_and_reversing_takes_all():
@@ -838,7 +843,9 @@ def test_hello_world_takes_little_attention_and_reversing_takes_all():
     for seed in (0, 3):
         hello = trained(recommended(CharacterTask("hello world"), seed, steps=100))
         said = without_heads(hello.settings, hello.snapshot)
-        assert said.template.endswith("this takes little attention.") and 0.75 < said.arguments["left"].value < 0.95
+        assert (
+            said.template.endswith("this task needs little attention.") and 0.75 < said.arguments["left"].value < 0.95
+        )
     reverse = trained(recommended(TASKS["reverse"], 0, steps=100))
     assert without_heads(reverse.settings, reverse.snapshot).arguments["left"].value < 0.25
 
@@ -850,10 +857,10 @@ def test_two_ways_to_the_gradients_are_told_to_give_the_same_losses():
     assert sentence.arguments["updates"] == 13
     assert sentence.arguments["gap"].value == pytest.approx(max(gaps), abs=1e-9)
     assert 0 < max(gaps) < 1e-5, "two ways of rounding, and no more"
-    assert "Only the way to the gradients differs" not in render_all(comparison_sentences(by_hand, by_hand))
+    assert "Only the way gradients are computed differs" not in render_all(comparison_sentences(by_hand, by_hand))
 
 
 def test_a_leak_that_no_head_has_is_said_to_be_none():
     history = run_of("noise", causal=True)
     said = render_all(leak_sentences(measure_future_leak(history.settings, history.snapshot)))
-    assert said.endswith("No head can look ahead.")
+    assert said.endswith("No head puts weight on the letter to be predicted.")

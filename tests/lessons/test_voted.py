@@ -43,7 +43,7 @@ def test_all_that_is_said_of_a_vote(cards, seed):
         assert said.arguments["most"] == max(votes) and (" were " in said.template) == (len(most) > 1)
     told = render(flow(a_question(cards), moved, explained=True).notice[0])
     changed = [pair for pair in cast if pair[0] != pair[1]]
-    assert told.startswith(f"Of {len(cast)} who voted twice, {len(changed)} changed the answer.")
+    assert told.startswith(f"Of {len(cast)} who voted twice, {len(changed)} changed their answer.")
     if changed:
         found, lost = (sum(pair[side] == 1 for pair in changed) for side in (1, 0))
         assert told.endswith(f"{found} of them found the right one, {lost} left it.")

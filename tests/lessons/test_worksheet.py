@@ -70,7 +70,9 @@ def test_a_code_with_one_wrong_character_is_none():
     "typed", ["?", "ABC", "Ω" * 10, "x" * 10**6, "0" * 11, "<b>", "ZTR00-0CP0\x00", "\ud800" * 12, "Z" * 599]
 )
 def test_what_is_no_code_is_told_in_a_sentence(typed):
-    with pytest.raises(ValueError, match=r"(?s)^(This is no code of a worksheet|No worksheet has this code)[^\n]*\.$"):
+    with pytest.raises(
+        ValueError, match=r"(?s)^(This is not the code of a worksheet|No worksheet has this code)[^\n]*\.$"
+    ):
         choices_of_code(typed)
 
 
@@ -236,12 +238,12 @@ RIGHT = {
     "is the scaled score?": lambda p, g: (
         g["scores"][place(p, "query")][place(p, "key")] / math.sqrt(p.arguments["d_k"])
     ),
-    "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
+    "With unscaled scores, the largest weight of {query} is {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": lambda p, g: max(
         shares([s / 2 for s in g["scores"][place(p, "query")] if s is not None])
     ),
-    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
-    "it with the mask?": lambda p, g: shares(masked_row(g, place(p, "query")))[place(p, "key")],
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
+    "with the mask?": lambda p, g: shares(masked_row(g, place(p, "query")))[place(p, "key")],
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
     "of {query} sum to?": lambda p, g: sum(shares(g["scaled"][place(p, "query")])[: place(p, "query") + 1]),
     "What weight does {query} put on {key} at temperature {temperature}?": lambda p, g: shares(

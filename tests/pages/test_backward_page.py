@@ -107,7 +107,7 @@ def test_the_sidebar_offers_what_acts_here_and_nothing_else():
     assert {toggle.key for toggle in at.sidebar.toggle} == {"large", "cover", "causal", "scaling"}
     assert [number.key for number in at.sidebar.number_input] == ["seed"]
     assert not at.sidebar.selectbox and not at.sidebar.slider
-    assert "This page has sentences of its own." in [caption.value for caption in at.sidebar.caption]
+    assert "This page has its own sentences." in [caption.value for caption in at.sidebar.caption]
     before = chart(at)[1]
     at.number_input(key="seed").set_value(3).run()
     assert chart(at)[1] != before

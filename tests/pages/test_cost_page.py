@@ -65,7 +65,7 @@ def test_the_softmax_block_by_block_of_any_query():
     assert {row["moment"] for row in chart(at)[1]["passing"]} == {-1, 0, 1, 2}
     at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
-    assert any("if the keys up to block 3 were all" in line for line in texts(at))
+    assert any("output from the keys up to block 3" in line for line in texts(at))
 
 
 @pytest.fixture

@@ -374,8 +374,8 @@ def test_the_language_model_writes_what_a_plain_loop_over_its_scores_draws():
     at.button(key="write_more").click().run()
     assert text_written(at) == pieces_drawn("the king had a <b>", 8, 5, 0.7, 20)
     assert "The model knows lower-case letters only." in texts(at)
-    assert any("2 characters that it has never seen stand as" in text for text in texts(at))
-    assert any(f"right on {percent(measured_model().right)} of" in text for text in texts(at))
+    assert any("2 characters that it has never seen are shown as" in text for text in texts(at))
+    assert any(f"it predicts {percent(measured_model().right)} of" in text for text in texts(at))
     assert text_written(open_page(PAGE, **asked)) == pieces_drawn("", 7, 5, 0.7, 20)
 
 
@@ -386,7 +386,7 @@ def test_of_thousands_of_pieces_the_likeliest_are_shown_and_the_rest_is_counted(
     lines = {row["line"] for row in chart(at, 0)[1]["bars"]}
     assert len(lines) in (20, 21) and len(scores) > 1000
     left = percent(1 - float(scores.softmax(-1).sort(descending=True).values[:20].sum()))
-    said = f"Not shown are the other {len(scores) - len(lines)} tokens, to which the model gave {left} together."
+    said = f"The other {len(scores) - len(lines)} tokens, to which the model gave {left} together, are not shown."
     assert len(lines) == 21 or any(said in text for text in texts(at))
     assert any(button.label == "Another question" for button in at.button)
 

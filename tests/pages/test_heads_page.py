@@ -313,7 +313,7 @@ def test_projection_against_slice_is_shown_as_numbers():
     for head in range(2):
         assert table[f"sliced_outside {head},0"]["v"] == 0 and table[f"projected_outside {head},0"]["v"] > 0.01
     assert table["sliced 0,15"]["say"] == (
-        "1 is added to feature 16 of every token: the largest change in the output of head 1: 0"
+        "1 is added to feature 16 of every token: the largest change it causes in the output of head 1: 0"
     )
 
 
@@ -339,7 +339,7 @@ def test_the_parameters_are_listed_when_the_panel_is_opened():
     rows = at.dataframe[0].value.to_dict("records")
     module = expected(d_model=6, n_heads=3, bias=True).module
     listed = [(name, " × ".join(map(str, p.shape)), str(p.numel())) for name, p in named_weights(module)]
-    assert [tuple(row.values()) for row in rows] == [*listed, ("all together", "", "168")]
+    assert [tuple(row.values()) for row in rows] == [*listed, ("total", "", "168")]
 
 
 @pytest.mark.parametrize(
@@ -448,7 +448,7 @@ def test_no_link_brings_the_page_down(query):
 
 def test_an_impossible_link_is_repaired_and_says_so():
     at = open_heads(mh_d_model=99, mh_step="nonsense")
-    assert "The link says mh_d_model = 99, but mh_d_model goes from 1 to 16; this is 16." in texts(at)
+    assert "The link says mh_d_model = 99, but mh_d_model goes from 1 to 16; 16 is used." in texts(at)
     assert any("mh_step = nonsense" in line for line in texts(at))
     assert difference_caption(expected(d_model=16)) in texts(at)
 

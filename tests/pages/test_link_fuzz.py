@@ -212,8 +212,8 @@ def test_a_parameter_said_twice_counts_once_and_is_told():
 @pytest.mark.parametrize(
     ("page", "name", "asked", "told"),
     [
-        ("one_head/output", "head", {"example": "sentence", "heads": 2, "head": 3}, "head goes from 1 to 2; this is 2"),
-        ("many_heads/heads", "mh_head", {"mh": "sentence", "mh_heads": 2, "mh_head": 3}, "here are only 2"),
+        ("one_head/output", "head", {"example": "sentence", "heads": 2, "head": 3}, "head goes from 1 to 2; 2 is used"),
+        ("many_heads/heads", "mh_head", {"mh": "sentence", "mh_heads": 2, "mh_head": 3}, "there are only 2 here"),
     ],
 )
 def test_a_head_that_there_is_not_is_told(page, name, asked, told):

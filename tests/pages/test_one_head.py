@@ -127,7 +127,7 @@ def test_the_address_says_what_was_chosen_and_nothing_of_defaults():
 def test_a_token_that_is_not_there_gives_way_to_the_last_and_says_so():
     at = open_lesson("softmax", asks=9)
     assert at.selectbox(key="asks").value == 6
-    assert any("asks goes from 1 to 6; this is 6." in line for line in texts(at))
+    assert any("asks goes from 1 to 6; 6 is used." in line for line in texts(at))
     at = open_lesson("softmax", asks=99)
     assert any("asks goes from 1 to 12" in line for line in texts(at))
 
@@ -136,14 +136,14 @@ def test_a_token_that_is_not_there_gives_way_to_the_last_and_says_so():
     ("code", "says"),
     [
         ("4-6-7", "the code describes 3 rows, but there are 6 tokens"),
-        ("20-30-0-3c-3e-3f", "query 3 may look at nothing"),
+        ("20-30-0-3c-3e-3f", "query 3 has no key to look at"),
         ("<b>", "one number of digits"),
         ("ff-30-38-3c-3e-3f", "more than 6 keys"),
     ],
 )
 def test_a_mask_that_cannot_be_used_is_refused_and_kept(code, says):
     at = open_lesson("mask", mask="hand", drawn=code)
-    assert any(says in line and "the causal mask stands in" in line for line in texts(at))
+    assert any(says in line and "The causal mask is used instead" in line for line in texts(at))
     assert at.text_input(key="drawn").value == code
     hidden = {key for key, row in cells(at).items() if row["kind"] == "masked"}
     assert hidden == {f"with {i},{j}" for i in range(6) for j in range(6) if j > i}

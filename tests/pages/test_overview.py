@@ -86,7 +86,7 @@ def test_ones_own_sentence():
     at = open_page(example="sentence", text="the cat saw the dog")
     assert cell(at, "x 0,0")["v"] == cell(at, "x 3,0")["v"]
     assert any(
-        "“the” stands at positions 1 and 4" in text
+        "“the” is at positions 1 and 4" in text
         for text in texts(open_page(example="sentence", text="the cat saw the dog", step="X"))
     )
 
@@ -124,8 +124,8 @@ def test_a_learners_text_never_becomes_markup(text):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"d_k": 999999}, "The link says d_k = 999999, but d_k goes from 1 to 8; this is 8."),
-        ({"d_v": -4}, "this is 1."),
+        ({"d_k": 999999}, "The link says d_k = 999999, but d_k goes from 1 to 8; 8 is used."),
+        ({"d_v": -4}, "1 is used."),
         ({"seed": "abc"}, "The link says seed = abc, which is not a number; it was left out."),
         ({"seed": "1e400"}, "The link says seed = 1e400, but seed goes from 0 to"),
         ({"heads": "nan"}, "which is not a number"),

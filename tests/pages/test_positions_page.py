@@ -80,7 +80,7 @@ def test_the_figure_holds_the_output_in_both_orders():
 def test_weights_move_in_rows_and_columns():
     at = open_positions(order_view="weights", order_mask="causal", order="6 5 4 3 2 1")
     _, matrices, caption = expected((5, 4, 3, 2, 1, 0), causal=True, view="weights")
-    assert caption in texts(at) and "the causal mask alone" in caption
+    assert caption in texts(at) and "only the causal mask" in caption
     table = cells(at)
     assert table["then 0,5"]["v"] == pytest.approx(float(matrices["own"][5, 0]))
     assert table["then 5,0"]["kind"] == "masked" and table["first 0,5"]["kind"] == "masked"

@@ -94,7 +94,7 @@ def test_either_sentence_of_the_batch_can_be_looked_at():
 def test_a_third_sentence_of_the_batch_is_repaired_and_says_so():
     at = open_page(example="batch", sentence_of_batch=3)
     assert at.segmented_control(key="sentence_of_batch").value == 2
-    assert any("sentence_of_batch goes from 1 to 2; this is 2." in line for line in texts(at))
+    assert any("sentence_of_batch goes from 1 to 2; 2 is used." in line for line in texts(at))
 
 
 @pytest.mark.parametrize(

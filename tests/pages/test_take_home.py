@@ -42,4 +42,4 @@ def test_the_code_that_ran_says_what_it_needs_and_names_the_program_that_runs_by
     (said,) = (text for text in texts(at.run()) if "attention_core" in text)
     program = next(part for part in in_drawer(at) if part in said)
     at.session_state["drawer"] = "program"
-    assert program and "what runs by itself is beside this" in said and "def " in at.run().code[-1].value
+    assert program and "For code that runs on its own" in said and "def " in at.run().code[-1].value

@@ -50,13 +50,15 @@ def test_its_code_finds_its_key():
 @pytest.mark.parametrize("code", ["nonsense", "ZTR00-0CP0E", "x" * 599, "<script>", "![a](b)", "‮12345678901"])
 def test_a_code_of_no_sheet_is_told(code):
     at = open_page(PAGE, paper="key", paper_code=code)
-    assert any(line.startswith(("This is no code of a worksheet", "No worksheet has this code")) for line in texts(at))
+    assert any(
+        line.startswith(("This is not the code of a worksheet", "No worksheet has this code")) for line in texts(at)
+    )
     assert not at.get("iframe")
 
 
 def test_without_a_code_nothing_is_wrong():
     at = open_page(PAGE, paper="key")
-    assert "It stands at the top of every worksheet." in texts(at) and not at.get("iframe")
+    assert "You find it at the top of every worksheet." in texts(at) and not at.get("iframe")
 
 
 def test_without_a_lesson_there_is_no_sheet_and_that_is_told():

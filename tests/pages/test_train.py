@@ -451,7 +451,7 @@ def test_below_the_film_of_a_text_stand_its_windows(at):
     ]
     at.text_input(key="learn").set_value("<b>abcdefghijklmnop</b>").run()
     assert at.dataframe[0].value.values.tolist()[0][1] == "<b>abcde"
-    assert len(at.dataframe[0].value) == 6 and any(line.endswith("The first 6 stand here.") for line in texts(at))
+    assert len(at.dataframe[0].value) == 6 and any(line.endswith("The first 6 are shown here.") for line in texts(at))
 
 
 def test_what_is_given_back_follows_the_run(at):
@@ -522,7 +522,7 @@ def test_a_class_may_do_without_a_part(part):
 
 def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
     def told():
-        return [line[line.index("With the future") :] for line in texts(at) if "with it hidden" in line]
+        return [line[line.index("With the later") :] for line in texts(at) if "with them hidden" in line]
 
     at.selectbox(key="task").set_value("noise").run()
     run = at.session_state[RUN]

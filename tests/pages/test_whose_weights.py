@@ -27,7 +27,7 @@ def test_a_visit_begins_with_a_head_that_does_something():
     at = open_page(example=None, picture=None)
     trained = run_example(learnt_example("pronouns")).trained
     assert render(trained.does(0)) in said(at)
-    assert "300 updates (seed 42): 64 of 64 new answers right" in captions(at)
+    assert "300 updates (seed 42): 64 of 64 new answers are right" in captions(at)
     assert at.query_params["example"] == "pronouns"
 
 
@@ -102,7 +102,7 @@ def test_the_lessons_on_several_heads_show_the_heads_of_the_language_model(page)
     trace = run_example(Example(source="language", text="", layer=3))
     assert render(trace.trained.origin()) in captions(at)
     assert at.radio(key="layer").options[2].startswith("3: previous token")
-    assert "The model's own: 64 features, 4 heads with 32 features of a query or key and 16 of a value." in texts(at)
+    assert "The model's own: 64 features and 4 heads, with 32 features per query or key and 16 per value." in texts(at)
     assert not [slider for slider in at.slider if slider.key == "mh_d_model"]
     cells = {row["cell_tag"].strip("|"): row["v"] for row in chart(at)[1]["cells"] if row["cell_tag"]}
     if page.endswith("heads"):
@@ -153,7 +153,7 @@ def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again
     assert captions(open_page(**link, picture=None)) == captions(at)
     heads = open_page("many_heads/heads", **link)
     assert render(trace.trained.origin()) in captions(heads)
-    assert any("turns its queries and keys, each by its position" in text for text in texts(heads))
+    assert any("turns its queries and keys by their positions" in text for text in texts(heads))
     assert any("cannot hold these heads" in text for text in texts(open_page("many_heads/pytorch", **link)))
 
 

@@ -270,7 +270,7 @@ def test_headers_that_lie_are_refused():
     }
     sentences = {name: refused(data) for name, data in hostile.items()}
     assert "too many brackets" in sentences["brackets"]
-    assert "a name comes twice" in sentences["twice"]
+    assert "a name appears twice" in sentences["twice"]
     assert "4,000,000 bytes" in sentences["too large"]
     assert "without gaps" in sentences["offsets"]
     assert "some other kind of file" in sentences["huge header"]
@@ -282,7 +282,7 @@ def test_a_name_that_comes_twice_inside_is_refused_too():
     header["__metadata__"]["attention_lab"] = header["__metadata__"]["attention_lab"].replace(
         '"updates"', '"updates": 1, "updates"'
     )
-    assert "a name comes twice" in refused(put_together(header, body))
+    assert "a name appears twice" in refused(put_together(header, body))
 
 
 def test_refusing_takes_little_memory():
@@ -316,7 +316,7 @@ def test_a_file_from_before_a_setting_was_invented_can_be_read():
 def test_what_learnt_no_text_is_not_saved():
     odd = copy.copy(trained().settings)
     object.__setattr__(odd, "task", "something else")
-    with pytest.raises(ValueError, match="only a model that learnt a text can be kept"):
+    with pytest.raises(ValueError, match="only a model that learned a text can be kept"):
         save_checkpoint(Checkpoint(odd, 0, trained().weights))
 
 
@@ -346,7 +346,7 @@ def test_the_history_of_a_run_is_what_its_recording_recorded():
 def test_a_model_of_anything_but_a_text_says_what_it_learnt(task):
     model = ModelConfig(vocabulary=len(task.vocabulary), context=task.window, **task.model)
     settings = TrainingSettings(task=task, model=model, steps=1)
-    with pytest.raises(ValueError, match=f"this one learnt: {task.key}"):
+    with pytest.raises(ValueError, match=f"this one learned: {task.key}"):
         check_writes(settings)
 
 

@@ -66,7 +66,7 @@ def test_the_notebook_of_every_screen_gives_the_numbers_of_the_screen(name, tmp_
         count += 1
         cells += [nbformat.v4.new_code_cell(AFRESH), *notebook.cells]
     said = "".join(run([*cells, nbformat.v4.new_code_cell(NOT_OURS)], tmp_path))
-    assert said.count("All numbers are those of the screen.") == count > 10
+    assert said.count("All numbers match the screen.") == count > 10
 
 
 def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_runs(tmp_path):
@@ -81,7 +81,7 @@ def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_
     written = notebook_of([Section(render(module.HEADING), at.code, at.figures) for module, at in shown.items()])
     notebook = nbformat.reads(written.decode(), as_version=4)
     nbformat.validate(notebook)
-    assert "All numbers are those of the screen." in "".join(run(notebook.cells, tmp_path))
+    assert "All numbers match the screen." in "".join(run(notebook.cells, tmp_path))
 
 
 @pytest.mark.slow
@@ -90,7 +90,7 @@ def test_all_lessons_are_one_notebook(tmp_path):
     notebook = nbformat.reads(written, as_version=4)
     nbformat.validate(notebook)
     said = run(notebook.cells, tmp_path)
-    assert "".join(said).count("All numbers are those of the screen.") == 13
+    assert "".join(said).count("All numbers match the screen.") == 13
     prose = "".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert "script" not in prose and "import os" not in prose, "what is typed never stands in prose"
 

@@ -31,13 +31,16 @@ BAD = {
     "too deep": (b"[" * 19_000, "cannot be read as JSON"),
     "a number too long to be read": (b'{"attention-lab-progress": ' + b"9" * 10_000 + b"}", "cannot be read as JSON"),
     "10 MB": (b" " * 10**7, "It has 10,000,000 bytes"),
-    "a list": (b"[]", "something other than progress"),
-    "null": (b"null", "something other than progress"),
-    "another file": (b'{"cells": []}', "something other than progress"),
-    "no names": (b'{"attention-lab-progress": 1}', "should hold lessons and exercises, and nothing else"),
-    "a foreign key": (json.dumps(GOOD | {"code": "x"}).encode(), "should hold lessons and exercises, and nothing else"),
+    "a list": (b"[]", "does not contain saved progress"),
+    "null": (b"null", "does not contain saved progress"),
+    "another file": (b'{"cells": []}', "does not contain saved progress"),
+    "no names": (b'{"attention-lab-progress": 1}', "should contain lessons and exercises, and nothing else"),
+    "a foreign key": (
+        json.dumps(GOOD | {"code": "x"}).encode(),
+        "should contain lessons and exercises, and nothing else",
+    ),
     **{
-        f"version {v!r}": (json.dumps(GOOD | {"attention-lab-progress": v}).encode(), "another version than 1")
+        f"version {v!r}": (json.dumps(GOOD | {"attention-lab-progress": v}).encode(), "Its version is not 1")
         for v in (0, 2, 1.0, True, "1", None, [1])
     },
     **{
