@@ -50,6 +50,7 @@ SUPERLATIVE = re.compile(
     r"\b(most|least|largest|smallest|longest|shortest|strongest|best|worst|furthest|highest|lowest)\b", re.I
 )
 QUESTIONS = 12  # asked of every screen
+FOLLOWED = 1  # of five cells of a matrix, which take turns, how many are followed down; `conftest.py` says all
 GENERALISES = re.compile(
     r"\b(so|because|nothing|no|none|every|alone|only|all|same|small|large|as well|already|always|never|alike|cannot|"
     r"therefore|equal|stays?|still|too|whatever|as)\b",
@@ -145,8 +146,8 @@ SHARED: Oracle = {
 
 def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
     """Check one screen; the templates that it used."""
-    for figure in figures(case.screen.figures):
-        check_figure(figure)
+    for place, figure in enumerate(figures(case.screen.figures)):
+        check_figure(figure, case.example.example.seed + place)
     return check_said(case, oracle, answers)
 
 
@@ -428,7 +429,8 @@ def by_thought(numbers: Mapping[str, object]) -> Callable[[Card], bool]:
     return judge
 
 
-def check_figure(figure: Figure) -> None:
+def check_figure(figure: Figure, turn: int) -> None:
+    """What a figure shows agrees with itself; the turn says which cells of its matrices are looked at."""
     if isinstance(figure, Curves):
         for line in figure.lines:
             assert len(line.x) == len(line.y) and all(np.diff(np.asarray(line.x, float)) > 0), line.key
@@ -436,8 +438,8 @@ def check_figure(figure: Figure) -> None:
         keys = [matrix.key for matrix in figure.matrices]
         assert len(set(keys)) == len(keys)
         assert figure.first in keys
-        for matrix in figure.matrices:
-            check_matrix(matrix)
+        for place, matrix in enumerate(figure.matrices):
+            check_matrix(matrix, turn + place)
     if isinstance(figure, Sharing):
         assert np.isclose(sum(portion.share for portion in figure.portions), 1.0, atol=1e-5)
         sizes = np.asarray([portion.size for portion in figure.portions])
@@ -445,7 +447,7 @@ def check_figure(figure: Figure) -> None:
         assert sizes.max() == 1, "the longest bar has the height that there is"
 
 
-def check_matrix(matrix: Matrix) -> None:
+def check_matrix(matrix: Matrix, turn: int) -> None:
     """Its axes have its shape; a sample of its cells is followed down, each line evaluated."""
     rows, columns = matrix.values.shape
     assert (len(matrix.rows.labels), len(matrix.columns.labels)) == (rows, columns), matrix.key
@@ -455,7 +457,8 @@ def check_matrix(matrix: Matrix) -> None:
     if matrix.step is None:
         return
     values = np.asarray(matrix.values.tolist(), float)
-    for i, j in {(0, 0), (rows - 1, columns - 1), (rows - 1, 0), (0, columns - 1), (rows // 2, columns // 2)}:
+    sample = [(0, 0), (rows - 1, columns - 1), (rows - 1, 0), (0, columns - 1), (rows // 2, columns // 2)]
+    for i, j in {sample[(turn + following) % len(sample)] for following in range(FOLLOWED)}:
         steps = matrix.derive(i, j)
         assert np.isclose(steps[-1].value, values[i, j], rtol=1e-4, atol=1e-6, equal_nan=True), (matrix.key, i, j)
         for step in steps:

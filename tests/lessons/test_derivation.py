@@ -5,7 +5,7 @@ import re
 
 import pytest
 from arithmetic_checks import evaluate, evaluates
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from overview_cells import KEYS, matrices_of, tensor_of
 from strategies import EXAMPLES
@@ -17,8 +17,6 @@ from lessons.screen.screen import Step
 from lessons.trace.lines import digits
 from words import speaking
 
-many = settings(max_examples=40, deadline=None, derandomize=True)
-
 
 def steps_of(example, key, row, column, head=0):
     return matrices_of(example, head)[key].derive(row, column)
@@ -29,7 +27,6 @@ def before_colon(steps):
 
 
 @given(EXAMPLES, st.data())
-@many
 def test_every_line_can_be_computed_again_and_the_last_is_the_cell(example, data):
     trace = run_example(example)
     head = data.draw(st.integers(0, trace.example.n_heads - 1))
@@ -49,7 +46,6 @@ def test_every_line_can_be_computed_again_and_the_last_is_the_cell(example, data
 
 
 @given(EXAMPLES, st.data())
-@many
 def test_masked_cells_say_so_and_are_exactly_nothing(example, data):
     trace, matrices = run_example(example), matrices_of(example)
     row, column = (data.draw(st.integers(0, len(trace.tokens) - 1)) for _ in "ij")

@@ -54,12 +54,13 @@ json.dump([results, sorted(foreign)], sys.stdout)
 """
 
 
-def codes():
-    """The code of every lesson, of the first example in every other view; and that of training and generating."""
+def codes(of_first, of_others):
+    """The code of every lesson, in every so manieth of its views; and that of training and generating."""
     for example in map(run_example, EXAMPLES):
         for lesson in LESSONS:
             module = importlib.import_module(LESSONS[lesson])
-            for choices in list(file_of(lesson).cases(example))[:: 2 if example.example == EXAMPLES[0] else 7]:
+            every = of_first if example.example == EXAMPLES[0] else of_others
+            for choices in list(file_of(lesson).cases(example))[::every]:
                 screen = module.screen(example, len(example.heads.q) - 1, choices)
                 yield f"{lesson} {choices}"[:200], screen.code, screen
     for key in sorted(TASKS):
@@ -97,10 +98,10 @@ def sections(out, names):
 
 
 @pytest.fixture(scope="module")
-def programs():
+def programs(whole):
     """Each different program once: its name, how it ran, its text and its screen."""
     found = {}
-    for name, code, screen in codes():
+    for name, code, screen in codes(*((2, 7) if whole else (5, 17))):
         call = code.call()
         found.setdefault(program_of(call).text, (name, call, screen))
         if code.attention is not None:

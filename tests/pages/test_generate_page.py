@@ -368,15 +368,15 @@ def pieces_drawn(beginning, n, seed, temperature, top_k):
 
 
 def test_the_language_model_writes_what_a_plain_loop_over_its_scores_draws():
-    asked = {"writer": "language", "draw_seed": 5, "temp": 0.7, "top_k": 20, "length": 7}
+    asked = {"writer": "language", "draw_seed": 5, "temp": 0.7, "top_k": 20, "length": 4}
     at = open_page(PAGE, begin="The King had a <b>", **asked)
-    assert text_written(at) == pieces_drawn("the king had a <b>", 7, 5, 0.7, 20)
+    assert text_written(at) == pieces_drawn("the king had a <b>", 4, 5, 0.7, 20)
     at.button(key="write_more").click().run()
-    assert text_written(at) == pieces_drawn("the king had a <b>", 8, 5, 0.7, 20)
+    assert text_written(at) == pieces_drawn("the king had a <b>", 5, 5, 0.7, 20)
     assert "The model knows lower-case letters only." in texts(at)
     assert any("2 characters that it has never seen are shown as" in text for text in texts(at))
     assert any(f"it predicts {percent(measured_model().right)} of" in text for text in texts(at))
-    assert text_written(open_page(PAGE, **asked)) == pieces_drawn("", 7, 5, 0.7, 20)
+    assert text_written(open_page(PAGE, **asked)) == pieces_drawn("", 4, 5, 0.7, 20)
 
 
 def test_of_thousands_of_pieces_the_likeliest_are_shown_and_the_rest_is_counted():

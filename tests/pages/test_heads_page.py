@@ -5,9 +5,7 @@ import re
 import textwrap
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-from visiting import ROOT, answer, chart, in_drawer, open_page, source_shown, texts
+from visiting import ROOT, answer, chart, follow, in_drawer, open_page, source_shown, texts
 
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
@@ -15,7 +13,6 @@ from attention_core.heads import MultiHeadAttention, SlicedHeads, keep_weights, 
 from attention_core.weights import named_weights
 from attention_ui.controls.heads import STEP, STEPS_WITHOUT_MODULE
 from attention_ui.figures.matrices.grid import SMALLEST_CELL
-from attention_ui.session.link_rules import LINK_RULES
 from lessons.example.example import Example, run_example
 from lessons.heads.compute import attend_and_join, many_heads, project_and_split
 from lessons.heads.example import (
@@ -368,6 +365,7 @@ def test_where_nothing_is_projected_the_code_is_that_of_attention_alone():
 # Every preset
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("step", STEP.options)
 @pytest.mark.parametrize("key", HEADS_PRESETS)
 def test_every_preset_opens_at_every_step(key, step):
@@ -423,6 +421,7 @@ def test_of_a_wide_matrix_the_first_features_of_every_head_are_drawn_with_their_
 # Sentences and links of every kind
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("step", STEP.options)
 @pytest.mark.parametrize("text", ["one", "a b a c d e f g h i j k l", "<b>x</b> $y$ ![z](http://127.0.0.1:9/a)"])
 @pytest.mark.parametrize("heads", [1, 8])
@@ -430,20 +429,6 @@ def test_it_opens_with_any_sentence(step, text, heads):
     at = open_heads(example="sentence", text=text, mh_step=step, mh_heads=heads)
     assert at.get("vega_lite_chart") and chart(at)[2] in texts(at)
     assert not any("nan" in line for line in texts(at))
-
-
-ODD = st.sampled_from(
-    ["", "0", "-1", "3", "16", "17", "999999999999", "1e400", "nan", "2.7", "²", "true", "wide", "W_o"]
-)
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(
-    st.dictionaries(st.sampled_from([name for name in LINK_RULES if name.startswith("mh")]), ODD | st.text(max_size=8))
-)
-def test_no_link_brings_the_page_down(query):
-    at = open_heads(**query)
-    assert not at.exception and at.get("vega_lite_chart")
 
 
 def test_an_impossible_link_is_repaired_and_says_so():
@@ -482,7 +467,7 @@ def test_what_a_class_hides_is_not_there():
         ({"mh_step": "attend", "mh_head": 2}, 1),
         ({"mh_step": "concatenate"}, 0),
         ({"mh_step": "output", "mh_bias": "true"}, 0),
-        ({"mh_step": "output", "mh": "wide"}, 0),
+        pytest.param({"mh_step": "output", "mh": "wide"}, 0, marks=pytest.mark.slow),  # its lines have 512 terms
         ({"mh_step": "dropout", "mh_head": 2, "mh_dropout": 30}, 0),
         ({"mh": "drawn"}, 1),
     ],
@@ -490,15 +475,8 @@ def test_what_a_class_hides_is_not_there():
 def test_the_last_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(query, figure):
     at = open_heads(causal="false", **query)
     drawn = cells(at, figure)
-    at.session_state["trace_open"] = at.session_state["trace_all"] = True
-    at.run()
     for matrix, key in {key.split()[0]: key for key in drawn}.items():
-        for part, value in zip(
-            ("matrix", "row", "column"), (matrix, *map(int, key.split()[1].split(","))), strict=True
-        ):
-            at.selectbox(key=f"trace_{part}").set_value(value).run()
-        assert not at.exception
-        equations = [code.value for code in at.code if code.language != "python"]
+        equations = follow(at, matrix, *map(int, key.split()[1].split(",")))
         assert float(re.split(" [=≈] ", equations[-1])[-1].replace("−", "-")) == pytest.approx(
             drawn[key]["v"], rel=2e-3, abs=1e-4
         )

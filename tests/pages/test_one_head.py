@@ -7,7 +7,7 @@ import re
 
 import pytest
 import torch
-from visiting import chart, open_page, texts
+from visiting import chart, follow, open_page, texts
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, padding_mask, sliding_window_mask
@@ -29,17 +29,6 @@ def cells(at):
     tables = (chart(at, index)[1] for index in range(len(at.get("vega_lite_chart"))))
     rows = next(table["cells"] for table in tables if "cells" in table)
     return {r["cell_tag"].strip("|"): r for r in rows if r["cell_tag"]}
-
-
-def trace_lines(at, matrix, row, column):
-    """What the panel says of a cell, chosen without a mouse."""
-    at.session_state["trace_open"] = at.session_state["trace_all"] = True
-    at.run()
-    for part, value in (("matrix", matrix), ("row", row), ("column", column)):
-        at.selectbox(key=f"trace_{part}").set_value(value)
-        at.run()
-    assert not at.exception
-    return [code.value for code in at.code if code.language != "python"]
 
 
 FOLLOWED = [
@@ -64,7 +53,7 @@ def test_each_matrix_of_the_figure_is_followed_to_the_number_that_is_drawn(lesso
     last_of = {key.split()[0]: key for key in drawn}
     for matrix, key in last_of.items():
         row, column = map(int, key.split()[1].split(","))
-        equation = trace_lines(at, matrix, row, column)[-1]
+        equation = follow(at, matrix, row, column)[-1]
         value = drawn[key]["v"]
         result = re.split(" [=≈] ", equation)[-1].replace("−", "-")
         if drawn[key]["kind"] == "masked":

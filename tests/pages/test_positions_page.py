@@ -177,15 +177,6 @@ def test_the_query_and_key_of_the_chosen_token_are_compared():
     assert caption in texts(at)
 
 
-@pytest.mark.parametrize("name", ["order_view", "positions", "order_mask", "shuffle", "order", "asks", "head", "d_k"])
-@pytest.mark.parametrize(
-    "value", ["", "nonsense", "-1", "99999999999999999999", "1e400", "nan", "<b>", "rotary", "٣", "0"]
-)
-def test_no_link_breaks_the_page(name, value):
-    at = open_positions(**{name: value})
-    assert at.get("vega_lite_chart") and chart(at)[2] in texts(at)
-
-
 def test_the_code_that_ran_is_shown():
     shown = source_shown(open_positions())
     for function in (attend_in_both_orders, attend_with_positions):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from visiting import chart, open_page
+from visiting import chart, follow, open_page
 
 VIEWS = [
     ("positions", {}),
@@ -15,7 +15,7 @@ VIEWS = [
     ("pytorch", {"mh_bias": "true"}),
     ("pytorch", {"parity": "fused", "mh_heads": 4}),
     ("pytorch", {"parity": "weights", "mh_heads": 4}),
-    ("pytorch", {"mh": "wide"}),
+    pytest.param("pytorch", {"mh": "wide"}, marks=pytest.mark.slow),  # its lines have 512 terms
 ]
 PLAIN = {"causal": "false", "mask": "none"}
 
@@ -39,13 +39,8 @@ def cells(at):
 def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, query):
     at = open_page(f"many_heads/{lesson}", **PLAIN, **query)
     drawn = cells(at)
-    at.session_state["trace_open"] = at.session_state["trace_all"] = True
-    at.run()
     for matrix, key in {key.split()[0]: key for key in drawn}.items():
-        place = map(int, key.split()[1].split(","))
-        for part, value in zip(("matrix", "row", "column"), (matrix, *place), strict=True):
-            at.selectbox(key=f"trace_{part}").set_value(value).run()
-        assert not at.exception
+        follow(at, matrix, *map(int, key.split()[1].split(",")))
         value = drawn[key]["v"] or 0.0  # what is masked has no number
         assert result(at) == pytest.approx(
             value, rel=0.05 if matrix == "gap" else 2e-3, abs=1e-11 if matrix == "gap" else 1e-4

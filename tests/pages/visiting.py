@@ -95,6 +95,18 @@ def chart(at, index=0):
     return json.loads(proto.spec) | {"name of the figure": proto.alt}, tables, tables["alt"][0]["text"]
 
 
+def follow(at, matrix, row, column):
+    """Choose a number without a mouse; its lines, and those of all that it is made of."""
+    if "trace_open" not in at.session_state or not at.session_state["trace_open"]:
+        at.session_state["trace_open"] = at.session_state["trace_all"] = True
+        at.run()
+    at.selectbox(key="trace_matrix").set_value(matrix).run()
+    at.selectbox(key="trace_row").set_value(row)
+    at.selectbox(key="trace_column").set_value(column)
+    assert not at.run().exception
+    return [code.value for code in at.code if code.language != "python"]
+
+
 def cell(at, tag):
     """One cell of the pipeline on the overview."""
     return next(r for r in chart(at)[1]["cells"] if r["cell_tag"] == f"|{tag}|")
