@@ -97,22 +97,23 @@ class Moved:
         self.sources, self.move, self.condition = tuple(sources), move, condition
         self.shape: tuple[int, ...] = ()
         self.origins: Index | None = None
+        self.starts: list[int] = []
 
     def made(self, at: Index) -> Made:
         """See `Made`. The way back is found when it is first asked for."""
-        starts = list(accumulate((source.values.size for source in self.sources), initial=0))
         if self.origins is None:
+            self.starts = list(accumulate((source.values.size for source in self.sources), initial=0))
             numbered = (
-                cell_numbers(source.shape) + start for source, start in zip(self.sources, starts[:-1], strict=True)
+                cell_numbers(source.shape) + start for source, start in zip(self.sources, self.starts, strict=False)
             )
             moved = self.move(*numbered)
             self.shape, self.origins = moved.shape, moved.reshape(-1)
         origins = self.origins[at]
         if len(self.sources) == 1:
-            return Made("copy", (Cells(self.sources[0], origins),), np.zeros_like(origins))
-        which = np.searchsorted(starts, origins, side="right") - 1
+            return Made("copy", (Cells(self.sources[0], origins),))
+        which = np.searchsorted(self.starts, origins, side="right") - 1
         parts = tuple(
-            Cells(source, np.where(which == i, origins - starts[i], 0)) for i, source in enumerate(self.sources)
+            Cells(source, np.where(which == i, origins - self.starts[i], 0)) for i, source in enumerate(self.sources)
         )
         because = self.condition
         chosen = None if because is None else Cells(because, spread(because.shape, self.shape)[at])

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from attention_core.traced import Cells, EachCell, Given, Moved, Traced, arrays_behind, sources_of
+from attention_core.traced import Cells, EachCell, Given, Made, Moved, Traced, arrays_behind, sources_of
 from lessons.screen.message import Argument, Message, message
 from lessons.screen.screen import Step
 from lessons.trace.lines import COMPARED, Term, digits, flat, taken, texts_of, write_all, write_lines
@@ -56,13 +56,21 @@ def copied(cells: Cells) -> Cells | None:
     rule = cells.array.rule
     if isinstance(rule, Moved):
         made = cells.made
-        first = int(made.which.flat[0]) if made.which.size else 0
-        return None if (made.which != first).any() else made.parts[first]
+        first = part_of(made)
+        return None if first is None else made.parts[first]
     if isinstance(rule, EachCell) and rule.sign in ("·", "+"):  # times a number 1, or plus a number 0
         for kept, other in (rule.sources, rule.sources[::-1]):
             if is_number(other, 1 if rule.sign == "·" else 0) and kept.shape == cells.array.shape:
                 return Cells(kept, cells.at)
     return None
+
+
+def part_of(made: Made) -> int | None:
+    """The one part that all of these copies are copies of; None where they are copies of several."""
+    if made.which is None or not made.which.size:
+        return 0
+    first = int(made.which.flat[0])
+    return None if (made.which != first).any() else first
 
 
 def is_number(array: Traced, value: float) -> bool:
@@ -84,8 +92,8 @@ def uniform_groups(cells: Cells, places: np.ndarray) -> Iterator[np.ndarray]:
     here = Cells(cells.array, cells.at[places])
     while isinstance(here.array.rule, Moved):
         made = here.made
-        first = int(made.which[0])
-        if (made.which != first).any():
+        first = part_of(made)
+        if first is None:
             for kind in np.unique(made.which):
                 yield from uniform_groups(cells, places[made.which == kind])
             return
@@ -417,9 +425,9 @@ def lines_together(arrays: Sequence[Traced], names: Names, *, computed: bool = F
 def way_of(cells: Cells) -> tuple[int, ...]:
     """The array of cells that came about alike, and of which parts they are copies, one after the other."""
     way, here = [id(cells.array)], cells
-    while isinstance(here.array.rule, Moved) and here.at.size:
+    while isinstance(here.array.rule, Moved):
         made = here.made
-        way.append(int(made.which.flat[0]))
+        way.append(part_of(made))
         here = made.parts[way[-1]]
     return tuple(way)
 

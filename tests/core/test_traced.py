@@ -83,7 +83,7 @@ def again(array, known):
     if not made.parts:
         return array.values.ravel()
     if made.sign == "copy":
-        return np.choose(made.which, numbers)
+        return numbers[0] if made.which is None else np.choose(made.which, numbers)
     if made.sign == "products":
         with np.errstate(invalid="ignore"):
             return np.where((numbers[0] == 0) | (numbers[1] == 0), 0.0, numbers[0] * numbers[1]).sum(axis=-1)

@@ -11,7 +11,16 @@ from attention_core.attention import attend
 from attention_core.traced import XP, Cells, Given, Traced, Written, given
 from lessons.screen.format import render
 from lessons.screen.message import message
-from lessons.trace.story import Names, lines_of, name_arrays, sources_among, story_of, term_of, told_first
+from lessons.trace.story import (
+    Names,
+    lines_of,
+    lines_together,
+    name_arrays,
+    sources_among,
+    story_of,
+    term_of,
+    told_first,
+)
 
 sys.path.append("tests/core")
 from traced_settings import SETTINGS, arrays_in
@@ -66,6 +75,14 @@ def test_a_line_with_one_digit_changed_is_found(name):
             broken = line.text[:at] + str(int(line.text[at]) % 9 + 1) + line.text[at + 1 :]
             tried, found = tried + 1, found + (wrong(broken, float(value)) is not None)
     assert found > 0.9 * tried, (found, tried)
+
+
+@pytest.mark.parametrize("name", ["attend, all", "heads, rotary, kv heads, bias", "long sums"])
+def test_what_is_told_together_reads_as_what_is_told_alone(name):
+    """Slices, transposed and whole, of arrays that lines tell together with others of their form."""
+    whole = [array for array in traced_arrays(name, 3)[:6] if array.ndim > 1]
+    several = [part for array in whole for part in (array[-1:], array.mT, array, array[:1])]
+    assert lines_together(several, NAMES) == [lines_of(array, NAMES) for array in several]
 
 
 def one_head(n=5, d_k=3):
