@@ -195,15 +195,15 @@ class Traced:
         return moved(lambda a: a[key], self)
 
     def reshape(self, *shape: int | tuple[int, ...]) -> "Traced":
-        """As NumPy's."""
+        """This array in another shape."""
         return moved(lambda a: a.reshape(*shape), self)
 
     def swapaxes(self, one: int, other: int) -> "Traced":
-        """As NumPy's."""
+        """This array with two axes exchanged."""
         return moved(lambda a: a.swapaxes(one, other), self)
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> "Traced":
-        """As NumPy's."""
+        """The sum along an axis or several, or of all cells."""
         return along("sum", np.sum, self, axis)
 
     def all(self, axis: int | None = None) -> Numbers:
@@ -311,14 +311,14 @@ def along(sign: str, f: Callable[..., np.ndarray], x: Traced, axis: int | tuple[
 
 
 def where(condition: Any, x: Any, y: Any) -> Traced:
-    """As NumPy's."""
+    """The cells of x where the condition holds, else those of y."""
     chosen, sources = declared(condition), (declared(x), declared(y))
     values = np.where(chosen.values, *(a.values if isinstance(a, Traced) else a for a in (x, y)))
     return Traced(values, Moved(sources, lambda a, b: np.where(chosen.values, a, b), chosen))
 
 
 def vecdot(x: Traced, y: Traced) -> Traced:
-    """As NumPy's."""
+    """The dot product of each row of x with the same row of y."""
     x, y = declared(x), declared(y)
     return Traced(np.vecdot(x.values, y.values), Products(x[..., None, :], y[..., None]))
 

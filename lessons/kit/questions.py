@@ -261,7 +261,7 @@ def shaped(*axes: int) -> Message:
 
 
 def sizes(how_many: int, random: Generator) -> list[int]:
-    """So many different sizes of a shape, so that no two axes look alike."""
+    """Sizes of a shape, all different, so that no two axes look alike."""
     return [2 + place for place in torch.randperm(8, generator=random).tolist()[:how_many]]
 
 

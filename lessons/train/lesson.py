@@ -152,8 +152,8 @@ def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Messa
     """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
     if isinstance(observed, ObservedText):
         return plural(
-            "After {count} update it writes: {sample}",
-            "After {count} updates it writes: {sample}",
+            "After {count} update, it writes: {sample}",
+            "After {count} updates, it writes: {sample}",
             observed.step,
             sample=observed.sample,
         )
@@ -169,8 +169,8 @@ def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Messa
             **right,
         )
     return plural(
-        "After {count} update {share} of these answers are right: {answers}",
-        "After {count} updates {share} of these answers are right: {answers}",
+        "After {count} update, {share} of these answers are right: {answers}",
+        "After {count} updates, {share} of these answers are right: {answers}",
         observed.step,
         **right,
     )

@@ -127,7 +127,7 @@ def test_a_text_in_the_sentences_of_a_film_stays_a_text(server, tab, listener, t
         play = tab.locator(".st-key-run .vega-bindings input[type=checkbox]")
         play.wait_for()
         tab.locator(".st-key-run .vega-bindings select").first.select_option("40")  # moments a second
-        tab.get_by_text("After 60 updates it writes", exact=True).wait_for()
+        tab.get_by_text("After 60 updates, it writes", exact=True).wait_for()
         tab.wait_for_function(
             "() => !document.querySelector('.st-key-run .vega-bindings input[type=checkbox]').checked"
         )

@@ -455,10 +455,10 @@ ORACLE = {
     "The model learns to give X back. After {count} updates its output differs from X by at most {most}; the mean "
     "squared difference is {loss}.": copies_again,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.choices.settings.seed},
-    "After {count} update it writes: {sample}": written_again,
-    "After {count} updates it writes: {sample}": written_again,
-    "After {count} update {share} of these answers are right: {answers}": answers_of_moment,
-    "After {count} updates {share} of these answers are right: {answers}": answers_of_moment,
+    "After {count} update, it writes: {sample}": written_again,
+    "After {count} updates, it writes: {sample}": written_again,
+    "After {count} update, {share} of these answers are right: {answers}": answers_of_moment,
+    "After {count} updates, {share} of these answers are right: {answers}": answers_of_moment,
     "On average, the sinks of the heads collect {share} of the weight of these rows.": collected_again,
     "Largest weight where there is a choice: {pair}, {weight}.": one_strongest,
     "Largest weights where there is a choice, {weight} each: {pairs}.": several_strongest,
@@ -806,7 +806,7 @@ def test_each_token_has_its_answers_below_it_and_what_is_wrong_has_a_cross(name)
     asked = [i for i, answer in enumerate(example.answers) if answer is not None]
     assert crosses == sum(example.answers[i] != look.predicted[i] for i in asked)
     assert crosses == round((1 - look.accuracy) * len(asked))
-    assert render(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of these answers")
+    assert render(moment_sentence(look)).startswith(f"After 1 update, {percent(look.accuracy)} of these answers")
 
 
 def test_two_runs_are_compared_by_their_last_evaluations():

@@ -113,7 +113,7 @@ def test_the_last_moment_says_what_the_page_says(at):
     at.button(key="start").click().run()
     wait_for_end(at)
     sample = next(code.value for code in at.code)
-    assert moments(at)[-1] == f"After 60 updates it writes: {sample}"
+    assert moments(at)[-1] == f"After 60 updates, it writes: {sample}"
     assert chart(at)[2] == moments(at)[-1], "the alternative text"
 
 
