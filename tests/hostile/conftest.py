@@ -55,9 +55,9 @@ def quiet_log(server):
     assert errors_logged(server)[before:] == []
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def bystander(server):
-    """Another visitor, whose screen is the same after the test, at a server that is well."""
+    """Another visitor, whose screen is the same after all attacks of a module, at a server that is well."""
 
     async def look():
         async with Session(server.port) as other:

@@ -82,8 +82,8 @@ def test_the_listener_would_notice(tab, listener):
     listener[1].clear()
 
 
-def test_a_text_in_a_link_stays_a_text(server, tab, listener, texts, quiet_log):
-    for what, text in texts.items():
+def test_a_text_in_a_link_stays_a_text(server, tab, listener, texts, quiet_log, whole):
+    for what, text in (texts if whole else {"all at once": " ".join(texts.values())}).items():
         asked = quote(text.replace("URL", listener[0])[:4000])  # a longer address is refused by the way
         for path in (f"?example=sentence&text={asked}", f"train?learn={asked}", f"generate?learn={asked}"):
             tab.goto(f"{server.url}/{path}")

@@ -34,9 +34,12 @@ def replicas(tmp_path_factory):
         replica.stop()
 
 
-@pytest.fixture(scope="module")
-def server(replicas):
-    return replicas().start()
+@pytest.fixture(scope="session")
+def server(tmp_path_factory):
+    """A replica for all tests that do it no harm."""
+    replica = Replica(tmp_path_factory.mktemp("replica") / "log.txt").start()
+    yield replica
+    replica.stop()
 
 
 @pytest.fixture(scope="module")

@@ -69,7 +69,8 @@ def test_the_notebook_of_every_screen_gives_the_numbers_of_the_screen(name, tmp_
     assert said.count("All numbers match the screen.") == count > 10
 
 
-def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_runs(tmp_path):
+def longest():
+    """The cells on the longest sentence with more edits than are taken."""
     asked = ";".join(f"x{row},{column}={row - column / 8}" for row in range(1, 13) for column in range(1, 6))
     edits, notes = parse_edits(asked)
     assert asked.count("=") == 60 and len(edits) == MOST_EDITS and notes
@@ -78,10 +79,7 @@ def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_
     assert len(trace.tokens) == MAX_TOKENS and sum(map(len, trace.tokens)) > 100
     screens = {mask: mask.Choices(causal_mask(MAX_TOKENS)), output: output.Choices("all", MAX_TOKENS - 1)}
     shown = {module: module.screen(trace, 0, choices) for module, choices in screens.items()}
-    written = notebook_of([Section(render(module.HEADING), at.code, at.figures) for module, at in shown.items()])
-    notebook = nbformat.reads(written.decode(), as_version=4)
-    nbformat.validate(notebook)
-    assert "All numbers match the screen." in "".join(run(notebook.cells, tmp_path))
+    return cells_of([Section(render(module.HEADING), at.code, at.figures) for module, at in shown.items()])
 
 
 @pytest.mark.slow
@@ -133,19 +131,38 @@ def test_a_notebook_ends_with_the_exercises_of_its_lesson_and_no_others(one_of_e
         assert ("# Can you write it yourself?" in "".join(sources)) == bool(asked)
 
 
-def test_untouched_they_say_so_and_the_notebook_runs(one_of_each, tmp_path):
-    said = [line for line in run(cells_of([*one_of_each.values()]), tmp_path) if line][-len(EXERCISES) :]
-    assert all(line.endswith(". Go on in the cell above, and run both again.\n") for line in said if "None" in line)
-    assert sum("still None" in line for line in said) >= 8
-    assert sum("differ from PyTorch's" in line for line in said) == 1, "the loops begin with zeros"
-    assert any("self.W_q should be nn.Linear(6, 6, bias=False)" in line for line in said)
+@pytest.fixture(scope="module")
+def said(one_of_each, tmp_path_factory):
+    """What the cells of several notebooks print, run one after the other in one kernel, each from the beginning."""
+    notebooks = {
+        "untouched": cells_of([*one_of_each.values()]),
+        "solved": cells_of([*one_of_each.values()], solved),
+        "unscaled": cells_of([one_of_each["scores"]], unscaled),
+        "longest": longest(),
+    }
+    cells = [cell for of_one in notebooks.values() for cell in (nbformat.v4.new_code_cell(AFRESH), *of_one)]
+    _, *printed = run(cells, tmp_path_factory.mktemp("empty"))
+    found = {}
+    for name, of_one in notebooks.items():
+        found[name], printed = printed[1 : 1 + len(of_one)], printed[1 + len(of_one) :]
+    return found
 
 
-def test_solved_they_are_right(one_of_each, tmp_path):
-    said = "".join(run(cells_of([*one_of_each.values()], solved), tmp_path))
-    assert said.count("Right, on all 3 cases.") == len(EXERCISES)
+def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_runs(said):
+    assert "All numbers match the screen." in "".join(said["longest"])
 
 
-def test_a_wrong_answer_is_told_where_it_differs(one_of_each, tmp_path):
-    said = run(cells_of([one_of_each["scores"]], unscaled), tmp_path)
-    assert said[-1] == "In case 1, 12 of 12 entries of scores differ from PyTorch's.\n"
+def test_untouched_they_say_so_and_the_notebook_runs(said):
+    lines = [line for line in said["untouched"] if line][-len(EXERCISES) :]
+    assert all(line.endswith(". Go on in the cell above, and run both again.\n") for line in lines if "None" in line)
+    assert sum("still None" in line for line in lines) >= 8
+    assert sum("differ from PyTorch's" in line for line in lines) == 1, "the loops begin with zeros"
+    assert any("self.W_q should be nn.Linear(6, 6, bias=False)" in line for line in lines)
+
+
+def test_solved_they_are_right(said):
+    assert "".join(said["solved"]).count("Right, on all 3 cases.") == len(EXERCISES)
+
+
+def test_a_wrong_answer_is_told_where_it_differs(said):
+    assert said["unscaled"][-1] == "In case 1, 12 of 12 entries of scores differ from PyTorch's.\n"
