@@ -1,7 +1,5 @@
 """On a projector: room for the figure, and words that the back row can read."""
 
-import pytest
-
 from attention_ui.page.contents import CONTENTS
 
 LEAST = 18  # pixels
@@ -38,37 +36,45 @@ def seen_whole(tab, selector):
     return boxes and all(box["y"] >= 0 and box["y"] + box["height"] <= 720 for box in boxes)
 
 
-@pytest.mark.part(4)
-@pytest.mark.parametrize("page", QUESTION_FIRST)
-def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_scrolling(visit, page):
-    tab = visit(viewport={"width": 1280, "height": 720}).open(f"{page}?large=true")
-    tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
-    tab.settled()
-    cards = "[class*=st-key-cards_] button"
-    assert seen_whole(tab, f"h1, {cards}") and min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST
-    figure = tab.page.locator(".stVegaLiteChart svg.marks").first
-    assert figure.bounding_box()["y"] < 460, "the screen has room for it, too: controls stand below it"
-    tab.page.locator(cards).first.click()
-    tab.page.wait_for_selector("[class*=st-key-cards_] button[kind=primary]")
-    tab.settled()
-    reply = "[class*=_quiz] [data-testid=stText] >> nth=-1"
-    assert seen_whole(tab, f"h1, {cards}") and seen_whole(tab, reply)
-    assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not quite. "))
-    assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST and tab.page.evaluate(SMALLER, LEAST) == []
-    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280
-
-
-@pytest.mark.part(4)
-@pytest.mark.parametrize("page", [entry.address for entry in CONTENTS if entry.address not in QUESTION_FIRST])
-def test_nothing_is_too_small_for_the_back_row(visit, page):
-    tab = visit(viewport={"width": 1280, "height": 720}).open(f"{page}?large=true".removeprefix("home"))
+def in_turn(visit, addresses):
+    """Each of these pages on a projector, one after the other, by the links above them."""
+    first, *others = addresses
+    tab = visit(viewport={"width": 1280, "height": 720}).open(f"{first}?large=true".removeprefix("home"))
     tab.page.wait_for_selector("h1")
-    tab.settled()
-    if page not in ("exercises", "take_home", "class_vote"):
+    yield first, tab.settled()
+    for address in others:
+        tab.page.locator(f'[data-testid="stTopNavLink"][href$="/{address}"]').click()
+        tab.page.wait_for_url(f"**/{address}?*")
+        yield address, tab.settled()
+
+
+def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_scrolling(visit, whole):
+    for page, tab in in_turn(visit, QUESTION_FIRST[:: 1 if whole else 4]):
+        cards = f"[class*=st-key-{page}_card_] button"
+        tab.page.locator(cards).first.wait_for()
         tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
-        assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST
-    assert tab.page.evaluate(SMALLER, LEAST) == []
-    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280
+        tab.settled()
+        assert seen_whole(tab, f"h1, {cards}") and min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST, page
+        figure = tab.page.locator(".stVegaLiteChart svg.marks").first
+        assert figure.bounding_box()["y"] < 460, f"{page}: the screen has room for it, too: controls stand below it"
+        tab.page.locator(cards).first.click()
+        tab.page.wait_for_selector(f"{cards}[kind=primary]")
+        tab.settled()
+        reply = "[class*=_quiz] [data-testid=stText] >> nth=-1"
+        assert seen_whole(tab, f"h1, {cards}") and seen_whole(tab, reply), page
+        assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not quite. ")), page
+        assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST and tab.page.evaluate(SMALLER, LEAST) == [], page
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, page
+
+
+def test_nothing_is_too_small_for_the_back_row(visit, whole):
+    others = [entry.address for entry in CONTENTS if entry.address not in QUESTION_FIRST]
+    for page, tab in in_turn(visit, others[:: 1 if whole else 4]):
+        if page not in ("exercises", "take_home", "class_vote"):
+            tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
+            assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST, page
+        assert tab.page.evaluate(SMALLER, LEAST) == [], page
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, page
 
 
 def test_the_sidebar_leaves_its_room_to_the_figure(visit):

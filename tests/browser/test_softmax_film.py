@@ -28,7 +28,7 @@ def halfway(one, other):
     return [(a + b) / 2 for a, b in zip(one, other, strict=True)]
 
 
-def test_halfway_each_mark_is_halfway_between_where_it_comes_from_and_where_it_goes(visit):
+def test_halfway_each_mark_is_halfway_to_where_it_goes_and_another_temperature_moves_the_same_picture(visit):
     tab = answered(visit)
     boxes = lambda layer: tab.page.evaluate(BOXES, layer)  # noqa: E731
     assert 0 < max(tab.page.evaluate(LENGTHS)) <= 2200
@@ -47,6 +47,12 @@ def test_halfway_each_mark_is_halfway_between_where_it_comes_from_and_where_it_g
         for box, one, other in zip(frame, begin, end, strict=True):
             assert box == pytest.approx(halfway(one, other), abs=1.5), "pixels"
     assert growing != sizes and moving != parts
+    the_same = tab.marked(f"{FIGURE} svg.marks")
+    tab.page.locator(".st-key-temperature input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**temperature=0.4**")
+    tab.settled().page.wait_for_timeout(500)
+    assert the_same()
 
 
 def test_who_wants_less_motion_sees_the_end_at_once(visit):
@@ -57,18 +63,7 @@ def test_who_wants_less_motion_sees_the_end_at_once(visit):
     assert [width / sum(widths) for width in widths] == pytest.approx(row.weights.tolist(), abs=0.01)
 
 
-def test_another_temperature_moves_the_same_picture(visit):
-    tab = answered(visit)
-    tab.page.evaluate(STOP, 5000)
-    the_same = tab.marked(f"{FIGURE} svg.marks")
-    tab.page.locator(".st-key-temperature input").focus()
-    tab.page.keyboard.press("ArrowRight")
-    tab.page.wait_for_url("**temperature=0.4**")
-    tab.settled().page.wait_for_timeout(500)
-    assert the_same()
-
-
-def test_a_click_on_a_part_derives_its_weight(visit):
+def test_a_click_on_a_part_derives_its_weight_and_the_figure_is_as_wide_as_a_phone(visit):
     tab = visit().open("softmax?cover=false")
     tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
     tab.settled().page.locator(f"{FIGURE} svg .whole_marks path").nth(3).click()
@@ -77,14 +72,11 @@ def test_a_click_on_a_part_derives_its_weight(visit):
     last = tab.page.locator(".st-key-derivation [data-testid=stCode] code").last.inner_text()
     weight = softmax_row(run_example(Example()).heads.select(0), 5, 1.0).weights[3]
     assert float(re.split(" [=≈] ", last)[-1]) == pytest.approx(float(weight), abs=1e-3)
-
-
-def test_on_a_phone_the_figure_is_as_wide_as_the_screen(visit):
-    tab = visit(viewport={"width": 390, "height": 844}).open("softmax?cover=false")
-    tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
-    box = tab.settled().page.locator(f"{FIGURE} svg.marks").bounding_box()
-    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
-    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    tab.page.wait_for_function(
+        f"""() => {{ const box = document.querySelector('{FIGURE} svg.marks').getBoundingClientRect();
+        return box.left >= 0 && box.right <= 390 && document.documentElement.scrollWidth <= 390; }}"""
+    )
 
 
 LAID_OUT = """() => [...document.querySelectorAll('.stVegaLiteChart > svg')].map((picture) => [

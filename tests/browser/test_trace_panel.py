@@ -47,9 +47,19 @@ def mark(tab):
     return tab.marked(".st-key-pipeline svg.marks")
 
 
+def pointing_asks_nobody(tab):
+    before = len(tab.sent)
+    for place in (("q", 1, 0), ("scores", 5, 2), ("v", 0, 1)):
+        cell(tab, *place).hover()
+    tab.page.get_by_text(EXPLAIN("v", 0, 1)).first.wait_for()
+    tab.page.wait_for_timeout(500)
+    assert len(tab.sent) == before
+
+
 def test_a_click_on_a_number_shows_its_arithmetic_and_the_picture_stays(visit):
     tab = figure(visit().open())
     stays = mark(tab)
+    pointing_asks_nobody(tab)
     cell(tab, "scores", 4, 1).click()
     shows(tab, "scores", 4, 1)
     assert tab.page.get_by_text("score of “journey” for “one”: query · key", exact=True).is_visible()
@@ -59,21 +69,13 @@ def test_a_click_on_a_number_shows_its_arithmetic_and_the_picture_stays(visit):
     )
     cell(tab, "output", 2, 1).click()
     shows(tab, "output", 2, 1)
+    pointing_asks_nobody(tab)
+    cell(tab, "output", 2, 1).dblclick()
+    tab.page.mouse.move(5, 5)
+    tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
+    tab.settled()
+    shows(tab, "output", 2, 1)
     assert stays()
-
-
-def test_pointing_asks_nobody_before_and_after_a_click(visit):
-    tab = figure(visit().open())
-    for clicked in (False, True):
-        if clicked:
-            cell(tab, "weights", 3, 0).click()
-            shows(tab, "weights", 3, 0)
-        before = len(tab.sent)
-        for place in (("q", 1, 0), ("scores", 5, 2), ("v", 0, 1)):
-            cell(tab, *place).hover()
-        tab.page.get_by_text(EXPLAIN("v", 0, 1)).first.wait_for()
-        tab.page.wait_for_timeout(500)
-        assert len(tab.sent) == before
 
 
 def test_the_arithmetic_follows_a_slider_and_the_picture_changes_in_place(visit):
@@ -99,14 +101,3 @@ def test_without_a_mouse_the_selectors_reach_a_number(visit):
     tab.page.keyboard.type("with")
     tab.page.keyboard.press("Enter")
     shows(tab, "weights", 3, 0)
-
-
-def test_a_click_beside_all_numbers_takes_the_ring_away_and_the_panel_stays(visit):
-    tab = figure(visit().open())
-    cell(tab, "x", 1, 1).click()
-    shows(tab, "x", 1, 1)
-    cell(tab, "x", 1, 1).dblclick()
-    tab.page.mouse.move(5, 5)
-    tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
-    tab.settled()
-    shows(tab, "x", 1, 1)

@@ -231,7 +231,7 @@ def test_the_slider_moves_the_heads_the_mark_and_the_sentence_without_asking_the
     assert len(tab.sent) == sent
 
 
-def test_one_goes_to_the_moment_at_which_a_head_formed_by_a_choice_or_a_click(visit):
+def test_one_goes_to_the_moment_at_which_a_head_formed_and_a_click_leaves_a_head_out(visit):
     tab = played(visit(), "task=previous&steps=120")
     sent, last = len(tab.sent), tab.page.evaluate(MOMENT)
     jump = part(tab, "select").nth(1)
@@ -248,6 +248,21 @@ def test_one_goes_to_the_moment_at_which_a_head_formed_by_a_choice_or_a_click(vi
     tab.page.locator(f"{FILM} text:text-is('previous-token head')").click()
     tab.page.wait_for_function(f"() => ({MOMENT})() === {formed}")
     assert len(tab.sent) == sent, "nothing asks the server"
+    left_out_and_brought_back(tab)
+
+
+def left_out_and_brought_back(tab):
+    """By clicks on the map of a head and on its title."""
+    title = tab.page.locator(f"{FILM} [class*=titles] text")
+    masked = tab.page.locator(f"{FILM} [class*=masked] path").first
+    for clicked in (title, masked, masked, title):
+        out = title.text_content().endswith(": left out")
+        clicked.click(force=True)  # of a text, its letters leave gaps
+        tab.page.locator(f"{FILM} text:text('without')").wait_for(state="detached" if out else "visible")
+        assert title.text_content() == "layer 1, head 1" + ("" if out else ": left out")
+        pressed = tab.page.locator(".st-key-left_out [data-selected=true]")
+        pressed.wait_for(state="detached" if out else "visible")
+        tab.settled()
 
 
 @pytest.mark.slow
@@ -264,20 +279,6 @@ def test_a_head_is_left_out_and_brought_back_with_the_keyboard(visit):
     button.focus()
     tab.page.keyboard.press("Enter")
     without.wait_for(state="detached")
-
-
-def test_a_click_on_the_map_of_a_head_or_on_its_title_leaves_it_out_and_another_brings_it_back(visit):
-    tab = played(visit(), "task=previous&steps=120")
-    title = tab.page.locator(f"{FILM} [class*=titles] text")
-    masked = tab.page.locator(f"{FILM} [class*=masked] path").first
-    for clicked in (title, masked, masked, title):
-        out = title.text_content().endswith(": left out")
-        clicked.click(force=True)  # of a text, its letters leave gaps
-        tab.page.locator(f"{FILM} text:text('without')").wait_for(state="detached" if out else "visible")
-        assert title.text_content() == "layer 1, head 1" + ("" if out else ": left out")
-        pressed = tab.page.locator(".st-key-left_out [data-selected=true]")
-        pressed.wait_for(state="detached" if out else "visible")
-        tab.settled()
 
 
 @pytest.mark.slow
