@@ -150,16 +150,10 @@ def test_nothing_arrives_from_behind_the_policy_and_much_without_it(runner, list
     assert arrived == []
 
 
-@pytest.mark.part(3)
-@pytest.mark.parametrize("what", NO_WAY)
-def test_there_is_no_way_to(runner, what):
+def test_there_is_no_way_out_and_what_one_run_changes_the_next_does_not_find(runner, whole):
     run = runner("guarded")
-    result = run("from browser import self as w\ndone = print\n" + NO_WAY[what])
-    assert result["error"] is not None, result
-
-
-def test_what_one_run_changes_the_next_does_not_find(runner):
-    run = runner("guarded")
+    for what in [*NO_WAY][:: 1 if whole else 3]:
+        assert run(f"from browser import self as w\ndone = print\n{NO_WAY[what]}")["error"] is not None, what
     change = "from browser import self as w\nimport math\nmath.pi = 3\ntorch.softmax = None\nw.left = 1\ndone = print"
     assert run(change)["error"] is None
     look = "from browser import self as w\nimport math\nprint(math.pi > 3, torch.softmax is None, hasattr(w, 'left'))\n"
