@@ -64,13 +64,14 @@ def second_sentence(trace: ExampleTrace, choice: Text) -> str:
 
 
 def query_choice(trace: ExampleTrace, choice: OneToken = QUERY) -> int:
-    """Which token is the query; the last one at first.
+    """Which token is the query; at first the last one, or the one that its source is about.
 
     Where the scores are masked as the switch beside the example says, it is told that the last one never notices.
     """
     n_tokens = len(trace.tokens)
     names = {token.position + 1: format_value(token) for token in trace.names}
-    query = one_in_changing_list(choice, names, n_tokens) - 1
+    first = trace.example.given_by.first_query(trace.tokens)
+    query = one_in_changing_list(choice, names, first + 1) - 1
     if choice.masked and 0 < query == n_tokens - 1:
         st.sidebar.caption(
             translate(

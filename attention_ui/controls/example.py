@@ -21,9 +21,9 @@ from attention_ui.controls.learnt import (
     layer_choice,
     model_sizes,
     more_of_model,
+    real_text,
     see_it_trained,
     sentence_of_model,
-    text_of_reader,
     updates_of_model,
 )
 from attention_ui.session.chart import show_notes
@@ -47,7 +47,8 @@ from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
 MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scaling")  # in the fold of the sidebar
-FIRST_SOURCE = "pronouns"
+USUAL_EXAMPLE = "pronouns"  # of a lesson that names none
+OWN = "lesson"  # each lesson shows the example that suits it best, until somebody chooses one
 TITLES = {key: source.title for key, source in SOURCES.items()}
 UNITS = {"words": message("words"), "characters": message("characters")}
 WEIGHT_KINDS = {
@@ -58,9 +59,7 @@ WEIGHT_KINDS = {
 SOURCE = OneOf(
     "example",
     message("Whose weights?"),
-    {key: source.title for key, source in SOURCES.items()},
-    FIRST_SOURCE,
-    always=True,
+    {OWN: message("Each lesson’s own"), **{key: source.title for key, source in SOURCES.items()}},
 )
 OWN_RUN = Text("own", message("The model you trained"), LONGEST_CODE)
 SENTENCE = Text("text", message("Your sentence"), None, DEFAULT_SENTENCE)
@@ -82,9 +81,11 @@ BEFORE_MODELS_CAME = (  # which links set that named no source
 
 
 def example_controls(
-    *, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False
+    lessons_own: str, *, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False
 ) -> tuple[Example, tuple[str, ...]]:
     """Draw the controls in the sidebar and return what they say, and notes on what they say in vain.
+
+    The `lessons_own` example is shown until another one is chosen.
 
     What a notebook fixes is text, not a control. A lesson with `own_sizes` takes tokens, seed, mask and scaling
     from here and nothing else, so nothing else is offered there. With an `own_mask` the switch of the causal mask
@@ -99,7 +100,7 @@ def example_controls(
             st.caption(translate("This page has its own sentences."))
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
-        source = chosen_source()
+        source = chosen_source(lessons_own)
         choices = source.begins | controls_of(source.reads, source)
         told = st.container() if source.reads else None
         choices |= controls_of(source.asks, source, without=SIZES if own_sizes else ()) | attention_switches(own_mask)
@@ -140,15 +141,22 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
     return example
 
 
-def chosen_source() -> Source:
-    """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
-    begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
+def chosen_source(lessons_own: str) -> Source:
+    """Whose weights they are.
+
+    A visit begins with what each lesson shows best. That does not stand in the link, unless another choice about the
+    example does: without it, such a link is one from before models came.
+    """
+    begin = OWN if get_state("example") in SOURCE.options else source_in_link()
     here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
-    titles = {key: SOURCE.options[key] for key in here}
-    chosen = one_in_list(replace(SOURCE, options=titles, begin=begin), on_change=use_its_mask)
-    if here[chosen].needs_run:
+    titles = {OWN: message("Each lesson’s own")} | {key: SOURCE.options[key] for key in here}
+    named = named_in_link([choice.name for choice in BEFORE_MODELS_CAME if choice is not SOURCE])
+    choice = replace(SOURCE, options=titles, begin=begin, always=bool(named) or begin != OWN)
+    chosen = one_in_list(choice, on_change=use_its_mask)
+    source = here[lessons_own if chosen == OWN else chosen]
+    if source.needs_run:
         say_in_link("own", settings_code(own_run()) or "")
-    return here[chosen].of(own_run())
+    return source.of(own_run())
 
 
 def own_run() -> TrainingSettings | None:
@@ -187,8 +195,9 @@ def source_in_link() -> str:
     """The source that the link names; where it names none but other controls, what links meant before models came."""
     named = text_in_link("example")
     if named in SOURCES:
-        return named if not SOURCES[named].needs_run or run_in_link() else FIRST_SOURCE
-    return DEFAULTS.source if named_in_link([choice.name for choice in BEFORE_MODELS_CAME]) else FIRST_SOURCE
+        return named if not SOURCES[named].needs_run or run_in_link() else OWN
+    old = named != OWN and named_in_link([choice.name for choice in BEFORE_MODELS_CAME])
+    return DEFAULTS.source if old else OWN
 
 
 def use_its_mask() -> None:
@@ -270,7 +279,7 @@ CONTROLS: dict[str, Callable[[Source], dict[str, object]]] = {
     "seed": seed_control,
     "d_model": features_control,
     "init": weight_kind_control,
-    "english": text_of_reader,
+    "real_text": real_text,
     "says": sentence_of_model,
     "updates": updates_of_model,
     "model_sizes": model_sizes,
@@ -287,17 +296,25 @@ def head_choice(trace: ExampleTrace) -> int:
     asks = message("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
     heads = counted(n_heads)
     if trace.trained is not None:
-        heads = {n: render(message("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
-    with clamped_control(HEAD.name, Limit(1, n_heads), 1):
+        heads = {n: render(trace.trained.label(n - 1)) for n in heads}
+    first = trace.example.given_by.first_head + 1
+    with clamped_control(HEAD.name, Limit(1, n_heads), first):
         chosen = st.segmented_control(
             render(asks), list(heads), format_func=heads.get, required=True, key=HEAD.name, persist_state="session"
         )
-    return (chosen if chosen in heads else 1) - 1  # a forged message may name what is none
+    return (
+        chosen if chosen in heads else trace.example.given_by.first_head + 1
+    ) - 1  # a forged message may name what is none
 
 
-def current_trace(*, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False) -> ExampleTrace:
-    """The running example of this visitor, computed; its controls and notes are drawn."""
-    example, notes = example_controls(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
+def current_trace(
+    lessons_own: str = USUAL_EXAMPLE, *, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False
+) -> ExampleTrace:
+    """The running example of this visitor, computed; its controls and notes are drawn.
+
+    Until one is chosen, it is the `lessons_own`.
+    """
+    example, notes = example_controls(lessons_own, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
     trace = run_example(example)
     show_notes(*link_notes(), *notes, *trace.notes)
     return trace

@@ -5,13 +5,14 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
-from attention_ui.controls.bound import changing_slider, clamped_control, switch, text_field
+from attention_ui.controls.bound import changing_slider, clamped_control, one_in_list, switch, text_field
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.markdown import plain_label
+from attention_ui.session.real_model import real_model
 from lessons.example.example import LIMITS, SOURCES, Example, run_example
-from lessons.example.language_model_layer import LanguageModelSource
+from lessons.example.real_layer import RealModelSource
 from lessons.example.task_models import LearntExample, OfTask, recording_of
-from lessons.screen.choice import Limit, Number, Switch, Text
+from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
 
@@ -30,6 +31,7 @@ MODEL_SIZES = {
 }
 TRAINED_FOR = Number("trained_for", message("Updates of training"), Limit(0, MAX_STEPS), MAX_STEPS, step=EVALUATE_EVERY)
 LAYER = Number("layer", message("Layer"), Limit(1, 4), 1)
+TURNED = Switch("turned", message("Turn the features of its heads for this sentence"), True)
 TRAIN_MASK = Switch("train_mask", message("Train it with the causal mask"), True)
 TRAIN_SCALING = Switch("train_scaling", message("Train it with scaling"), True)
 
@@ -50,14 +52,17 @@ def updates_of_model(learnt: OfTask) -> dict[str, int]:
     return {"updates": changing_slider(replace(TRAINED_FOR, limit=Limit(0, end), begin=end))}
 
 
-def text_of_reader(reader: LanguageModelSource) -> dict[str, str]:
-    """What the learner chose of the language model: the text that it reads."""
-    reads = translate(
-        "If you leave it empty, “{sentence}” is used. The model reads lower-case letters only.",
-        sentence=reader.sentence,
+def real_text(reader: RealModelSource) -> dict[str, object]:
+    """The text that the real model reads, and the model itself, where it is on this machine."""
+    label = replace(SENTENCES[reader.key], label=message("Its sentence, in any language"))
+    reads = translate("Left empty, it is “{sentence}”.", sentence=reader.sentence)
+    text = text_field(label, placeholder=reader.sentence, help=reads)
+    why = translate(
+        "A head has 64 features. Turned, its queries and keys keep their products, so each score and weight stays as "
+        "it is, but nearly all of it comes from the first 8 features, which are shown. The values are turned likewise. "
+        "The turn is found for this sentence; another sentence has another."
     )
-    text = replace(SENTENCES[reader.key], label=message("A text in English"))
-    return {"text": text_field(text, placeholder=reader.sentence, help=reads)}
+    return {"text": text, "real_model": real_model(), "turned": switch(TURNED, help=why)}
 
 
 def model_sizes(learnt: LearntExample) -> dict[str, int]:
@@ -67,9 +72,11 @@ def model_sizes(learnt: LearntExample) -> dict[str, int]:
 
 def layer_choice(example: Example, *, named: bool) -> int:
     """Which layer to look at, counted from 1; where `named`, each under the name that its best head has earned."""
-    n_layers = example.given_by.model(example).config.n_layers
+    n_layers = example.given_by.n_layers(example)
     if n_layers == 1:
-        return 1
+        return example.layer
+    if n_layers > LAYER.limit.most:
+        return real_layer(example, n_layers)
     names = {n: str(n) for n in range(1, n_layers + 1)}
     if named:
         best = {n: run_example(replace(example, layer=n)).trained.best for n in names}
@@ -79,6 +86,12 @@ def layer_choice(example: Example, *, named: bool) -> int:
             plain_label(LAYER.label), list(names), format_func=names.get, key=LAYER.name, persist_state="session"
         )
     return chosen if chosen in names else 1  # a forged message may name what is none
+
+
+def real_layer(example: Example, n_layers: int) -> int:
+    """Which of many layers, counted from 0 where it is read, as heads are called."""
+    layers = {n: str(n - 1) for n in range(1, n_layers + 1)}
+    return one_in_list(OneOf(LAYER.name, LAYER.label, layers, example.layer))
 
 
 def more_of_model(learnt: LearntExample) -> dict[str, object]:

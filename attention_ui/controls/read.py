@@ -9,7 +9,7 @@ from attention_ui.controls.bound import one_in_changing_list, one_in_list, switc
 from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.session.chart import room_for
 from attention_ui.session.state import set_state
-from lessons.example.language_model_layer import THE_LANGUAGE_MODEL
+from lessons.example.example import SOURCES
 from lessons.example.language_model_text import (
     LONGEST_TEXT,
     SENTENCES_READ,
@@ -79,7 +79,7 @@ def chosen_word(asked: ReadChoices) -> int:
 def open_in_lessons(choices: ReadChoices) -> None:
     """A button that makes this head, on this text, the running example of the lessons."""
     if st.button(translate("Open this head in the lessons"), key="open_head"):
-        key = THE_LANGUAGE_MODEL.key
+        key = SOURCES["language"].key
         chosen = {"example": key, f"says_{key}": choices.text, "layer": choices.layer + 1, "head": choices.head + 1}
         for name, value in chosen.items():
             set_state(name, value)

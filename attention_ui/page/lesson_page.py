@@ -9,7 +9,7 @@ from types import ModuleType
 import streamlit as st
 
 from attention_ui.controls.choices import chosen_in
-from attention_ui.controls.example import current_trace, head_choice
+from attention_ui.controls.example import USUAL_EXAMPLE, current_trace, head_choice
 from attention_ui.export.notebook import notebook_of_path
 from attention_ui.figures.roles import in_role_colours
 from attention_ui.page.contents import opening
@@ -76,7 +76,8 @@ def open_lesson(
     """
     address = address or lesson.__name__.split(".")[1]
     top = st.container()
-    example = current_trace(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
+    own_example = getattr(lesson, "OWN_EXAMPLE", USUAL_EXAMPLE)
+    example = current_trace(own_example, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
     head = head_choice(example) if heads else 0
     return LessonPage(lesson, address, top, example, head, stage_of_page(controls_below=controls_below))
 

@@ -101,7 +101,7 @@ BACK_SENTENCES: Mapping[str, Message] = {
     **{f"sum of d_{role}": message("what comes through {role}", role=role) for role in "qkv"},
     "d_x": message("d_x of {token}, feature {feature}: d_after over the shortcut, and what comes through q, k, v"),
 }
-FORWARDS = (*(f"attention.{field.name}" for field in fields(AttentionTrace)), "after", "logits", "loss.probabilities")
+FORWARDS = (*(field.name for field in fields(AttentionTrace)), "after", "logits", "probabilities")
 
 
 def names_on_the_way(
@@ -125,4 +125,4 @@ def names_on_the_way(
         d_score = message("d_score of {key} for {query}: weight · (d_weight − mean), ÷ {divisor}", divisor=divisor)
     own = {"probabilities": probability, "d_logits": d_logit, "d_scores": d_score}
     things = {**dict.fromkeys(("tokens", "queries", "keys"), tokens), "vocabulary": words}
-    return Names({**BACK_SENTENCES, **own, **sentences}, things, (*FORWARDS, *(f"way.{name}" for name in FORWARDS)))
+    return Names({**BACK_SENTENCES, **own, **sentences}, things, FORWARDS)

@@ -64,9 +64,9 @@ class ReadInBlocks:
         return namespace(self.steps[0].masked).concat([step.masked for step in self.steps], -1)
 
 
-def read_in_blocks(x, W_q, W_k, W_v, may_attend, scale, query, block, positions=None, rotary=False) -> ReadInBlocks:
+def read_in_blocks(x, W_q, W_k, W_v, may_attend, scale, query, block, **others) -> ReadInBlocks:
     """One head, and the row of one query once more, block by block."""
-    plain = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    plain = one_head(x, W_q, W_k, W_v, may_attend, scale, **others)
     seen = numbers_of(plain.visible)[query]
     steps = attend_in_blocks(plain.q[[query]], plain.k[seen], plain.v[seen], block=block, scale=scale)
     return ReadInBlocks(plain, tuple(steps))

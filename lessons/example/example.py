@@ -20,9 +20,10 @@ from attention_core.heads import split_heads
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED
 from attention_core.training import TrainingSettings
+from attention_core.turning import turn_for_scores, turn_for_values
 from lessons.example.edits import LETTER_OF, Edits, apply_edits, waiting_notes
-from lessons.example.language_model_layer import THE_LANGUAGE_MODEL
 from lessons.example.presets import EVERY_PRESET, RandomSource
+from lessons.example.real_layer import RealModelSource
 from lessons.example.source import MOST_UPDATES, Chosen, Drawn, ExampleInputs, Source
 from lessons.example.task_models import EVERY_TASK, TASK_SOURCES, OwnRun, TaskSource
 from lessons.screen.choice import Limit
@@ -31,10 +32,11 @@ from lessons.screen.message import Message, Token, message
 
 SourceKey = RandomSource | TaskSource | Literal["language", "mine"]
 SOURCES: dict[str, Source] = {
-    source.key: source for source in (*EVERY_PRESET, *EVERY_TASK, THE_LANGUAGE_MODEL, OwnRun())
+    source.key: source for source in (*EVERY_PRESET, *EVERY_TASK, RealModelSource(), OwnRun())
 }
 
 MOST_TRACES = 8
+MOST_FEATURES = 12  # that are shown one by one
 
 
 LIMITS = {
@@ -155,7 +157,21 @@ def run_afresh(example: Example) -> ExampleTrace:
     example = given.example
     drawn, waiting = with_edits(given, example.edits, given.row_ids)
     heads = heads_of(example, drawn)
+    if example.turned and heads.q.shape[-1] > MOST_FEATURES:
+        drawn = turned(drawn, heads)
+        heads = heads_of(example, drawn)
     return ExampleTrace(**vars(drawn) | {"notes": (*given.notes, *waiting)}, scale=scale_of(example), heads=heads)
+
+
+def turned(drawn: Drawn, heads: AttentionTrace) -> Drawn:
+    """The same, each head seen along the axes in which few features tell most of these scores and values."""
+    turns = [turn_for_scores(q, k) for q, k in zip(heads.q, heads.k, strict=True)]
+    return replace(drawn, turn=torch.stack(turns), turn_v=torch.stack([turn_for_values(v) for v in heads.v]))
+
+
+def as_stored(trace: ExampleTrace) -> ExampleTrace:
+    """The same example along the axes in which its model keeps its heads."""
+    return trace if trace.turn is None else run_example(replace(trace.example, turned=False))
 
 
 def scale_of(example: Example) -> float:
@@ -169,8 +185,10 @@ def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
     q, k, v = (
         split_heads(x @ W, example.n_heads) for x, W in ((asking, drawn.W_q), (asking, drawn.W_k), (drawn.x, drawn.W_v))
     )
-    if drawn.rotary:
-        q, k = rotate(q), rotate(k)
+    if drawn.rotary is not None:
+        q, k = rotate(q, how=drawn.rotary), rotate(k, how=drawn.rotary)
+    if drawn.turn is not None:
+        q, k, v = q @ drawn.turn, k @ drawn.turn, v @ drawn.turn_v
     may_attend = causal_mask(len(drawn.x)) if example.causal else None
     return attend(q, k, v, may_attend, scale=scale_of(example))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from attention_core.model import ModelTrace
 from attention_core.stored.tokenizing import Tokenizer
@@ -13,6 +13,7 @@ DEFAULT_TEXT = "The cat sat on the mat because it was very"
 DEFAULT_LAYER, DEFAULT_HEAD = 13, 8  # both counted from 0: of all heads the one that looks from "it" to a noun most
 
 
+@runtime_checkable
 class RealModel(Protocol):
     """A model that is loaded, as the pages hand it to a lesson; None stands for one that is not on this machine."""
 

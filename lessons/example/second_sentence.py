@@ -18,7 +18,16 @@ def followed_by(example: ExampleTrace, text: str) -> ExampleTrace:
     ids, x = own.given_by.together(first, second)
     added = None if example.added is None else torch.cat([example.added, second.added])
     row_ids = ids if example.row_ids == example.ids else tuple(range(len(ids)))
-    drawn = Drawn(x, example.W_q, example.W_k, example.W_v, added=added, rotary=example.rotary)
+    drawn = Drawn(
+        x,
+        example.W_q,
+        example.W_k,
+        example.W_v,
+        added=added,
+        rotary=example.rotary,
+        turn=example.turn,
+        turn_v=example.turn_v,
+    )
     drawn, _ = with_edits(drawn, own.edits, row_ids)
     changed = {"tokens": example.tokens + second.tokens, "ids": ids, "row_ids": row_ids, "notes": second.notes}
     return replace(example, **vars(drawn), **changed, heads=heads_of(own, drawn))

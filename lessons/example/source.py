@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.embeddings import Rotary
 from attention_core.errors import Phrase
 from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, thirds
 from attention_core.model import TinyTransformer
@@ -20,6 +21,7 @@ from attention_core.tasks import Task
 from attention_core.tokens import Unit, Vocabulary
 from attention_core.training import TrainingSettings
 from lessons.example.edits import Edits
+from lessons.example.real_model import RealModel
 from lessons.screen.choice import Limit
 from lessons.screen.format import format_value
 from lessons.screen.message import Message, Percent, message
@@ -52,8 +54,9 @@ class Chosen(Sizes):
     `source` names where it comes from. `text` is the sentence, where it can be typed; a model's own when it is empty.
     A small model is trained with these very sizes and seen after so many `updates`, in one `layer`, counted from 1;
     `train_mask` and `train_scaling` say how it is trained, `causal` and `scaling` how its weights are used. `own` is
-    the visitor's run. `edits` are numbers set by hand in the place of others; they stay when anything else is chosen
-    anew.
+    the visitor's run, `real_model` the language model, where it is on this machine, whose heads are shown `turned` for
+    the text or as they are stored. `edits` are numbers set by hand in the place of others; they stay when anything else
+    is chosen anew.
     """
 
     source: str = "journey"
@@ -66,6 +69,8 @@ class Chosen(Sizes):
     train_mask: bool = True
     train_scaling: bool = True
     own: TrainingSettings | None = None
+    real_model: RealModel | None = None
+    turned: bool = True
     edits: Edits = ()
 
 
@@ -74,7 +79,8 @@ class Drawn:
     """What attention starts from: one row of x for each token, and three maps, to be used as x @ W.
 
     A model may have positions that are not in x: `added` to what queries and keys are made of, or `rotary` ones, by
-    which queries and keys are turned.
+    which queries and keys are turned. A head of many features may be shown along other axes: `turn` is that of its
+    queries and keys, `turn_v` that of its values, see `attention_core.turning`.
     """
 
     x: Float[Tensor, "tokens d_model"]
@@ -82,7 +88,9 @@ class Drawn:
     W_k: Float[Tensor, "d_model all_d_k"]
     W_v: Float[Tensor, "d_model all_d_v"]
     added: Float[Tensor, "tokens d_model"] | None = None
-    rotary: bool = False
+    rotary: Rotary | None = None
+    turn: Float[Tensor, "heads d_k d_k"] | None = None
+    turn_v: Float[Tensor, "heads d_v d_v"] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,6 +130,7 @@ class Source(ABC):
     cuts_text = False  # `tokenize` makes the tokens of the text
     cuts_words = False  # in pieces, where it does not know them
     writes_x = False  # a notebook has written down X, which is neither drawn nor trained
+    first_head = 0  # that one looks at unless another is chosen
     causal = True  # its weights are used with the causal mask unless one asks for something else
     task: Task | None = None  # that its model learns
 
@@ -140,6 +149,20 @@ class Source(ABC):
     def model(self, example: Chosen) -> TinyTransformer | None:
         """The model of an example, as far as it is trained; None where the weights are random."""
         return None
+
+    def first_query(self, tokens: Sequence[str]) -> int:
+        """The token that asks until another is chosen, counted from 0."""
+        return len(tokens) - 1
+
+    def n_layers(self, example: Chosen) -> int:
+        """How many layers of its model can be looked at."""
+        model = self.model(example)
+        return 1 if model is None else model.config.n_layers
+
+    def attention(self, example: Chosen) -> MultiHeadAttention | None:
+        """The heads of the layer that was chosen; None where no model has any."""
+        model = self.model(example)
+        return None if model is None else projected(model.layers[example.layer - 1].attention)
 
     def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
         """The choices, with these sizes where the source trains its model with what is chosen."""
@@ -206,8 +229,12 @@ class TrainedLayer(ABC):
         """What made the weights, and how well they do."""
 
     @abstractmethod
-    def job(self, head: int) -> Job:
-        """What a head does best."""
+    def job(self, head: int) -> Job | None:
+        """What a head does best; None where that was not measured."""
+
+    def label(self, head: int) -> Message:
+        """What a head is called beside others of its layer: by the name that it has earned."""
+        return message("{head}: {name}", head=head + 1, name=self.job(head).label)
 
     @property
     @abstractmethod

@@ -88,7 +88,7 @@ class OfTask(Source):
             W_k=maps.W_k,
             W_v=maps.W_v,
             added=added,
-            rotary=maps.rotary is not None,
+            rotary=maps.rotary,
             example=replace(example, updates=updates, layer=layer + 1, unit=unit, **sizes),
             tokens=tokens,
             ids=ids,

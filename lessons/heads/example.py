@@ -23,7 +23,7 @@ from attention_core.randomness import draw_linear, generator
 from attention_core.traced import Written
 from lessons.example.example import Example, ExampleTrace, Limit, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X, PRESETS
-from lessons.example.source import TrainedLayer, projected
+from lessons.example.source import TrainedLayer
 from lessons.heads.compute import attend_and_join, inputs_of_module, many_heads, names_of_heads
 from lessons.screen.format import names
 from lessons.screen.message import Message, message
@@ -204,12 +204,12 @@ class RunningExample(HeadsSource):
         """
         trace = run_example(example.sized)
         running, example = trace.example, replace(example, running=trace.example)
-        model = running.given_by.model(running)
-        if model is None:
+        module = running.given_by.attention(running)
+        if module is None:
             table = embedding_table(max(trace.ids) + 1, example.d_model, generator(running.seed, "embedding"))
             x, module = embed(torch.tensor(trace.ids), table), draw_module(example, generator(running.seed))
         else:
-            x, module = trace.x, projected(model.layers[running.layer - 1].attention)
+            x = trace.x
         return through_heads(example, trace.tokens, x, module, trained=trace.trained, added=trace.added)
 
 

@@ -50,10 +50,10 @@ def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
 
 
 def notice_names(trace: SideBySide) -> tuple[Message, ...]:
-    """The names that the heads of a trained model have earned, measured; nothing where they are random."""
-    if trace.trained is None:
+    """The names that the heads of a trained model have earned; nothing where they were not measured."""
+    jobs = () if trace.trained is None else tuple(filter(None, map(trace.trained.job, range(trace.n_heads))))
+    if not jobs:
         return ()
-    jobs = tuple(map(trace.trained.job, range(trace.n_heads)))
     first = next((job.texts for job in jobs if job.done), jobs[0].texts)
     groups: dict[str, list[tuple[int, Job]]] = {}
     for number, job in enumerate(jobs, 1):

@@ -1,10 +1,12 @@
 """Matrices as lessons draw them again and again: those of one head, with the derivation of every cell."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from lessons.example.example import ExampleTrace
+from attention_core.turning import FEATURES as TURNED_FEATURES
+from lessons.example.example import MOST_FEATURES, ExampleTrace
 from lessons.screen.format import visible_text
-from lessons.screen.message import Message, message
+from lessons.screen.message import Argument, Message, message
 from lessons.screen.screen import Axis, Cells, Matrix
 from lessons.trace.computation import Computation, Take, followed_matrix
 
@@ -70,7 +72,10 @@ def traced_matrix(
     computed: bool = False,
     **look: object,
 ) -> Matrix:
-    """A tensor of a computation: see `Computation.follow`. What it is follows from its name."""
+    """A tensor of a computation: see `Computation.follow`. What it is follows from its name.
+
+    Of many features a few are shown, and it is said how many there are.
+    """
     followed = computation.follow(path, take, name, axes, computed)
     tensor = name or path.rpartition(".")[2]
     kind = QUERIES if tensor in (*PAIRS, "q", "output") else KEYS if tensor in ("k", "v") else TOKENS
@@ -83,4 +88,45 @@ def traced_matrix(
         "scale": "weight" if tensor == "weights" else "number",
         "colour": ROLES.get(tensor, "ink"),
     }
-    return followed_matrix(followed, **(usual | look))
+    look = usual | look
+    shown = features_shown(computation, rows), features_shown(computation, columns)
+    if any(shown):
+        followed = replace(followed, only=those_shown(*shown))
+        look["remark"] = look.get("remark") or shown_of(shown, (rows, columns))
+        look |= {name: part_of(look[name], those) for name, those in zip(("rows", "columns"), shown, strict=True)}
+    return followed_matrix(followed, **look)
+
+
+# Of many features, a few.
+
+Features = tuple[int, ...]  # those of an axis that are shown, where not all are
+
+
+def features_shown(computation: Computation, n_features: int) -> Features:
+    """Which of so many features are shown, where they are too many: of X the largest, of a head the first."""
+    if n_features <= MOST_FEATURES:
+        return ()
+    x = computation.inputs.get("x")
+    if x is None or x.shape[-1] != n_features:
+        return tuple(range(TURNED_FEATURES))
+    return tuple(sorted(abs(x).sum(axis=0).argsort().tolist()[-TURNED_FEATURES:]))
+
+
+def those_shown(rows: Features, columns: Features) -> Take:
+    """The rows and columns of a matrix that are shown."""
+    return lambda matrix: matrix[list(rows) or slice(None)][:, list(columns) or slice(None)]
+
+
+def part_of(axis: Axis, shown: Features) -> Axis:
+    """The axis with the labels of the features that are shown."""
+    return replace(axis, labels=tuple(axis.labels[feature] for feature in shown)) if shown else axis
+
+
+def shown_of(shown: Sequence[Features], sizes: Sequence[int]) -> Message:
+    """How many rows and columns there are, and how many of them are shown."""
+
+    def said(those: Features, size: int) -> Argument:
+        return message("{shown} of {all}", shown=len(those), all=size) if those else size
+
+    rows, columns = map(said, shown, sizes)
+    return message("{rows} × {columns}", rows=rows, columns=columns)

@@ -23,6 +23,7 @@ from lessons.screen.screen import Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_names, project
 
+OWN_EXAMPLE = "language"
 HEADING = message("Who may look at whom?")
 OPENING = message(
     "A mask hides keys from queries. It is applied before the softmax, so the remaining weights still sum to 1."
@@ -83,26 +84,26 @@ class BlindQuery:
     even: Float[Array, "1 keys"]
 
 
-def without_and_with(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Masking:
+def without_and_with(x, W_q, W_k, W_v, may_attend, scale, **others) -> Masking:
     """One head without a mask and with it, and the difference."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     free = attend(q, k, v, scale=scale)
     masked = attend(q, k, v, may_attend, scale=scale)
     return Masking(free, masked, masked.weights - free.weights)
 
 
-def zeroed_late(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> LateMask:
+def zeroed_late(x, W_q, W_k, W_v, may_attend, scale, **others) -> LateMask:
     """The classical mistake: the mask comes after the softmax."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     free = attend(q, k, v, scale=scale)
     masked = attend(q, k, v, may_attend, scale=scale)
     late = namespace(free.weights).where(may_attend, free.weights, 0.0)
     return LateMask(free, masked, late, row_sum(late))
 
 
-def hidden_in_two_ways(x, W_q, W_k, W_v, may_attend, nothing, scale, positions=None, rotary=False) -> BlindQuery:
+def hidden_in_two_ways(x, W_q, W_k, W_v, may_attend, nothing, scale, **others) -> BlindQuery:
     """The last query, which may look at `nothing`: its scores become −∞, or a large negative number."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     free = attend(q, k, v, scale=scale)
     masked = attend(q, k, v, may_attend, scale=scale)
     infinity = mask_scores(free.scaled[-1:], nothing)

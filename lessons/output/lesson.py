@@ -22,6 +22,7 @@ from lessons.screen.screen import Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_names, one_head
 
+OWN_EXAMPLE = "language"
 HEADING = message("What comes out?")
 OPENING = message(
     "Each query receives a mix of the values it looked at, by their weights. A large weight on a short value "
@@ -122,9 +123,9 @@ class WeighedValues:
     parts: Contributions
 
 
-def weigh_values(x, W_q, W_k, W_v, may_attend, scale, query, positions=None, rotary=False) -> WeighedValues:
+def weigh_values(x, W_q, W_k, W_v, may_attend, scale, query, **others) -> WeighedValues:
     """One head, from X to its output, and the contributions of the keys to one query's."""
-    head = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    head = one_head(x, W_q, W_k, W_v, may_attend, scale, **others)
     return WeighedValues(head, contributions(head, query))
 
 

@@ -144,7 +144,7 @@ def matrices_in_both_orders(
     yield first
     if not of_weights:
         says = message("shuffle, then attend − attend, then shuffle")
-        yield gap_matrix(compare(first.values, both.output, gap=says), first, both.residual, sources=same)
+        yield gap_matrix(compare(both.shuffled.head.output, both.output, gap=says), first, both.residual, sources=same)
 
 
 # What there is to notice.

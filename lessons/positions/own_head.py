@@ -9,7 +9,7 @@ from attention_core.masks import causal_mask
 from attention_core.permutation import Permutation, attend_in_both_orders, attend_with_positions
 from attention_core.positions import PositionKind, add_positions
 from lessons.example.edits import apply_edits
-from lessons.example.example import ExampleTrace, heads_of, whose_weights
+from lessons.example.example import ExampleTrace, as_stored, heads_of, whose_weights
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Step
 from lessons.trace.computation import Computation
@@ -92,9 +92,9 @@ def without_own_positions(trace: ExampleTrace) -> ExampleTrace:
         bare = trace.trained.embedded if norm is None else norm(trace.trained.embedded)
         edits = tuple(edit for edit in trace.example.edits if edit.matrix == "x")
         x = apply_edits({"x": bare}, edits, trace.row_ids)["x"]
-    elif trace.added is None and not trace.rotary:
+    elif trace.added is None and trace.rotary is None:
         return trace
-    plain = replace(trace, x=x, added=None, rotary=False)
+    plain = replace(as_stored(trace), x=x, added=None, rotary=None)
     return replace(plain, heads=heads_of(trace.example, plain))
 
 
@@ -102,7 +102,8 @@ def vectors_in_x(trace: ExampleTrace) -> bool:
     """True where X is the sum of rows of the embedding table and a vector for each position."""
     if trace.trained is None or trace.example.layer > 1:
         return False
-    return trace.example.given_by.model(trace.example).positions(len(trace.tokens))[0] is not None
+    model = trace.example.given_by.model(trace.example)
+    return model is not None and model.positions(len(trace.tokens))[0] is not None
 
 
 def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:
@@ -129,7 +130,7 @@ def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:
                 "out, since this page has its own positions."
             )
         )
-    if trace.rotary:
+    if trace.rotary is not None:
         said.append(
             message(
                 "This model turns queries and keys by their positions. Here that is left out, since this page "

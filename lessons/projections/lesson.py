@@ -63,9 +63,9 @@ class Projected:
     xx: Float[Array, "queries keys"]
 
 
-def project_and_compare(x, W_q, W_k, W_v, positions=None, rotary=False) -> Projected:
+def project_and_compare(x, W_q, W_k, W_v, **others) -> Projected:
     """Queries, keys and values; then every query with every key, and every row of X with every other."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     return Projected(q, k, v, dot_product_scores(q, k), dot_product_scores(x, x))
 
 

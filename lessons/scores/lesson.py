@@ -19,6 +19,7 @@ from lessons.screen.screen import Curves, Line, Matrices, Matrix, Screen, Table
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, project
 
+OWN_EXAMPLE = "language"
 HEADING = message("Why divide by the square root of d_k?")
 OPENING = message(
     "The more features a query and a key have, the more their dot product varies. See what that does to the softmax, "
@@ -59,9 +60,9 @@ class Division:
     divided: AttentionTrace
 
 
-def divide_scores(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Division:
+def divide_scores(x, W_q, W_k, W_v, may_attend, scale, **others) -> Division:
     """Attention without the division by √d_k and with it."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     return Division(attend(q, k, v, may_attend, scale=1.0), attend(q, k, v, may_attend, scale=scale))
 
 

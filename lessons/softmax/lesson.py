@@ -23,6 +23,7 @@ from lessons.softmax.questions import QUESTIONS
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_names, one_head
 
+OWN_EXAMPLE = "language"
 HEADING = message("How do scores become weights?")
 OPENING = message(
     "Subtract the largest score, take the exponential, divide by the sum. Only differences between scores matter."
@@ -89,11 +90,9 @@ def softmax_row(
     return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
 
 
-def change_all_scores(
-    x, W_q, W_k, W_v, may_attend, scale, query, temperature, shift, factor, positions=None, rotary=False
-) -> ChangedRows:
+def change_all_scores(x, W_q, W_k, W_v, may_attend, scale, query, temperature, shift, factor, **others) -> ChangedRows:
     """The weights of one query; then with the same number added to all its scores, and with all multiplied by one."""
-    head = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    head = one_head(x, W_q, W_k, W_v, may_attend, scale, **others)
     row = softmax_row(head, query, temperature)
     added = softmax_row(head, query, temperature, plus=shift)
     multiplied = softmax_row(head, query, temperature, times=factor)

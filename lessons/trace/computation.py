@@ -19,7 +19,7 @@ INPUT_AXES = {  # what the axes of usual inputs count
     "x": ("tokens", "d_model"),
     "positions": ("tokens", "d_model"),
     "may_attend": ("queries", "keys"),
-    **dict.fromkeys(("W_q", "W_k", "W_v", "W_o"), ("row", "column")),
+    **dict.fromkeys(("W_q", "W_k", "W_v", "W_o", "turn", "turn_v"), ("row", "column")),
 }
 Take = Callable[[Any], Any]  # a slice of an array, the same of a tensor and of a traced array
 
@@ -101,11 +101,13 @@ class Followed:
     name: str | None = None
     axes: tuple[str, ...] = ()
     computed: bool = False
+    only: Take | None = None  # the rows and columns that are shown of a large one
 
     @cached_property
     def values(self) -> Array:
         """The numbers on the screen."""
-        return self._of(self.computation.inputs, lambda: self.computation.result)
+        found = self._of(self.computation.inputs, lambda: self.computation.result)
+        return found if self.only is None else self.only(found)
 
     @cached_property
     def array(self) -> Traced:
@@ -113,7 +115,7 @@ class Followed:
         array = self._of(self.computation.remembered, lambda: self.computation.traced)
         if self.name:
             array.name, array.axes = self.name, self.axes
-        return array
+        return array if self.only is None else self.only(array)
 
     @cached_property
     def lines(self) -> list[Step]:

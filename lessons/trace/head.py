@@ -7,10 +7,10 @@ from jaxtyping import Float
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace, Mask, Number, attend
-from attention_core.embeddings import rotate
+from attention_core.embeddings import Rotary, rotate
 from attention_core.masks import causal_mask
 from attention_core.traced import Written
-from lessons.example.example import ExampleTrace, projection_of
+from lessons.example.example import MOST_FEATURES, ExampleTrace, projection_of
 from lessons.screen.message import Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
@@ -43,7 +43,19 @@ WITH_POSITIONS = {
     "q": message("query of {query}, feature {feature}: (its row of X + its position) · its column of W_q"),
     "k": message("key of {key}, feature {feature}: (its row of X + its position) · its column of W_k"),
 }
+ROTATED = {
+    "sum of x": message("{token}: its row of X · a column of W"),
+    "− of x": message("{token}: the first of two features, rotated by its position"),
+    "+ of x": message("{token}: the second of two features, rotated by its position"),
+}
+ALONG_OTHER_AXES = {
+    **ROTATED,
+    "q": message("query of {query}, feature {feature} of the turned head"),
+    "k": message("key of {key}, feature {feature} of the turned head"),
+    "v": message("value of {key}, feature {feature} of the turned head"),
+}
 TURNED = {
+    **ROTATED,
     "q": message("query of {query}, feature {feature}: turned by its position"),
     "k": message("key of {key}, feature {feature}: turned by its position"),
 }
@@ -55,12 +67,21 @@ def project(
     W_k: Float[Array, "d_model d_k"],
     W_v: Float[Array, "d_model d_v"],
     positions: Float[Array, "tokens d_model"] | None = None,
-    rotary: bool = False,
+    rotary: Rotary | None = None,
+    turn: Float[Array, "d_k d_k"] | None = None,
+    turn_v: Float[Array, "d_v d_v"] | None = None,
 ) -> tuple[Float[Array, "queries d_k"], Float[Array, "keys d_k"], Float[Array, "keys d_v"]]:
-    """Queries, keys and values of one head. Positions may be added to what makes queries and keys, or turn them."""
+    """Queries, keys and values of one head. Positions may be added to what makes queries and keys, or rotate them.
+
+    With `turn` and `turn_v` they are seen along other axes, which changes neither scores nor weights.
+    """
     source = x if positions is None else x + positions
     q, k, v = source @ W_q, source @ W_k, x @ W_v
-    return (rotate(q), rotate(k), v) if rotary else (q, k, v)
+    if rotary is not None:
+        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
+    if turn is not None:
+        q, k, v = q @ turn, k @ turn, v @ turn_v
+    return q, k, v
 
 
 def one_head(
@@ -70,11 +91,10 @@ def one_head(
     W_v: Float[Array, "d_model d_v"],
     may_attend: Mask | None,
     scale: Number,
-    positions: Float[Array, "tokens d_model"] | None = None,
-    rotary: bool = False,
+    **others: Any,
 ) -> AttentionTrace:
-    """One head from X and its weights to its output."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    """One head from X and its weights to its output; `others` are those of `project`."""
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     return attend(q, k, v, may_attend, scale=scale)
 
 
@@ -83,9 +103,10 @@ def head_inputs(example: ExampleTrace, head: int, **others: object) -> dict[str,
     causal = causal_mask(len(example.tokens)) if example.example.causal else None
     weights = {f"W_{role}": projection_of(example, role, head) for role in "qkv"}
     inputs = {"x": example.x, **weights, "may_attend": causal, "scale": written_scale(example)}
-    if example.added is not None:
-        inputs["positions"] = example.added
-    return inputs | ({"rotary": True} if example.rotary else {}) | others
+    inputs |= {"positions": example.added, "rotary": example.rotary}
+    if example.turn is not None:
+        inputs |= {"turn": example.turn[head], "turn_v": example.turn_v[head]}
+    return {name: value for name, value in inputs.items() if value is not None or name == "may_attend"} | others
 
 
 def written_scale(example: ExampleTrace) -> float:
@@ -99,10 +120,17 @@ def divisor_of(example: ExampleTrace) -> str:
 
 
 def head_names(example: ExampleTrace, **sentences: Message) -> Names:
-    """What a reader calls the numbers of a head: tokens by their names, and `sentences` beside the usual ones."""
+    """What a reader calls the numbers of a head: tokens by their names, and `sentences` beside the usual ones.
+
+    With many features each, queries, keys and values are told only to whoever asks for one of them: a weight of ten
+    keys would be a story of six hundred lines.
+    """
     things = dict.fromkeys(("tokens", "queries", "keys"), example.names)
-    positions = TURNED if example.rotary else {} if example.added is None else WITH_POSITIONS
-    return Names({**HEAD_SENTENCES, **positions, **sentences}, things)
+    positions = {} if example.added is None else WITH_POSITIONS
+    if example.rotary is not None:
+        positions = TURNED if example.turn is None else ALONG_OTHER_AXES
+    known = ("q", "k", "v") if example.heads.q.shape[-1] > MOST_FEATURES else ()
+    return Names({**HEAD_SENTENCES, **positions, **sentences}, things, known)
 
 
 def compute_head(

@@ -248,12 +248,17 @@ class Names:
     `d_q` that are sums without a term that counts, and "max of masked" of a maximum of it that has no name of its own.
     `things` are what the entries of an axis are called, by the name of the axis; those of others are counted from 1.
     "shuffled.keys" are those of the keys in the part `shuffled` of a result, "shuffled.masked.keys" those of one array.
-    `known` are arrays, by their names, whose cells a story takes as they are, unless it is about one of them.
+    `known` are arrays, by the last part of their names, whose cells a story takes as they are, unless it is about one
+    of them.
     """
 
     sentences: Mapping[str, Message]
     things: Mapping[str, Sequence[Argument]]
     known: Collection[str] = ()
+
+    def know(self, array: Traced) -> bool:
+        """True for an array whose cells a story takes as they are."""
+        return (array.name or "").rpartition(".")[2] in self.known
 
     def call(self, cells: Cells) -> list[Message]:
         """The sentence for each of these cells."""
@@ -332,7 +337,10 @@ def names_in(template: str) -> tuple[str, ...]:
 
 
 def axes_of(array: Traced) -> tuple[str, ...]:
-    """What the axes of an array count: its own, or those of what it was made of, less one where that was added up."""
+    """What the axes of an array count: its own, or those of what it was made of, less one where that was added up.
+
+    Where the last axis has another length, it counts something without a name.
+    """
     if array.axes or array.name:
         return array.axes
     behind = named_behind(array)
@@ -342,7 +350,7 @@ def axes_of(array: Traced) -> tuple[str, ...]:
         return behind.axes
     if array.shape == behind.shape[:-1]:
         return behind.axes[:-1]
-    return (*behind.axes[:-1], "") if array.shape == (*behind.shape[:-1], 1) else ()
+    return (*behind.axes[:-1], "") if array.shape[:-1] == behind.shape[:-1] else ()
 
 
 def named_behind(array: Traced) -> Traced | None:
@@ -444,14 +452,14 @@ def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: boo
     lines: dict[tuple[int, int], Step] = {}
     at = np.ravel_multi_index(tuple(index), array.shape) if array.ndim else 0
     told = Cells(array, np.asarray(at))
-    known = () if called(told).array.name in names.known else names.known
+    asks_for_known = names.know(called(told).array)
 
     def add_lines(cells: Cells, *, asked: bool = False) -> None:
         cells = called(cells) if asked else settled(cells)
         key = (id(cells.array), int(cells.at))
         there_from_the_start = isinstance(settled(cells, through_names=True).array.rule, Given)
         untold = there_from_the_start and not (cells.array.name and hidden_number(cells))
-        if key in lines or cells.array.name in known or untold:
+        if key in lines or (names.know(cells.array) and not asks_for_known) or untold:
             return
         line, term = line_of(cells, names)
         for source in told_first(term):

@@ -22,7 +22,7 @@ from attention_core.attention import (
 from attention_core.distances import alibi_slopes, distances, with_global_tokens, within_window
 from attention_core.embeddings import rotate
 from attention_core.heads import mean_of_groups, share_heads, split_heads
-from lessons.example.example import ExampleTrace, projection_of, run_example
+from lessons.example.example import ExampleTrace, as_stored, projection_of, run_example
 from lessons.example.second_sentence import followed_by
 from lessons.screen.message import ListOf, Message, Numeral, message
 from lessons.trace.computation import Computation
@@ -57,64 +57,64 @@ class Turned(Changed):
     k: Float[Array, "keys d_k"]
 
 
-def add_window(x, W_q, W_k, W_v, may_attend, scale, reach: int, positions=None, rotary=False) -> Changed:
+def add_window(x, W_q, W_k, W_v, may_attend, scale, reach: int, **others) -> Changed:
     """A query sees only so many positions on either side, and the first token; this sees all that its mask shows."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     near = within_window(distances(len(q), len(k)), reach, reach)
     near = namespace(q).asarray(with_global_tokens(near, torch.arange(len(q)) == 0))
     plain = attend(q, k, v, may_attend, scale=scale)
     return Changed(plain, attend(q, k, v, see_both(may_attend, near), scale=scale))
 
 
-def add_sink(x, W_q, W_k, W_v, may_attend, scale, sink: Number, positions=None, rotary=False) -> WithSink:
+def add_sink(x, W_q, W_k, W_v, may_attend, scale, sink: Number, **others) -> WithSink:
     """One more score in each softmax, whose value is nothing: what it collects is missing in the row."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     plain = attend(q, k, v, may_attend, scale=scale)
     changed = attend(q, k, v, may_attend, scale=scale, sink=sink)
     return WithSink(plain, changed, 1 - row_sum(changed.weights))
 
 
-def add_cap(x, W_q, W_k, W_v, may_attend, scale, cap: Number, positions=None, rotary=False) -> Changed:
+def add_cap(x, W_q, W_k, W_v, may_attend, scale, cap: Number, **others) -> Changed:
     """No score goes beyond the cap."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     plain = attend(q, k, v, may_attend, scale=scale)
     return Changed(plain, attend(q, k, v, may_attend, scale=scale, soft_cap=cap))
 
 
-def add_biases(x, W_q, W_k, W_v, may_attend, scale, slope: Number, positions=None, rotary=False) -> Changed:
+def add_biases(x, W_q, W_k, W_v, may_attend, scale, slope: Number, **others) -> Changed:
     """ALiBi: each step between query and key takes the slope off the score."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     steps = namespace(q).asarray(distances(len(q), len(k)).abs(), dtype=q.dtype)
     plain = attend(q, k, v, may_attend, scale=scale)
     return Changed(plain, attend(q, k, v, mask_scores(-slope * steps, may_attend), scale=scale))
 
 
-def turn_by_position(x, W_q, W_k, W_v, may_attend, scale, positions=None) -> Turned:
+def turn_by_position(x, W_q, W_k, W_v, may_attend, scale, **others) -> Turned:
     """Queries and keys turned by their positions, in place of positions that the head was given otherwise."""
-    plain = one_head(x, W_q, W_k, W_v, may_attend, scale, positions)
+    plain = one_head(x, W_q, W_k, W_v, may_attend, scale, **others)
     q, k, v = project(x, W_q, W_k, W_v)
     return Turned(plain, attend(rotate(q), rotate(k), v, may_attend, scale=scale), q, k)
 
 
-def share_in_group(x, W_q, W_k, W_v, may_attend, scale, n_heads: int, positions=None, rotary=False) -> Changed:
+def share_in_group(x, W_q, W_k, W_v, may_attend, scale, n_heads: int, positions=None, rotary=None) -> Changed:
     """Neighbouring heads share keys and values: the means of their own, as a model that was trained without begins."""
     q, k, v = (split_heads(part, n_heads) for part in project(x, W_q, W_k, W_v, positions))
-    if rotary:
-        q, k = rotate(q), rotate(k)
+    if rotary is not None:
+        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
     plain = attend(q, k, v, may_attend, scale=scale)
     k, v = (share_heads(mean_of_groups(part, n_heads), n_heads) for part in (k, v))
     return Changed(plain, attend(q, k, v, may_attend, scale=scale))
 
 
-def ask_another(x, W_q, W_k, W_v, may_attend, scale, cut: int, positions=None, rotary=False) -> Changed:
+def ask_another(x, W_q, W_k, W_v, may_attend, scale, cut: int, **others) -> Changed:
     """All tokens as one text; then cross-attention: those from the cut on ask, and look only at those before it."""
-    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    q, k, v = project(x, W_q, W_k, W_v, **others)
     return Changed(attend(q, k, v, may_attend, scale=scale), attend(q[cut:], k[:cut], v[:cut], scale=scale))
 
 
-def change_nothing(x, W_q, W_k, W_v, may_attend, scale, positions=None, rotary=False) -> Changed:
+def change_nothing(x, W_q, W_k, W_v, may_attend, scale, **others) -> Changed:
     """The head as it is, twice: where a change cannot be made."""
-    trace = one_head(x, W_q, W_k, W_v, may_attend, scale, positions, rotary)
+    trace = one_head(x, W_q, W_k, W_v, may_attend, scale, **others)
     return Changed(trace, trace)
 
 
@@ -227,6 +227,8 @@ def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second:
     In cross-attention the `second` sentence asks the example's own; without one, its second half asks the first.
     """
     asked_heads, cut = example.example.n_heads, 0
+    if kind in ("rotary", "grouped"):
+        example = as_stored(example)
     if kind == "cross" and second.strip() and example.example.given_by.takes_text:
         example, cut = followed_by(example, second), len(example.tokens)
     elif kind == "cross":

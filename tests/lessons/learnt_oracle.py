@@ -1,20 +1,14 @@
 """What is said of a small model in training, measured again: sequence by sequence, in plain loops."""
 
-import json
 from functools import cache
 
 import torch
 
-from attention_core.head_patterns import LEAST_TIMES_EVEN, LEAST_WEIGHT
-from attention_core.language_model import PRETRAINED
 from attention_core.tasks import NO_TARGET
 from attention_core.training import held_out_batch
 from lessons.example.example import model_settings
-from lessons.example.language_model_layer import PATTERN_ROLES
-from lessons.example.language_model_text import PATTERN_NAMES
 from lessons.example.task_models import recorded
 from lessons.example.task_texts import texts_of
-from lessons.screen.format import render
 
 TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers are right."
 JOBS = (
@@ -45,8 +39,6 @@ def whose(case, sentence):
 def job(case, sentence):
     """The job that this head does best, as the sentence must say it."""
     example = example_of(case)
-    if example.source == "language":
-        return job_of_reader(case, sentence)
     settings = model_settings(example)
     _, _, shares = measured(settings, example.updates)
     ranked = sorted(((shares[role, example.layer - 1, case.head], role) for role in settings.task.roles), reverse=True)
@@ -63,28 +55,6 @@ def job(case, sentence):
     return numbers if "as if" in sentence.template else numbers | {"even": even}
 
 
-def kept():
-    return json.loads((PRETRAINED / "scores.json").read_text())
-
-
-def whose_reader(case, sentence):
-    about, predicted = kept()["about"], kept()["predictions"]["novels, second set"]
-    return {"steps": int(about["step"]), "right": predicted["right"], "n": predicted["n"]}
-
-
-def job_of_reader(case, sentence):
-    """The pattern that the head has most of beyond an even one, of those that it earned where it earned any."""
-    layer, head = case.example.example.layer - 1, case.head
-    sets = [kept()[name] for name in ("naming", "confirming")]
-    earned = [name for name in sets[0] if all(has_earned(scores[name], layer, head) for scores in sets)]
-    above = {name: score["heads"][layer][head] - score["even"] for name, score in sets[0].items()}
-    name = max(earned or above, key=above.get)
-    assert bool(earned) == ("has learned" in sentence.template) and "Untrained" not in sentence.template
-    assert sentence.arguments["role"] == PATTERN_ROLES[name]
-    numbers = {"role": ..., "texts": measured_in(name), "share": sets[0][name]["heads"][layer][head]}
-    return numbers if "as if" in sentence.template else numbers | {"even": sets[0][name]["even"]}
-
-
 def measured_in(pattern):
     """In running text nobody could tell an induction head from luck, so it was measured on lists of random pieces."""
     return "random pieces, repeated" if pattern == "induction" else "text it has not read"
@@ -92,22 +62,12 @@ def measured_in(pattern):
 
 def texts_of_heads(case, sentence):
     """Each head stands with the texts on which it earned its name."""
-    if example_of(case).source == "language":
-        names = [head.arguments["name"] for head in sentence.arguments["heads"].items if "name" in head.arguments]
-        assert {measured_in(name.template) for name in names} <= {sentence.arguments["texts"]}
     return {"texts": sentence.arguments["texts"], "heads": [...] * len(sentence.arguments["heads"].items)}
-
-
-def has_earned(score, layer, head):
-    weight = score["heads"][layer][head]
-    return weight >= LEAST_WEIGHT and weight >= LEAST_TIMES_EVEN * score["even"] and weight > score["untrained"]
 
 
 def name_of_head(case, sentence):
     """A head on the lesson on several heads, with its share of the job that it does best."""
     example, head = example_of(case), sentence.arguments["number"] - 1
-    if example.source == "language":
-        return name_of_head_of_reader(example, head, sentence)
     settings = model_settings(example)
     _, _, shares = measured(settings, example.updates)
     share = max(shares[role, example.layer - 1, head][0] for role in settings.task.roles)
@@ -116,17 +76,6 @@ def name_of_head(case, sentence):
         return {"number": head + 1}
     assert share >= settings.task.threshold
     return {"number": head + 1, "name": ..., "share": share}
-
-
-def name_of_head_of_reader(example, head, sentence):
-    """The patterns that both sets of texts confirm, and the one with the largest share beyond an even one."""
-    sets, layer = [kept()[name] for name in ("naming", "confirming")], example.layer - 1
-    earned = [name for name in sets[0] if all(has_earned(scores[name], layer, head) for scores in sets)]
-    assert bool(earned) != ("no name" in sentence.template)
-    if not earned:
-        return {"number": head + 1}
-    name = max(earned, key=lambda name: sets[0][name]["heads"][layer][head] - sets[0][name]["even"])
-    return {"number": head + 1, "name": render(PATTERN_NAMES[name]), "share": sets[0][name]["heads"][layer][head]}
 
 
 @cache
@@ -152,13 +101,17 @@ def measured(settings, updates):
 
 ORACLE = {
     TRAINED: whose,
-    "Trained on novels and stories, {steps} updates: in novels it never saw, it predicts {right} of {n} next "
-    "tokens correctly.": (whose_reader),
+    "Trained: layer {layer} of {name}, a language model that has read two trillion tokens.": (
+        lambda case, sentence: {"layer": example_of(case).layer - 1, "name": "SmolLM2-135M"}
+    ),
+    "This is head {head} of {name}.": (
+        lambda case, sentence: {"head": f"{example_of(case).layer - 1}.{case.head}", "name": "SmolLM2-135M"}
+    ),
     "{whose} Some numbers have been changed by hand since.": lambda case, sentence: {"whose": ...},
     **dict.fromkeys(JOBS, job),
     "A layer norm brings each row to mean 0 and variance 1, and gives every feature its own gain and shift. "
     "The result is the X of the other lessons.": lambda case, sentence: {},
-    "{count} layer and a layer norm process these rows. The result is the X of the other lessons.": (
+    "{count} layer and an RMS norm process these rows. The result is the X of the other lessons.": (
         lambda case, sentence: {"count": case.example.example.layer - 1}
     ),
     "{count} layer processes the result.": lambda case, sentence: {"count": case.example.example.layer - 1},

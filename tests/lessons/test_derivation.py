@@ -34,9 +34,10 @@ def test_every_line_can_be_computed_again_and_the_last_is_the_cell(example, data
     assert set(matrices) == set(KEYS)
     for key, matrix in matrices.items():
         tensor = tensor_of(trace, head, key)
-        row, column = (data.draw(st.integers(0, size - 1)) for size in tensor.shape)
+        row, column = (data.draw(st.integers(0, size - 1)) for size in matrix.values.shape)
         steps = matrix.derive(row, column)
-        found = pytest.approx(float(tensor[row, column]), rel=1e-4, abs=1e-6)
+        whole = matrix.values.shape == tensor.shape  # of many features a few are shown
+        found = pytest.approx(float((tensor if whole else matrix.values)[row, column]), rel=1e-4, abs=1e-6)
         assert steps[-1].value == found and float(matrix.values[row, column]) == found
         for step in steps:
             assert evaluates(step), step

@@ -1,0 +1,194 @@
+"""The real language model as a source of the running example: one of its layers as it reads a text.
+
+Layer 13 on the default sentence ships with the app, in 16-bit floats, so that lessons open with it without any
+download; `training/ship_layer.py` writes the file. Every other text and layer needs the model.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from jaxtyping import Float
+from safetensors import safe_open
+from torch import Tensor
+
+from attention_core.embeddings import Rotary
+from attention_core.heads import MultiHeadAttention
+from attention_core.tokens import Vocabulary, clean_text
+from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, RealModel, cut_text, head_name
+from lessons.example.source import FIRST_SHOWN, MAX_TOKENS, Chosen, ExampleInputs, Job, Source, TrainedLayer
+from lessons.screen.message import Message, message, plural
+
+SHIPPED_FILE = Path(__file__).with_suffix(".safetensors")
+NAME = "SmolLM2-135M"
+ASKS = "it"
+PART = "…"  # a token that only ends a character which another one begins
+NOT_HERE = message(
+    "The model itself is not on this machine, so this is layer {layer} as it reads “{text}”.",
+    layer=DEFAULT_LAYER,
+    text=DEFAULT_TEXT,
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LayerOnText:
+    """What a layer of the model, counted from 0, works on as it reads some tokens, and the weights of its heads.
+
+    `fetched` are the rows of the embedding table that the tokens fetch; `x` is what the layers before have made of
+    them, normed. Keys and values that heads share stand in `attention` once for each of them.
+    """
+
+    layer: int
+    n_layers: int
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    x: Float[Tensor, "tokens d_model"]
+    fetched: Float[Tensor, "tokens d_model"]
+    attention: MultiHeadAttention
+    table: Float[Tensor, "vocabulary d_model"] | None = None
+
+
+@lru_cache(maxsize=1)
+def shipped_layer() -> LayerOnText:
+    """The layer that ships with the app. Shared by all: never change it."""
+    with safe_open(SHIPPED_FILE, "pt") as file:
+        about = json.loads(file.metadata()["about"])
+        tensors = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118  it is no dictionary
+    maps = {name: tensors[name] for name in ("W_q", "W_k", "W_v", "W_o")}
+    return LayerOnText(
+        layer=about["layer"],
+        n_layers=about["n_layers"],
+        ids=tuple(about["ids"]),
+        tokens=tuple(about["tokens"]),
+        x=tensors["x"],
+        fetched=tensors["fetched"],
+        attention=a_map_each(MultiHeadAttention(**maps, n_heads=about["n_heads"], rotary=Rotary(about["base"]))),
+    )
+
+
+def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
+    """A layer of the model as it reads the first tokens of a text."""
+    cut, transformer = cut_text(model, text, MAX_TOKENS), model.transformer
+    return LayerOnText(
+        layer=layer,
+        n_layers=len(transformer.layers),
+        ids=cut.ids,
+        tokens=cut.tokens,
+        x=model.trace(cut.ids).layers[layer].normed.clone(),
+        fetched=transformer.token_table[list(cut.ids)],
+        attention=a_map_each(transformer.layers[layer].attention),
+        table=transformer.token_table,
+    )
+
+
+def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:
+    """The same heads with W_k and W_v of their own: where several share keys and values, they are equal."""
+    d_k, d_v = attention.W_q.shape[-1] // attention.n_heads, attention.d_head
+
+    def repeated(W: Tensor, width: int) -> Tensor:
+        maps = W.unflatten(-1, (-1, width))  # d_model kv_heads width
+        return maps.repeat_interleave(attention.n_heads // maps.shape[-2], dim=-2).flatten(-2)
+
+    return replace(attention, W_k=repeated(attention.W_k, d_k), W_v=repeated(attention.W_v, d_v))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LayerOfRealModel(TrainedLayer):
+    """A layer of the real model. Its `table` has the rows of the tokens that are shown."""
+
+    name: str = NAME
+
+    def origin(self) -> Message:
+        """What made the weights."""
+        return message(
+            "Trained: layer {layer} of {name}, a language model that has read two trillion tokens.",
+            layer=self.layer,
+            name=self.name,
+        )
+
+    @property
+    def input_description(self) -> tuple[Message, ...]:
+        """Layers, and a norm."""
+        return (
+            plural(
+                "{count} layer and an RMS norm process these rows. The result is the X of the other lessons.",
+                "{count} layers and an RMS norm process these rows. The result is the X of the other lessons.",
+                self.layer,
+            ),
+        )
+
+    def job(self, head: int) -> Job | None:
+        """Its heads are called by their numbers."""
+        return None
+
+    def label(self, head: int) -> Message:
+        """Layer and head, both counted from 0."""
+        return message("{name}", name=head_name(self.layer, head))
+
+    def does(self, head: int) -> Message:
+        """Where it stands in the model."""
+        return message("This is head {head} of {name}.", head=head_name(self.layer, head), name=self.name)
+
+
+class RealModelSource(Source):
+    """One layer of the real language model as it reads a text."""
+
+    key = "language"
+    title = message("A real language model")
+    reads = ("real_text",)
+    brings_sizes = True
+    first_head = DEFAULT_HEAD
+    sentence = DEFAULT_TEXT
+    begins = {"layer": DEFAULT_LAYER + 1}
+
+    def inputs(self, example: Chosen) -> ExampleInputs:
+        """What enters a layer of the model as it reads a text, and that layer's maps."""
+        clean, at = clean_text(example.text or self.sentence), self.layer_on_text(example)
+        notes = clean.notes
+        if at.table is None and (clean.text, example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
+            notes = (NOT_HERE,)
+        elif at.table is not None and len(example.real_model.tokenizer.encode(clean.text).ids) > MAX_TOKENS:
+            notes = (*notes, FIRST_SHOWN)
+        maps, tokens = at.attention, tuple(token.strip() or token or PART for token in at.tokens)
+        vocabulary = Vocabulary.in_order_of_appearance(tokens)
+        sizes = {"d_model": at.x.shape[-1], "d_k": maps.W_q.shape[-1] // maps.n_heads, "d_v": maps.d_head}
+        return ExampleInputs(
+            x=at.x,
+            W_q=maps.W_q,
+            W_k=maps.W_k,
+            W_v=maps.W_v,
+            rotary=maps.rotary,
+            example=replace(example, layer=at.layer + 1, n_heads=maps.n_heads, **sizes),
+            tokens=tokens,
+            ids=at.ids,
+            row_ids=tuple(range(len(at.ids))),
+            notes=notes,
+            trained=LayerOfRealModel(
+                layer=at.layer,
+                n_heads=maps.n_heads,
+                vocabulary=vocabulary,
+                table=at.fetched[[tokens.index(token) for token in vocabulary.tokens]],
+                embedded=at.fetched,
+            ),
+        )
+
+    def layer_on_text(self, example: Chosen) -> LayerOnText:
+        """The layer that was chosen, where the model is at hand; else the one that ships."""
+        model, text = example.real_model, clean_text(example.text or self.sentence).text
+        if model is None or not text:
+            return shipped_layer()
+        return layer_of(model, text, min(example.layer, len(model.transformer.layers)) - 1)
+
+    def first_query(self, tokens: Sequence[str]) -> int:
+        """The last “it”, where there is one: what it means is what its heads have to find."""
+        return max((place for place, token in enumerate(tokens) if token == ASKS), default=len(tokens) - 1)
+
+    def n_layers(self, example: Chosen) -> int:
+        """How many there are to choose from."""
+        return self.layer_on_text(example).n_layers if example.real_model else 1
+
+    def attention(self, example: Chosen) -> MultiHeadAttention:
+        """The heads of the layer."""
+        return self.layer_on_text(example).attention

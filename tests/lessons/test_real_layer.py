@@ -1,0 +1,147 @@
+"""The layer of the real language model that ships, and any other layer where the model is here."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from printed_lines import wrong
+from safetensors import safe_open
+from test_every_screen import LESSONS, file_of
+
+from attention_core.turning import FEATURES
+from lessons.example.example import Example, as_stored, run_example
+from lessons.example.real_layer import NOT_HERE, SHIPPED_FILE, shipped_layer
+from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, cut_text
+from lessons.screen.format import render
+from lessons.screen.screen import matrices_figures
+from lessons.softmax import lesson as softmax
+from training.ship_layer import layer_to_ship
+
+SHIPPED = Example(source="language", text="", layer=DEFAULT_LAYER + 1)
+ONE_HEAD = ("dot_product", "projections", "scores", "mask", "softmax", "output")
+
+
+def head_by_hand(x, maps, base, head, kv_heads=9, d_k=64):
+    """Weights of a head from the rows of x: rotary positions on neighbouring pairs, scores ÷ √64, a softmax a row."""
+    kv = head * kv_heads // 9
+    q, k = (x @ maps[name][:, part * d_k : (part + 1) * d_k] for name, part in (("W_q", head), ("W_k", kv)))
+    angles = np.arange(len(x))[:, None] * base ** (-np.arange(0, d_k, 2) / d_k)
+    turned = [
+        np.stack([a * np.cos(angles) - b * np.sin(angles), a * np.sin(angles) + b * np.cos(angles)], -1).reshape(
+            -1, d_k
+        )
+        for a, b in ((rows[:, 0::2], rows[:, 1::2]) for rows in (q, k))
+    ]
+    weights = np.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        powers = np.exp([turned[0][i] @ turned[1][j] / 8 for j in range(i + 1)])
+        weights[i, : i + 1] = powers / powers.sum()
+    return weights
+
+
+def test_the_shipped_layer_is_computed_from_the_numbers_of_its_file():
+    with safe_open(SHIPPED_FILE, "np") as file:
+        about = json.loads(file.metadata()["about"])
+        tensors = {name: file.get_tensor(name).astype(float) for name in ("x", "W_q", "W_k")}
+    example = run_example(SHIPPED)
+    for head in range(9):
+        found = head_by_hand(tensors["x"], tensors, about["base"], head, kv_heads=3)
+        np.testing.assert_allclose(example.heads.weights[head].numpy(), found, atol=1e-4)
+    it, cat = (example.tokens.index(word) for word in ("it", "cat"))
+    assert float(example.heads.weights[DEFAULT_HEAD, it, cat]) == pytest.approx(0.804, abs=5e-4)
+
+
+def test_heads_that_share_keys_have_equal_maps():
+    maps = shipped_layer().attention
+    groups = maps.W_k.unflatten(-1, (3, 3, 64))
+    assert torch.equal(groups[:, :, 0], groups[:, :, 2]) and not torch.equal(groups[:, 0], groups[:, 1])
+
+
+def test_turned_or_as_stored_scores_and_weights_are_the_same():
+    turned = run_example(SHIPPED)
+    stored = as_stored(turned)
+    assert stored.turn is None and not torch.allclose(turned.heads.q, stored.heads.q)
+    for name in ("scores", "weights"):
+        torch.testing.assert_close(getattr(turned.heads, name), getattr(stored.heads, name), atol=2e-4, rtol=1e-4)
+    lengths = (turned.heads.output.norm(dim=-1), stored.heads.output.norm(dim=-1))
+    torch.testing.assert_close(*lengths, atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("lesson", ONE_HEAD)
+def test_every_line_of_the_real_head_can_be_computed_again(lesson, shapes_taken_for_granted):
+    example, module = run_example(SHIPPED), __import__(LESSONS[lesson], fromlist=["screen"])
+    for choices in file_of(lesson).cases(example):
+        for figure in matrices_figures(module.screen(example, DEFAULT_HEAD, choices).figures):
+            for matrix in figure.matrices:
+                check_lines(matrix)
+
+
+def check_lines(matrix):
+    """The corners and the middle of a matrix, each line of their stories."""
+    if matrix.traced is None:
+        return
+    rows, columns = matrix.values.shape
+    for i, j in {(0, 0), (rows - 1, columns - 1), (rows // 2, columns // 2), (rows - 1, 0)}:
+        steps = matrix.derive(i, j)
+        for step in steps:
+            assert not wrong(step.text, float(step.value)), step
+            assert "{" not in render(step.meaning)
+        assert float(steps[-1].value) == pytest.approx(float(matrix.values[i][j]), rel=1e-3, abs=1e-4, nan_ok=True)
+
+
+def test_of_many_features_a_few_are_shown_and_it_is_said_of_how_many():
+    example = run_example(SHIPPED)
+    screen = softmax.screen(example, DEFAULT_HEAD, softmax.Choices(7, 1.0))
+    story = [render(step.meaning) for step in screen.derive("weights", 7, 1)]
+    assert len(story) < 80 and not any("turned head" in line for line in story)
+    from lessons.projections import lesson as projections
+
+    figure = projections.screen(example, DEFAULT_HEAD, projections.Choices("q")).figures[0]
+    shapes = {matrix.key: (matrix.values.shape, render(matrix.remark)) for matrix in figure.matrices}
+    assert shapes["q"] == ((10, FEATURES), "10 × 8 of 64")
+    assert shapes["x"] == ((10, FEATURES), "10 × 8 of 576")
+    assert shapes["W_q"] == ((FEATURES, FEATURES), "8 of 576 × 8 of 64")
+
+
+def test_the_largest_features_of_x_are_shown_under_their_own_numbers():
+    from lessons.projections import lesson as projections
+
+    example = run_example(SHIPPED)
+    figure = projections.screen(example, DEFAULT_HEAD, projections.Choices("q")).figures[0]
+    x = next(matrix for matrix in figure.matrices if matrix.key == "x")
+    sums = example.x.abs().sum(dim=0)
+    shown = [int(label) - 1 for label in x.columns.labels]
+    assert shown == sorted(sums.topk(FEATURES).indices.tolist())
+    np.testing.assert_array_equal(x.values, example.x[:, shown])
+
+
+def test_without_the_model_another_text_is_said_to_need_it():
+    assert NOT_HERE in run_example(replace(SHIPPED, text="Dogs bark.")).notes
+    assert run_example(SHIPPED).notes == ()
+    assert run_example(replace(SHIPPED, text="Dogs bark.")).tokens == run_example(SHIPPED).tokens
+
+
+def test_the_file_is_what_the_model_gives(smollm2):
+    tensors, about = layer_to_ship(smollm2)
+    with safe_open(SHIPPED_FILE, "pt") as file:
+        assert json.loads(file.metadata()["about"]) == json.loads(json.dumps(about))
+        for name, tensor in tensors.items():
+            torch.testing.assert_close(file.get_tensor(name), tensor, rtol=2e-3, atol=1e-4)  # one place of 16 bits
+
+
+def test_any_layer_of_any_text_where_the_model_is_here(smollm2):
+    text = "The animal didn't cross the street because it was too tired"
+    example = run_example(Example(source="language", text=text, layer=4, real_model=smollm2))
+    ids = cut_text(smollm2, text).ids[:12]
+    trace = smollm2.trace(ids)
+    torch.testing.assert_close(example.heads.weights, trace.layers[3].attention.heads.weights, atol=1e-4, rtol=1e-4)
+    assert example.tokens[:5] == ("The", "animal", "didn", "'t", "cross") and len(example.tokens) == 12
+    assert render(example.trained.label(2)) == "3.2"
+
+
+def test_16_bit_numbers_move_no_weight_far(smollm2):
+    whole = run_example(replace(SHIPPED, text=DEFAULT_TEXT, real_model=smollm2))
+    moved = (whole.heads.weights - run_example(SHIPPED).heads.weights).abs().max()
+    assert float(moved) < 0.005
