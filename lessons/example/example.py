@@ -36,7 +36,7 @@ SOURCES: dict[str, Source] = {
 }
 
 MOST_TRACES = 8
-MOST_FEATURES = 12  # that are shown one by one
+MOST_FEATURES = 16  # that are shown one by one
 
 
 LIMITS = {

@@ -127,7 +127,7 @@ def code_of_chapter(carried: RowOfHead, chapter: str) -> Code:
 def it_asks(carried: RowOfHead) -> View:
     """A row of X, and the query that W_q makes of it."""
     W_q = weight_matrix(carried.example, "q", carried.head, carried.computation)
-    d_model, d_k = W_q.values.shape
+    d_model, d_k = carried.computation.inputs["W_q"].shape
     told = message(
         "{query} asks: W_q makes a query of {d_k} numbers from the {d_model} of its row.",
         query=carried.example.names[carried.query],
