@@ -26,6 +26,7 @@ from attention_ui.controls.learnt import (
     sentence_of_model,
     updates_of_model,
 )
+from attention_ui.controls.real_sizes import SMALL_MODEL, real_sizes, way_back
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
@@ -101,6 +102,8 @@ def example_controls(
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
         source = chosen_source(lessons_own)
+        if source.key == SMALL_MODEL:
+            way_back()
         choices = source.begins | controls_of(source.reads, source)
         told = st.container() if source.reads else None
         choices |= controls_of(source.asks, source, without=SIZES if own_sizes else ()) | attention_switches(own_mask)
@@ -117,6 +120,8 @@ def example_controls(
     if told is not None:
         with told:
             example = trained_so_far(example, own_sizes)
+    if get_state("example") == OWN and named_in_link([choice.name for choice in BEFORE_MODELS_CAME]):
+        say_in_link("example", OWN)
     return example, notes
 
 
@@ -150,9 +155,7 @@ def chosen_source(lessons_own: str) -> Source:
     begin = OWN if get_state("example") in SOURCE.options else source_in_link()
     here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
     titles = {OWN: message("Each lesson’s own")} | {key: SOURCE.options[key] for key in here}
-    named = named_in_link([choice.name for choice in BEFORE_MODELS_CAME if choice is not SOURCE])
-    choice = replace(SOURCE, options=titles, begin=begin, always=bool(named) or begin != OWN)
-    chosen = one_in_list(choice, on_change=use_its_mask)
+    chosen = one_in_list(replace(SOURCE, options=titles, begin=begin, always=begin != OWN), on_change=use_its_mask)
     source = here[lessons_own if chosen == OWN else chosen]
     if source.needs_run:
         say_in_link("own", settings_code(own_run()) or "")
@@ -280,12 +283,13 @@ CONTROLS: dict[str, Callable[[Source], dict[str, object]]] = {
     "d_model": features_control,
     "init": weight_kind_control,
     "real_text": real_text,
+    "real_sizes": real_sizes,
     "says": sentence_of_model,
     "updates": updates_of_model,
     "model_sizes": model_sizes,
     "more_of_model": more_of_model,
 }
-SIZES = ("sizes", "model_sizes")  # that a lesson may have of its own
+SIZES = ("sizes", "model_sizes", "real_sizes")  # that a lesson may have of its own
 
 
 def head_choice(trace: ExampleTrace) -> int:

@@ -94,6 +94,17 @@ def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:
     return replace(attention, W_k=repeated(attention.W_k, d_k), W_v=repeated(attention.W_v, d_v))
 
 
+def sizes_of(at: LayerOnText) -> dict[str, int]:
+    """The sizes of a layer, by the names of the choices of an example."""
+    maps = at.attention
+    return {
+        "d_model": at.x.shape[-1],
+        "d_k": maps.W_q.shape[-1] // maps.n_heads,
+        "d_v": maps.d_head,
+        "n_heads": maps.n_heads,
+    }
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerOfRealModel(TrainedLayer):
     """A layer of the real model. Its `table` has the rows of the tokens that are shown."""
@@ -137,7 +148,7 @@ class RealModelSource(Source):
 
     key = "language"
     title = message("A real language model")
-    reads = ("real_text",)
+    reads, asks = ("real_text",), ("real_sizes",)
     brings_sizes = True
     first_head = DEFAULT_HEAD
     sentence = DEFAULT_TEXT
@@ -153,14 +164,13 @@ class RealModelSource(Source):
             notes = (*notes, FIRST_SHOWN)
         maps, tokens = at.attention, tuple(token.strip() or token or PART for token in at.tokens)
         vocabulary = Vocabulary.in_order_of_appearance(tokens)
-        sizes = {"d_model": at.x.shape[-1], "d_k": maps.W_q.shape[-1] // maps.n_heads, "d_v": maps.d_head}
         return ExampleInputs(
             x=at.x,
             W_q=maps.W_q,
             W_k=maps.W_k,
             W_v=maps.W_v,
             rotary=maps.rotary,
-            example=replace(example, layer=at.layer + 1, n_heads=maps.n_heads, **sizes),
+            example=replace(example, layer=at.layer + 1, **sizes_of(at)),
             tokens=tokens,
             ids=at.ids,
             row_ids=tuple(range(len(at.ids))),
@@ -180,6 +190,11 @@ class RealModelSource(Source):
         if model is None or not text:
             return shipped_layer()
         return layer_of(model, text, min(example.layer, len(model.transformer.layers)) - 1)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of its heads."""
+        return sizes_of(shipped_layer())
 
     def first_query(self, tokens: Sequence[str]) -> int:
         """The last “it”, where there is one: what it means is what its heads have to find."""

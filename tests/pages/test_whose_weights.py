@@ -6,7 +6,6 @@ from visiting import cell, chart, open_page, texts, visitor
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.example.language_model_text import SENTENCES_READ
 from lessons.example.task_models import TASK_SOURCES
 from lessons.screen.format import render
 
@@ -28,7 +27,18 @@ def test_a_visit_begins_with_a_head_that_does_something():
     trained = run_example(learnt_example("pronouns")).trained
     assert render(trained.does(0)) in said(at)
     assert "300 updates (seed 42): 64 of 64 new answers are right" in captions(at)
-    assert at.query_params["example"] == "pronouns"
+    assert at.selectbox(key="example").value == "lesson" and "example" not in at.query_params
+
+
+def test_each_lesson_shows_its_own_example_until_one_is_chosen():
+    own = {"softmax": "layer 13 of SmolLM2-135M", "projections": "Trained on", "output": "layer 13 of SmolLM2-135M"}
+    for stage, whose in own.items():
+        at = open_page(f"one_head/{stage}", example=None)
+        assert at.selectbox(key="example").value == "lesson" and whose in captions(at)
+    at.selectbox(key="example").set_value("sentence").run()
+    assert at.query_params["example"] == "sentence" and "layer 13" not in captions(at)
+    at.selectbox(key="example").set_value("lesson").run()
+    assert "example" not in at.query_params and "layer 13" in captions(at)
 
 
 @pytest.mark.parametrize("link", [{"d_k": 3}, {"seed": 7}, {"causal": "false"}, {"edits": "q1,1=2"}])
@@ -98,17 +108,16 @@ def test_lessons_open_on_every_source(page, source):
 
 @pytest.mark.parametrize("page", ["many_heads/heads", "many_heads/pytorch"])
 def test_the_lessons_on_several_heads_show_the_heads_of_the_language_model(page):
-    at = open_page(page, example="language", layer=3)
-    trace = run_example(Example(source="language", text="", layer=3))
+    at = open_page(page, example="language")
+    trace = run_example(Example(source="language", text="", layer=14, turned=False))
     assert render(trace.trained.origin()) in captions(at)
-    assert at.radio(key="layer").options[2].startswith("3: previous token")
-    assert "The model's own: 64 features and 4 heads, with 32 features per query or key and 16 per value." in texts(at)
+    assert any("The model's own: 576 features and 9 heads" in text for text in texts(at))
     assert not [slider for slider in at.slider if slider.key == "mh_d_model"]
     cells = {row["cell_tag"].strip("|"): row["v"] for row in chart(at)[1]["cells"] if row["cell_tag"]}
     if page.endswith("heads"):
         assert cells["map.2 5,4"] == pytest.approx(float(trace.heads.weights[2, 5, 4]), abs=1e-5)
     else:  # of the outputs of all heads side by side, the first features of each stand there
-        assert cells["ours 5,4"] == pytest.approx(float(trace.heads.output[1, 5, 0]), abs=1e-5)
+        assert cells["ours 5,4"] == pytest.approx(float(trace.heads.output[4, 5, 0]), abs=1e-5)
         assert any("cannot hold these heads" in text for text in texts(at))
 
 
@@ -128,16 +137,6 @@ def test_heads_are_offered_under_the_names_they_earned():
     expected = [f"{head + 1}: {render(trained.job(head).label)}" for head in range(2)]
     group = next(group for group in at.get("button_group") if group.key == "head")
     assert list(group.options) == expected
-
-
-def test_a_head_of_the_language_model_opens_in_the_lessons():
-    at = open_page("real_model/read", example=None, read_head="4.3", read="cat")
-    at.button(key="open_head").click().run()
-    trace = run_example(Example(source="language", text=SENTENCES_READ["cat"], layer=4))
-    assert not at.exception
-    assert at.selectbox(key="example").value == "language" and at.radio(key="layer").value == 4
-    assert render(trace.trained.does(2)) in said(at)
-    assert trace.tokens[-1] == "." and not any("first 12 tokens" in text for text in texts(at))
 
 
 def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again():
@@ -166,9 +165,9 @@ def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
 @pytest.mark.parametrize(
     "code", ["", "{", "7", '{"task":"copy","model":{"d_model":"x"}}', '{"task":"characters"}', ALIBI, SINK]
 )
-def test_a_link_with_no_such_model_opens_the_first_one(code):
+def test_a_link_with_no_such_model_opens_the_lessons_own(code):
     at = open_page(example="mine", own=code)
-    assert not at.exception and at.selectbox(key="example").value == "pronouns"
+    assert not at.exception and at.selectbox(key="example").value == "lesson"
 
 
 def sizes_folded(at):
