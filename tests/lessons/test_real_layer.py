@@ -1,5 +1,6 @@
 """The layer of the real language model that ships, and any other layer where the model is here."""
 
+import base64
 import json
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from lessons.example.example import Example, as_stored, run_example
 from lessons.example.real_layer import NOT_HERE, SHIPPED_FILE, shipped_layer
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, cut_text
 from lessons.screen.format import render
+from lessons.screen.program import packed_literal, program_of
 from lessons.screen.screen import matrices_figures
 from lessons.softmax import lesson as softmax
 from training.ship_layer import layer_to_ship
@@ -145,3 +147,21 @@ def test_16_bit_numbers_move_no_weight_far(smollm2):
     whole = run_example(replace(SHIPPED, text=DEFAULT_TEXT, real_model=smollm2))
     moved = (whole.heads.weights - run_example(SHIPPED).heads.weights).abs().max()
     assert float(moved) < 0.005
+
+
+def test_the_program_of_a_screen_runs_by_itself_and_holds_the_numbers_it_begins_with():
+    example = run_example(SHIPPED)
+    program = program_of(softmax.screen(example, DEFAULT_HEAD, softmax.Choices(7, 1.0)).code.call()).text
+    ran = {"__name__": "program"}
+    exec(compile(program, "program", "exec"), ran)
+    assert torch.equal(ran["x"], example.x) and torch.equal(ran["turn"], example.turn[DEFAULT_HEAD])
+    torch.testing.assert_close(ran["result"].head.weights, example.heads.weights[DEFAULT_HEAD], atol=1e-5, rtol=1e-4)
+    assert len(program) < 500_000
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int64])
+def test_a_large_array_is_packed_to_its_last_digit(dtype):
+    numbers = (np.random.default_rng(3).standard_normal((61, 67)) * 100).astype(dtype)
+    for array in (numbers, torch.from_numpy(numbers)):
+        found = eval(packed_literal(array), {"np": np, "base64": base64, "torch": torch})
+        assert found.dtype == array.dtype and (found == array).all()
