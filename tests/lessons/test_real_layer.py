@@ -2,6 +2,8 @@
 
 import base64
 import json
+import sys
+import types
 from dataclasses import replace
 
 import numpy as np
@@ -149,13 +151,14 @@ def test_16_bit_numbers_move_no_weight_far(smollm2):
     assert float(moved) < 0.005
 
 
-def test_the_program_of_a_screen_runs_by_itself_and_holds_the_numbers_it_begins_with():
+def test_the_program_of_a_screen_runs_by_itself_and_holds_the_numbers_it_begins_with(monkeypatch):
     example = run_example(SHIPPED)
     program = program_of(softmax.screen(example, DEFAULT_HEAD, softmax.Choices(7, 1.0)).code.call()).text
-    ran = {"__name__": "program"}
-    exec(compile(program, "program", "exec"), ran)
-    assert torch.equal(ran["x"], example.x) and torch.equal(ran["turn"], example.turn[DEFAULT_HEAD])
-    torch.testing.assert_close(ran["result"].head.weights, example.heads.weights[DEFAULT_HEAD], atol=1e-5, rtol=1e-4)
+    alone = types.ModuleType("alone")
+    monkeypatch.setitem(sys.modules, "alone", alone)
+    exec(compile(program, "alone", "exec"), vars(alone))
+    assert torch.equal(alone.x, example.x) and torch.equal(alone.turn, example.turn[DEFAULT_HEAD])
+    torch.testing.assert_close(alone.result.head.weights, example.heads.weights[DEFAULT_HEAD], atol=1e-5, rtol=1e-4)
     assert len(program) < 500_000
 
 
