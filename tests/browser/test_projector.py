@@ -43,7 +43,7 @@ def in_turn(visit, addresses):
     tab.page.wait_for_selector("h1")
     yield first, tab.settled()
     for address in others:
-        tab.page.locator(f'[data-testid="stTopNavLink"][href$="/{address}"]').click()
+        tab.page.locator(f'[data-testid="stTopNavLink"][href$="/{address}"]').press("Enter")
         tab.page.wait_for_url(f"**/{address}?*")
         yield address, tab.settled()
 

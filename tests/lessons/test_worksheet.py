@@ -174,6 +174,7 @@ EVERY = [
 ]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("choices", EVERY, ids=range(len(EVERY)))
 def test_every_row_to_fill_in_follows_from_what_the_sheet_prints(choices):
     tasks = [task for task in sheet_tasks(choices) if task.blanks]
@@ -205,6 +206,7 @@ def test_every_line_of_a_key_can_be_computed_again(choices):
                 assert answer.text == "masked" or number(answer.text) == number(answer.lines[-1].rpartition(" ")[2])
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("choices", EVERY, ids=range(len(EVERY)))
 def test_what_rounded_weights_sum_to_is_told_where_it_is_not_1(choices):
     for task in sheet_tasks(choices):

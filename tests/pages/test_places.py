@@ -39,6 +39,7 @@ def layers_of_cells(spec):
             yield layer["data"]["name"], set(re.findall(r"datum\.kind === '(\w+)'", filters))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("page", "name", "view"), SCREENS)
 def test_a_layer_draws_at_most_one_thing_at_a_place(page, name, view):
     at = open_page(page, **{name: view, "edits": "q1,2=0.5"})

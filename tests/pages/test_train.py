@@ -281,6 +281,7 @@ def test_a_link_names_its_task_by_its_short_name_or_its_title():
     assert any("none of the choices" in line for line in texts(at))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
     at = open_page("training/train", task=name)
@@ -375,6 +376,7 @@ def open_fold(at, name):
     return at.run()
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("asked", COMPARISONS)
 def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     open_fold(at, "compare")
@@ -404,7 +406,7 @@ def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
     wait_for(at, lambda at: progress(at) == "60 of 60 updates" and len(moments(at, 1)) > 2)
     assert at.session_state[FIRST].position == 1
     assert [len(training_losses(at, index)) for index in (0, 1)] == [2, 61]
-    assert moments(at, 0)[-1].startswith("After 1 update ") and moments(at, 1)[-1].startswith("After 60 updates ")
+    assert moments(at, 0)[-1].startswith("After 1 update, ") and moments(at, 1)[-1].startswith("After 60 updates, ")
     assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
     assert [element.value for element in at.main.subheader] == ["The first run", "The second run"]
     at.button(key="forget_first").click().run()
