@@ -22,6 +22,13 @@ from attention_ui.figures.sentence.ribbons import (
     ribbon_weights,
     ribbon_words,
 )
+from attention_ui.figures.sentence.token_text import (
+    LARGE_LETTERS,
+    LETTERS,
+    lines_at,
+    token_table,
+    token_text_chart,
+)
 from attention_ui.figures.shares.flow import flow_rows
 from attention_ui.figures.shares.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.shares.parts import line_height, parts_table
@@ -54,6 +61,7 @@ from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.screen.softmax_parts import Sharing
+from lessons.screen.token_text import TokenText
 from words import FIRST, language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
@@ -225,6 +233,15 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     say_whose_weights(figure)
 
 
+def draw_token_text(lesson: str | None, figure: TokenText) -> None:
+    """A text in tokens. What is picked in it the page reads where it wants to."""
+    size = LARGE_LETTERS if is_projected() else LETTERS
+    table = token_table(figure, size)
+    spec = token_text_chart(lines_at(table), shares=figure.shares, picks=figure.picks, size=size)
+    read_again = (lambda: None) if figure.picks else None
+    show_chart(figure, spec, {"token_text": table}, lesson, on_pick=read_again, width="stretch")
+
+
 def draw_flow(lesson: str | None, figure: Flow) -> None:
     """Two votes side by side."""
     from attention_ui.figures.shares.flow_chart import flow_chart  # with Altair
@@ -339,6 +356,7 @@ KINDS: dict[type[Figure], Kind] = {
     HeadMaps: Kind(draw_head_maps),
     Sharing: Kind(draw_sharing, followed=lambda figure: True),
     OnlineSoftmaxFigure: Kind(draw_passing),
+    TokenText: Kind(draw_token_text),
     Ribbons: Kind(draw_ribbons, says=True, numbers=offer_ribbons),
     Flow: Kind(draw_flow),
     Facts: Kind(draw_facts),

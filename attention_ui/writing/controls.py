@@ -1,17 +1,18 @@
 """How a model shall write: the controls, and the buttons that move through the text."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import streamlit as st
 
 from attention_core.generation import MAX_NEW_TOKENS
-from attention_core.pieces import START
 from attention_core.sampling import Sampling
-from attention_ui.controls.bound import number_field, one_on_slider, text_field
+from attention_ui.controls.bound import number_field, one_in_list, one_on_slider, text_field
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.writers import Writer
 from lessons.example.prompt import Beginning, beginning_of
-from lessons.generate.language_model_tokens import beginning_in_pieces
+from lessons.example.real_model import RealModel, head_name
+from lessons.generate.real_writer import BEGINS_WITH, Head, RealBeginning, real_beginning
 from lessons.screen.choice import Limit, Number, OneOf, Text, numbers
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
@@ -35,24 +36,35 @@ class Request:
     """What the controls say: who writes, from where, how, and how far."""
 
     writer: Writer
-    start: Beginning
+    start: Beginning | RealBeginning
     sampling: Sampling
     seed: int
     length: int
+    head: Head | None = None  # whose attention is shown; None for the mean over all
 
 
 def writing_controls(writer: Writer) -> Request:
     """Draw the controls and return what they say."""
     settle()
-    playing = bool(get_state(PLAYS))
+    playing, model, head = bool(get_state(PLAYS)), writer.model, None
     with st.sidebar:
         st.subheader(translate("How it writes"), anchor=False)
-        raw = text_field(BEGINNING, placeholder=START if writer.task is None else writer.task.tokens[0])
+        raw = text_field(BEGINNING, placeholder=BEGINS_WITH if model else writer.task.tokens[0])
         heat, most, share = (one_on_slider(choice, help=render(about)) for choice, about in HELP.items())
         length, seed = number_field(LENGTH, disabled=playing), number_field(DRAW_SEED)
+        if model:
+            head = chosen_head(model)
     sampling = Sampling(temperature=heat, top_k=None if most == "all" else most, top_p=share)
-    start = beginning_in_pieces(raw) if writer.task is None else beginning_of(raw, writer.task)
-    return Request(writer, start, sampling, seed, length)
+    start = real_beginning(model, raw) if model else beginning_of(raw, writer.task)
+    return Request(writer, start, sampling, seed, length, head)
+
+
+def chosen_head(model: RealModel) -> Head | None:
+    """Whose attention is shown: that of one head of a real model, or the mean over all."""
+    config = model.transformer.config
+    heads = {head_name(*place): place for place in product(range(config.n_layers), range(config.n_heads))}
+    names = {"all": message("all heads, on average")} | {name: name for name in heads}
+    return heads.get(one_in_list(OneOf("attention_of", message("Attention shown"), names)))
 
 
 def writing_buttons(request: Request) -> None:

@@ -9,24 +9,21 @@ import streamlit as st
 
 from attention_core import generation
 from attention_core.generation import MAX_NEW_TOKENS, NewToken, regenerate_last
-from attention_core.language_model import language_model
-from attention_core.model import TinyTransformer
 from attention_core.sampling import Sampling
-from attention_core.tokens import Vocabulary
 from attention_ui.page.contents import opening
 from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.page.question import Ask, current_question, question_panel
-from attention_ui.server.process import redrawn_picture
+from attention_ui.server.process import outside_turn, redrawn_picture
 from attention_ui.session.chart import covered, is_projected, show_notes
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
 from lessons.generate import lesson as generate
-from lessons.generate.language_model_tokens import written_pieces
-from lessons.generate.lesson import WRITES, Writing, code_of_writing, generate_screen, write_text
+from lessons.generate.lesson import Writing, code_of_writing, generate_screen
+from lessons.generate.real_writer import RealBeginning, code_of_real, real_screen, real_writing
 from lessons.screen.format import render
 from lessons.screen.message import message, reason
-from lessons.screen.screen import Code, Part, Parts
+from lessons.screen.screen import Code, Part, Parts, Screen
 from runs.checkpoint import Checkpoint
 
 ADDRESS = "generate"
@@ -36,41 +33,45 @@ CHUNK = 25  # so many tokens are written ahead, so that a step costs nothing
 
 @functools.lru_cache(maxsize=32)
 def written_ahead(
-    checkpoint: Checkpoint | None, start: tuple[str, ...], length: int, sampling: Sampling, seed: int
+    checkpoint: Checkpoint, start: tuple[str, ...], length: int, sampling: Sampling, seed: int
 ) -> tuple[NewToken, ...]:
     """What this model writes; a longer text begins with the shorter one, so whole chunks can be kept.
 
     How each token was drawn is left out: a dozen texts with it would take megabytes.
     """
-    written = generation.generate(*who_writes(checkpoint), start, length, sampling, seed)
+    vocabulary = checkpoint.settings.task.vocabulary
+    written = generation.generate(checkpoint.model(), vocabulary, start, length, sampling, seed)
     return tuple(NewToken(new.token, new.position, new.first, new.window) for new in written)
 
 
-def who_writes(checkpoint: Checkpoint | None) -> tuple[TinyTransformer, Vocabulary]:
-    """The model and its tokens; the language model where there is no checkpoint."""
-    if checkpoint is None:
-        return language_model().model, written_pieces()
-    return checkpoint.model(), checkpoint.settings.task.vocabulary
+def screen_so_far(request: Request, length: int) -> tuple[str, Screen]:
+    """The text with so many new tokens, and what there is to see of the newest.
+
+    Raises ValueError for a model with broken weights.
+    """
+    if isinstance(request.start, RealBeginning):
+        with outside_turn():  # a token takes a while: the pages of others need not wait for it
+            real = real_writing(request.writer.model, request.start.ids, length, request.sampling, request.seed)
+        return real.text_to_see, real_screen(real, request.head)
+    small = writing_so_far(request, length)
+    return small.text_to_see, generate_screen(small)
 
 
 def writing_so_far(request: Request, length: int) -> Writing:
-    """The first so many new tokens. Raises ValueError for a model with broken weights."""
+    """The first so many new tokens of a small model. Raises ValueError for one with broken weights."""
     checkpoint, start = request.writer.checkpoint, request.start.tokens
     chunks = min(-(-length // CHUNK) * CHUNK, MAX_NEW_TOKENS)
     written = written_ahead(checkpoint, start, chunks, request.sampling, request.seed)[:length]
-    text = (*start, *(new.token for new in written))
-    newest = regenerate_last(*who_writes(checkpoint), text, length, request.sampling, request.seed)
+    text, vocabulary = (*start, *(new.token for new in written)), checkpoint.settings.task.vocabulary
+    newest = regenerate_last(checkpoint.model(), vocabulary, text, length, request.sampling, request.seed)
     return Writing(request.writer.task, start, written, newest, request.sampling, request.seed)
 
 
 def code_of(request: Request) -> Code:
-    """What writes, and with which model, beginning and settings it was asked to.
-
-    The language model has too many weights for a program that can be copied.
-    """
+    """What writes, and with which model, beginning and settings it was asked to."""
     checkpoint, how = request.writer.checkpoint, (request.sampling, request.seed)
     if checkpoint is None:
-        return Code((write_text, *WRITES))
+        return code_of_real()
     return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
 
 
@@ -101,7 +102,7 @@ def in_no_order(parts: Sequence[Part]) -> tuple[Part, ...]:
 def asks_about_newest(request: Request) -> Ask | None:
     """What asks about the newest token; None where nothing is written."""
     try:
-        return generate_screen(writing_so_far(request, request.length)).ask
+        return screen_so_far(request, request.length)[1].ask
     except ValueError:
         return None
 
@@ -122,13 +123,12 @@ def draw_writing(request: Request, playing: bool) -> None:
 def draw_text_of(request: Request, length: int) -> bool:
     """The text up to here, and how its last token was drawn; False, and a sentence, where the model is broken."""
     try:
-        writing = writing_so_far(request, length)
+        text, screen = screen_so_far(request, length)
     except ValueError as error:
         show_notes(message("This model cannot write: {why}.", why=reason(error)))
         return False
     with st.container(key="written"):
-        st.code(writing.text_to_see, language=None, wrap_lines=True)
-    screen = generate_screen(writing)
+        st.code(text, language=None, wrap_lines=True)
     waits = ADDRESS if not get_state(PLAYS) and covered(ADDRESS) else None
     widths = [figure.width for figure in screen.figures]
     for place, figure in zip(st.columns(widths) if not is_projected() else [st] * 2, screen.figures, strict=True):

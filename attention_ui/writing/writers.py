@@ -1,4 +1,4 @@
-"""Which model writes: one of three that come with the app, the visitor's own, or one from a file."""
+"""Which model writes: a real one, one of two that come with the app, the visitor's own, or one from a file."""
 
 import functools
 from collections.abc import Callable
@@ -11,11 +11,14 @@ from attention_core.tasks import CharacterTask
 from attention_core.tasks.text import notebook_model
 from attention_core.training import TrainingSettings
 from attention_ui.controls.bound import one_in_row
+from attention_ui.page.get_model import get_model_panel
 from attention_ui.server.process import scheduler
 from attention_ui.session.chart import fold
+from attention_ui.session.real_model import real_model
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import RUN
 from attention_ui.training.save_load import BROUGHT, bring_model, download_history, download_model, run_checkpoint
+from lessons.generate.real_writer import WritingModel
 from lessons.screen.choice import OneOf
 from lessons.screen.format import translate
 from lessons.screen.message import Message, message, reason
@@ -26,9 +29,9 @@ WRITER = OneOf(
     "writer",
     message("Who writes?"),
     {
+        "language": message("a real language model"),
         "notebook": message("“hello world”, the notebook’s"),
         "sea": message("“she sells sea shells”"),
-        "language": message("the language model"),
         "mine": message("the one you trained"),
         "file": message("from a file"),
     },
@@ -39,16 +42,17 @@ WRITER = OneOf(
 class Writer:
     """A model that writes, the history of its training where it is known, and what has to be said about it.
 
-    Without a checkpoint it is the language model.
+    A real `model` has no checkpoint.
     """
 
     checkpoint: Checkpoint | None
     history: Callable[[], str] | None
     notes: tuple[Message, ...] = ()
+    model: WritingModel | None = None
 
     @property
     def task(self) -> CharacterTask | None:
-        """What it was trained on; None for the language model."""
+        """What a small one was trained on."""
         return None if self.checkpoint is None else self.checkpoint.settings.task
 
 
@@ -85,13 +89,26 @@ def chosen_writer() -> Writer:
     if chosen == "mine":
         return own_writer()
     if chosen == "language":
-        return Writer(None, None)
+        return real_writer()
     if chosen != "file":
         return shipped(chosen)
     brought = get_state(BROUGHT)
     if brought is None:
         return instead(message("No model was brought in this session. Choose a file below."))
     return Writer(brought, None)
+
+
+def real_writer() -> Writer:
+    """The real model; where it is not on this machine, a panel that gets it, and the notebook's until then."""
+    model = real_model()
+    if model is not None:
+        return Writer(None, None, model=model)
+    get_model_panel(
+        message(
+            "Here a real language model goes on with your own text, in any language: SmolLM2, with 135 million weights."
+        )
+    )
+    return instead()
 
 
 def own_writer() -> Writer:
@@ -122,10 +139,10 @@ def own_writer() -> Writer:
     return writer
 
 
-def instead(why: Message) -> Writer:
+def instead(*why: Message) -> Writer:
     """The notebook's model, and why it stands in."""
     stands_in = shipped("notebook")
-    return Writer(stands_in.checkpoint, stands_in.history, (why, message("Until then the notebook’s model writes.")))
+    return Writer(stands_in.checkpoint, stands_in.history, (*why, message("Until then the notebook’s model writes.")))
 
 
 def keep_panel(writer: Writer) -> None:
@@ -136,7 +153,7 @@ def keep_panel(writer: Writer) -> None:
 def draw_keeping(writer: Writer) -> None:
     """The downloads side by side, and below them the place for a file."""
     if writer.checkpoint is None:
-        st.caption(translate("The language model comes with the app, so it is not offered here."))
+        st.caption(translate("The real model lies on this machine already. Choose a small one above to keep it."))
     else:
         draw_downloads(writer)
     bring_model(then=functools.partial(set_state, WRITER.name, "file"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 from jaxtyping import Float
@@ -11,19 +12,17 @@ from attention_core import sampling
 from attention_core.arrays import Array
 from attention_core.generation import GeneratedToken, NewToken, generate, generate_token
 from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.pieces import START
 from attention_core.sampling import Sampling, ranked
 from attention_core.tasks import MAX_VOCABULARY, CharacterTask
 from attention_core.tokens import Vocabulary
 from attention_core.weights import model_with, weights_of
-from lessons.generate.language_model_tokens import about_the_writer, written_pieces
 from lessons.generate.questions import QUESTIONS
 from lessons.generate.seen_in_training import legal_steps, never_an_input
 from lessons.kit.head_maps import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.kit.matrices import KEYS, token_axis
 from lessons.kit.questions import question_picker
 from lessons.screen.format import argmax_ties, distinguishable, names, percent, visible_text
-from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
+from lessons.screen.message import Fixed, Integer, ListOf, Message, Percent, Token, message, plural
 from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
 from lessons.trace.computation import Computation
 from lessons.trace.story import step_of_given
@@ -45,15 +44,15 @@ WRITES = (
     sampling.pick,
 )
 DISTRIBUTIONS = (message("the model says"), message("after the temperature"), message("drawn from"))
-MOST_SHOWN_TOKENS = 20  # of a vocabulary too large for a figure
+MOST_SHOWN_TOKENS = 15  # of a vocabulary too large for a figure
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
 
 
 @dataclass(frozen=True, eq=False)
 class Writing:
-    """A text that a model goes on with, and its newest token with all that led to it."""
+    """A text that a small model goes on with, and its newest token with all that led to it."""
 
-    task: CharacterTask | None  # what the model was trained on; None for the language model
+    task: CharacterTask  # what the model was trained on
     start: tuple[str, ...]
     written: tuple[NewToken, ...]  # every new token, the newest last
     newest: GeneratedToken
@@ -63,13 +62,12 @@ class Writing:
     @property
     def vocabulary(self) -> Vocabulary:
         """The tokens that the model knows, as they stand in a text."""
-        return written_pieces() if self.task is None else self.task.vocabulary
+        return self.task.vocabulary
 
     @property
     def text(self) -> str:
-        """All of it, without the token that stands before every text of the language model."""
-        text = "".join((*self.start, *(new.token for new in self.written)))
-        return text if self.task is not None else text.removeprefix(START).lstrip()
+        """All of it."""
+        return "".join((*self.start, *(new.token for new in self.written)))
 
     @property
     def text_to_see(self) -> str:
@@ -130,7 +128,15 @@ def code_of_writing(
 # What it was drawn from.
 
 
-def distribution(writing: Writing) -> Parts:
+class Drawn(Protocol):
+    """A token that was drawn, and the vocabulary it was drawn from."""
+
+    newest: GeneratedToken
+    vocabulary: Vocabulary
+    sampling: Sampling
+
+
+def distribution(writing: Drawn) -> Parts:
     """The vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
     listed = tokens_listed(writing)
     return Parts(
@@ -148,7 +154,7 @@ def distribution(writing: Writing) -> Parts:
     )
 
 
-def tokens_listed(writing: Writing) -> list[int]:
+def tokens_listed(writing: Drawn) -> list[int]:
     """All tokens, the likeliest first; of more than fit, the likeliest, and what was drawn where it is none of them."""
     draw = writing.newest.draw
     order = ranked(draw.logits).tolist()
@@ -157,7 +163,7 @@ def tokens_listed(writing: Writing) -> list[int]:
     return list(dict.fromkeys((*order[:MOST_SHOWN_TOKENS], draw.token)))
 
 
-def tokens_not_shown(writing: Writing, listed: Sequence[int]) -> tuple[Message, ...]:
+def tokens_not_shown(writing: Drawn, listed: Sequence[int]) -> tuple[Message, ...]:
     """How many tokens have no bar, and what the model gives them."""
     draw = writing.newest.draw
     if len(listed) == len(draw.logits):
@@ -165,13 +171,13 @@ def tokens_not_shown(writing: Writing, listed: Sequence[int]) -> tuple[Message, 
     return (
         message(
             "The other {count} tokens, to which the model gave {share} together, are not shown.",
-            count=len(draw.logits) - len(listed),
+            count=Integer(len(draw.logits) - len(listed)),
             share=Percent(max(0.0, 1 - float(draw.probabilities[listed].sum()))),
         ),
     )
 
 
-def token_part(writing: Writing, token: int) -> Part:
+def token_part(writing: Drawn, token: int) -> Part:
     """One token of the vocabulary."""
     draw, text = writing.newest.draw, writing.vocabulary.tokens[token]
     shares = tuple(float(stage[token]) for stage in (draw.probabilities, draw.tempered, draw.final))
@@ -192,19 +198,19 @@ def token_part(writing: Writing, token: int) -> Part:
     return Part(name=visible_text(text), shares=shares, says=(says,) * len(shares), chosen=chosen, remark=remark)
 
 
-def model_gave(writing: Writing) -> Message:
+def model_gave(writing: Drawn) -> Message:
     """What the model gave the new token."""
     draw = writing.newest.draw
     return message(
         "The new token is {token}: the model gave it {share} (rank {rank} of {size}).",
         token=Token(writing.newest.token, draw.token),
         share=Percent(float(draw.probabilities[draw.token])),
-        rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
-        size=len(writing.vocabulary),
+        rank=Integer(1 + int((draw.logits > draw.logits[draw.token]).sum())),
+        size=Integer(len(writing.vocabulary)),
     )
 
 
-def what_could_be_drawn(writing: Writing) -> Message:
+def what_could_be_drawn(writing: Drawn) -> Message:
     """From how many tokens it was drawn, and with what chance."""
     draw, size, kept = writing.newest.draw, len(writing.vocabulary), int(writing.newest.draw.kept.sum())
     final = Percent(float(draw.final[draw.token]))
@@ -215,13 +221,13 @@ def what_could_be_drawn(writing: Writing) -> Message:
     if kept < size:
         return message(
             "It was drawn from the {kept} of {size} tokens that the cuts left, with a chance of {final}.",
-            kept=kept,
-            size=size,
+            kept=Integer(kept),
+            size=Integer(size),
             final=final,
         )
     if writing.sampling.temperature != 1:
         return message("After the temperature its chance was {final}.", final=final)
-    return message("It was drawn from all {size}.", size=size)
+    return message("It was drawn from all {size}.", size=Integer(size))
 
 
 def where_the_number_fell(new: GeneratedToken) -> Message:
@@ -320,8 +326,6 @@ def whom(tokens: Sequence[Token], key: int) -> Message:
 
 def about_training(writing: Writing) -> tuple[Message, ...]:
     """What the text owes to training."""
-    if writing.task is None:
-        return about_the_writer(writing.newest.first == 0)
     return (*training_steps(writing), unread_characters(writing.written, writing.task))
 
 

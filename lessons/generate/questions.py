@@ -3,6 +3,8 @@
 Each is about a token just written, with all that led to it, and the vocabulary it was drawn from.
 """
 
+from functools import partial
+
 import torch
 
 from attention_core.generation import GeneratedToken
@@ -18,17 +20,17 @@ from lessons.kit.questions import (
     multiple_choice_of_things,
 )
 from lessons.screen.format import visible_text
-from lessons.screen.message import Fixed, Message, Percent, Token, message
+from lessons.screen.message import Fixed, Integer, Message, Percent, Token, message
 from lessons.screen.screen import Card, Question
 
 HALF, DOUBLE = 0.5, 2.0
-ENDING = 12  # tokens of the text that a prompt repeats
+ENDING, ENDING_LETTERS = 12, 30  # the most tokens of the text that a prompt repeats, and their letters
 MOST_OFFERED = 20  # of a vocabulary
 
 
 def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """The likeliest need not be what was drawn, nor what was read last."""
-    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), all_tokens(vocabulary)
+    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), partial(token_named, vocabulary)
     if says[order[0]] - says[order[1]] < CLEAR_LEAD:
         return None
 
@@ -37,7 +39,7 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
             "Its probability is {probability}; another token has more.", probability=Fixed(float(says[token]), 3)
         )
 
-    best, read = order[0], vocabulary.encode(new.window[-1:])[0]
+    best, read = order[0], vocabulary.encode_with_unknown(new.window[-1:])[0]
     wrong = [
         (
             new.draw.token,
@@ -53,16 +55,16 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
             ending=ending_of(new),
         ),
         (
-            called[best],
+            called(best),
             message("Its probability is {probability}: no other has as much.", probability=Fixed(float(says[best]), 3)),
         ),
-        *((called[token], mend) for token, mend in wrong if token != best),
+        *((called(token), mend) for token, mend in wrong if token not in (best, len(vocabulary))),
     )
 
 
 def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """The likeliest has more than any other, which may be much or little."""
-    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), all_tokens(vocabulary)
+    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), partial(token_named, vocabulary)
     if says[order[0]] - says[order[1]] < CLEAR_LEAD:
         return None
     return multiple_choice_of_numbers(
@@ -73,7 +75,7 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         ),
         (
             float(says[order[0]]),
-            message("That token is {token}; all others together have the rest.", token=called[order[0]]),
+            message("That token is {token}; all others together have the rest.", token=called(order[0])),
         ),
         (
             1 / len(vocabulary),
@@ -82,15 +84,20 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         (1.0, message("Then no other token could ever be drawn. A softmax leaves every token something.")),
         (
             float(says[order[1]]),
-            message("That is the probability of {token}, which comes second.", token=called[order[1]]),
+            message("That is the probability of {token}, which comes second.", token=called(order[1])),
         ),
         (0.5, message("The likeliest token has more than any other; that may be more than a half or less.")),
     )
 
 
 def ending_of(new: GeneratedToken) -> str:
-    """The last tokens of the text that was read."""
-    return "".join(map(visible_text, new.window[-ENDING:]))
+    """The last tokens of the text that was read, at least one, with a sign for each space at its end."""
+    ending = new.window[-ENDING:]
+    while len(ending) > 1 and len("".join(ending)) > ENDING_LETTERS:
+        ending = ending[1:]
+    text = "".join(ending)
+    written = text.rstrip(" ")
+    return written.lstrip(" ") + visible_text(text[len(written) :])
 
 
 @beyond_figure
@@ -102,7 +109,7 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
     return multiple_choice_of_numbers(
         lambda shown: message(
             "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?",
-            token=all_tokens(vocabulary)[best],
+            token=token_named(vocabulary, best),
             now=shown(now),
         ),
         (
@@ -138,13 +145,15 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     top_p = {"p": Fixed(p)}
     return multiple_choice_of_counts(
         message(
-            "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?", size=size, **top_p
+            "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?",
+            size=Integer(size),
+            **top_p,
         ),
         (
             right,
             message(
                 "The likeliest {right} have {reached} together; fewer do not reach {p}.",
-                right=right,
+                right=Integer(right),
                 reached=reached,
                 **top_p,
             ),
@@ -175,16 +184,16 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
 
 def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Top-k 1 is greedy whatever the temperature and the seed. Always possible."""
-    called, best = all_tokens(vocabulary), ranked(new.draw.logits).tolist()[0]
+    called, best = partial(token_named, vocabulary), ranked(new.draw.logits).tolist()[0]
     return multiple_choice(
         message("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
         Card(
-            message("{token}, every time", token=called[best]),
+            message("{token}, every time", token=called(best)),
             message("Only the likeliest is kept, and no temperature changes the order."),
             message("the likeliest is all that is left"),
         ),
         Card(
-            message("{token}, every time", token=called[new.draw.token]),
+            message("{token}, every time", token=called(new.draw.token)),
             message("This token was just drawn, but it is not the likeliest."),
             message("what was drawn stays drawn"),
         ),
@@ -204,7 +213,7 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
 @beyond_figure
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """A seed makes chance repeatable. Always possible."""
-    drawn = all_tokens(vocabulary)[new.draw.token]
+    drawn = token_named(vocabulary, new.draw.token)
     likeliest = Card(
         message("always the likeliest"),
         message("The draw works as before: it takes the token on which its random number falls."),
@@ -234,9 +243,9 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     )
 
 
-def all_tokens(vocabulary: Vocabulary) -> list[Token]:
-    """Every token of the vocabulary, as sentences name it."""
-    return [Token(text, place) for place, text in enumerate(vocabulary.tokens)]
+def token_named(vocabulary: Vocabulary, token: int) -> Token:
+    """A token of the vocabulary, as sentences name it."""
+    return Token(vocabulary.tokens[token], token)
 
 
 QUESTIONS = (most_probable, how_sure, warmer, survivors, only_one, same_seed)

@@ -5,21 +5,20 @@ import io
 import json
 
 import pytest
-import torch
 from visiting import ROOT, answer, ask_about_the_figure, asked, chart, chosen, in_drawer, open_page, source_shown, texts
 
 from attention_core.generation import generate
-from attention_core.language_model import language_model, measured_model
 from attention_core.model import ModelConfig
 from attention_core.observe import SAMPLE_CHARACTERS
-from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.session.training_runs import RUN
 from attention_ui.writing.writers import shipped, shipped_settings
+from lessons.example.token_names import text_of
 from lessons.generate.lesson import Writing, generate_screen
-from lessons.screen.format import percent, render, render_all
+from lessons.generate.real_writer import real_screen, real_writing, write_on
+from lessons.screen.format import render, render_all
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 
@@ -350,63 +349,36 @@ def test_a_class_may_be_shown_less(part):
     assert labels >= set(gone.values()) - {gone[part]}
 
 
-def pieces_drawn(beginning, n, seed, temperature, top_k):
-    """What the language model writes, as a plain loop over its own scores: rank, cut, add up until the number falls."""
-    reader, random = language_model(), generator(seed, "sample")
-    ids = [0, *reader.pieces.encode(beginning)]
-    for _ in range(n):
-        scores = reader.trace(ids[-reader.model.config.context :]).logits[-1].double().tolist()
-        kept = set(sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:top_k])
-        powers = [2.718281828459045 ** ((s - max(scores)) / temperature) * (i in kept) for i, s in enumerate(scores)]
-        falls, reached = float(torch.rand((), generator=random, dtype=torch.float64)) * sum(powers), 0.0
-        for i, power in enumerate(powers):
-            reached += power
-            if reached > falls:
-                ids.append(i)
-                break
-    return reader.pieces.decode(ids[1:])
-
-
-def test_the_language_model_writes_what_a_plain_loop_over_its_scores_draws():
-    asked = {"writer": "language", "draw_seed": 5, "temp": 0.7, "top_k": 20, "length": 4}
-    at = open_page(PAGE, begin="The King had a <b>", **asked)
-    assert text_written(at) == pieces_drawn("the king had a <b>", 4, 5, 0.7, 20)
-    at.button(key="write_more").click().run()
-    assert text_written(at) == pieces_drawn("the king had a <b>", 5, 5, 0.7, 20)
-    assert "The model knows lower-case letters only." in texts(at)
-    assert any("2 characters that it has never seen are shown as" in text for text in texts(at))
-    assert any(f"it predicts {percent(measured_model().right)} of" in text for text in texts(at))
-    assert text_written(open_page(PAGE, **asked)) == pieces_drawn("", 4, 5, 0.7, 20)
-
-
-def test_of_thousands_of_pieces_the_likeliest_are_shown_and_the_rest_is_counted():
-    at = open_page(PAGE, writer="language", begin="the cat", temp=3, length=1, draw_seed=1)
-    reader = language_model()
-    scores = reader.trace([0, *reader.pieces.encode("the cat")]).logits[-1].double()
-    lines = {row["line"] for row in chart(at, 0)[1]["bars"]}
-    assert len(lines) in (20, 21) and len(scores) > 1000
-    left = percent(1 - float(scores.softmax(-1).sort(descending=True).values[:20].sum()))
-    said = f"The other {len(scores) - len(lines)} tokens, to which the model gave {left} together, are not shown."
-    assert len(lines) == 21 or any(said in text for text in texts(at))
-    assert any(button.label == "Another question" for button in at.button)
+def test_without_the_real_model_a_panel_offers_it_and_the_notebooks_writes():
+    at = open_page(PAGE)
+    assert at.segmented_control(key="writer").value == "language"
+    assert any("a real language model goes on with your own text" in element.value for element in at.markdown)
+    assert any(button.label.startswith("Get the model") for button in at.button)
+    assert "Until then the notebook’s model writes." in texts(at) and text_written(at) == "h" + new_text()
+    chosen_small = open_page(PAGE, writer="notebook")
+    assert text_written(chosen_small) == text_written(at)
+    assert not any(button.label.startswith("Get the model") for button in chosen_small.button)
 
 
 def test_who_has_trained_no_model_is_offered_the_language_model():
     assert any("or choose the language model" in text for text in texts(open_page(PAGE, writer="mine")))
 
 
-@pytest.mark.parametrize(("length", "lost"), [(64, False), (65, True)])
-def test_it_says_when_the_start_has_left_its_sight(length, lost):
-    at = open_page(PAGE, writer="language", length=length)
-    assert any("<start> is out of sight" in text for text in texts(at)) == lost
-
-
-def test_of_a_long_beginning_the_end_is_kept():
-    reader = language_model()
-    ids = reader.pieces.encode("a b c d e f g h " * 12)
-    at = open_page(PAGE, writer="language", begin="a b c d e f g h " * 12, length=1, temp=0)
-    assert f"It sees 64 tokens at once, so {len(ids) - 63} tokens at the beginning of your text are left out." in texts(
-        at
-    )
-    best = int(reader.trace([0, *ids[-63:]]).logits[-1].argmax())
-    assert text_written(at) == reader.pieces.decode([*ids[-63:], best])
+def test_the_real_model_writes_from_ones_own_text_step_by_step(smollm2):
+    asked = {"writer": "language", "draw_seed": 5, "temp": 0.7, "top_k": 20, "length": 3, "begin": "Ça va? <b>日本</b>"}
+    at, how = open_page(PAGE, **asked), Sampling(temperature=0.7, top_k=20)
+    ids = tuple(smollm2.tokenizer.encode("Ça va? <b>日本</b>").ids)
+    assert text_written(at) == text_of(smollm2, write_on(smollm2, ids, 3, how, 5))
+    assert text_written(at).startswith("Ça va? <b>日本</b>")
+    at.button(key="write_more").click().run()
+    longer = real_writing(smollm2, ids, 4, how, 5)
+    assert text_written(at) == longer.text_to_see and not at.exception
+    screen = real_screen(longer, None)
+    for place, figure in enumerate(screen.figures):
+        assert render_all(figure.notice) in texts(at) and chart(at, place)[2] == render_all(figure.notice)
+    at.selectbox(key="attention_of").set_value("13.8").run()
+    assert render_all(real_screen(longer, (13, 8)).figures[1].notice) in texts(at)
+    tokens = [row["text"] for row in chart(at, 1)[1]["token_text"]]
+    assert tokens[:3] == ["Ç₁", "Ç₂", "a"] and len(tokens) == len(longer.ids) - 1
+    at.button(key="write_back").click().run()
+    assert text_written(at) == text_of(smollm2, write_on(smollm2, ids, 3, how, 5)).rstrip(" ")

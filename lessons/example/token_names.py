@@ -1,0 +1,78 @@
+"""What the tokens of a real model are called: each in the vocabulary, and each in a text."""
+
+import functools
+from collections.abc import Sequence
+from itertools import groupby
+
+from attention_core.byte_pairs import BYTE_OF
+from attention_core.stored.tokenizing import Tokenizer
+from attention_core.tokens import Vocabulary
+from lessons.example.real_model import RealModel
+
+LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+BROKEN = "\ufffd"  # stands for bytes that are no whole character
+
+
+@functools.lru_cache(maxsize=4)
+def vocabulary_of(model: RealModel) -> Vocabulary:
+    """Every token of a model as it stands in a text, at its id. No two are alike."""
+    size = model.transformer.config.vocabulary
+    texts = model.tokenizer.decode_batch([[i] for i in range(size)], skip_special_tokens=False)
+    return Vocabulary(
+        tuple(text if BROKEN not in text else in_bytes(model.tokenizer, i) for i, text in enumerate(texts))
+    )
+
+
+def in_bytes(tokenizer: Tokenizer, token: int) -> str:
+    """A token that is no whole character, by its bytes in hexadecimal: <E381>."""
+    return f"<{bytes_of(tokenizer, token).hex().upper()}>"
+
+
+def bytes_of(tokenizer: Tokenizer, token: int) -> bytes:
+    """The bytes that a token stands for in a text."""
+    piece = tokenizer.id_to_token(token)
+    if all(character in BYTE_OF for character in piece):
+        return bytes(BYTE_OF[character] for character in piece)
+    return piece.encode()
+
+
+def text_of(model: RealModel, ids: Sequence[int]) -> str:
+    """The text that these tokens make together; � stands at its end for a character that is not finished."""
+    return model.tokenizer.decode(list(ids), skip_special_tokens=False)
+
+
+def parts_of_text(model: RealModel, ids: Sequence[int]) -> tuple[str, ...]:
+    """The part of the text that each token stands for; one after the other they are the text.
+
+    A character of several tokens stands at the first of them, and the others are empty.
+    """
+    parts, waiting = [], b""
+    for token in ids:
+        begins, waiting = not waiting, waiting + bytes_of(model.tokenizer, token)
+        try:
+            parts, waiting = put_at_first(parts, waiting.decode(), begins=begins), b""
+        except UnicodeDecodeError:
+            parts.append(BROKEN if begins else "")
+    return tuple(parts)
+
+
+def put_at_first(parts: list[str], text: str, *, begins: bool) -> list[str]:
+    """The parts with this text: as a new one, or where the character began that is whole now."""
+    if begins:
+        return [*parts, text]
+    first = max(place for place, part in enumerate(parts) if part == BROKEN)
+    return [*parts[:first], text, *parts[first + 1 :], ""]
+
+
+def told_apart(parts: Sequence[str]) -> tuple[str, ...]:
+    """The same where each is to be seen: of a character of several tokens the first is 日₁, the next 日₂."""
+    groups = [0]
+    for part in parts[1:]:
+        groups.append(groups[-1] + (part != ""))
+    called = []
+    for _, places in groupby(range(len(parts)), lambda place: groups[place]):
+        first, *more = places
+        text = parts[first]
+        numbered = [text + str(1).translate(LOWERED), *(text.strip() + str(n).translate(LOWERED) for n in range(2, 99))]
+        called += numbered[: 1 + len(more)] if more else [text]
+    return tuple(called)

@@ -1,0 +1,273 @@
+"""A real language model that writes: what it goes on with, what each new token came of, and where it looked before."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core import sampling
+from attention_core.generation import GeneratedToken, check_request
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_number
+from attention_core.tokens import Vocabulary, clean_text
+from lessons.example.prompt import MAX_START
+from lessons.example.real_model import RealModel, cut_text, head_name
+from lessons.example.token_names import BROKEN, parts_of_text, text_of, told_apart, vocabulary_of
+from lessons.generate.lesson import distribution
+from lessons.generate.questions import QUESTIONS
+from lessons.kit.questions import question_picker
+from lessons.screen.format import argmax_ties, names, percent, visible_text
+from lessons.screen.message import Integer, ListOf, Message, Percent, Phrase, Token, message
+from lessons.screen.screen import Code, Screen
+from lessons.screen.token_text import TextToken, TokenText
+
+BEGINS_WITH = "The robot opened the door and"
+Head = tuple[int, int]  # layer and head, counted from 0
+MOST_NAMED = 3
+MOST_KEPT = 4000  # tokens drawn, of all visitors
+
+
+class Newest(Protocol):
+    """What a model says at the end of a text: scores for the next token, and the weights of the last by layers."""
+
+    logits: Float[Tensor, " vocabulary"]
+    weights: Sequence[Float[Tensor, "heads keys"]]
+
+
+class WritingModel(RealModel, Protocol):
+    """A real model that writes with a cache."""
+
+    def newest_token(self, ids: Sequence[int]) -> Newest:
+        """What follows these ids. One token after ids that were asked for just now, only that token is read."""
+
+
+@dataclass(frozen=True)
+class RealBeginning:
+    """The ids that a text begins with, and what had to be changed to get them."""
+
+    ids: tuple[int, ...]
+    notes: tuple[Message | Phrase, ...] = ()
+
+
+def real_beginning(model: RealModel, raw: str) -> RealBeginning:
+    """What somebody typed as this model cuts it; where nothing is left of it, the text that stands there at first."""
+    clean = clean_text(raw, MAX_START)
+    cut = cut_text(model, clean.text) if clean.text else cut_text(model, BEGINS_WITH)
+    return RealBeginning(cut.ids, clean.notes)
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def next_token(model: WritingModel, ids: tuple[int, ...], place: int, how: Sampling, seed: int) -> int:
+    """The id that follows these: the new token number `place`, counted from 0, of a text with this seed.
+
+    The same arguments give the same token, so it is computed once, whoever asks.
+    """
+    return draw_next(model, ids, place, how, seed).token
+
+
+def draw_next(model: WritingModel, ids: tuple[int, ...], place: int, how: Sampling, seed: int) -> TokenDraw:
+    """Everything between the scores for the next token and the one that is drawn."""
+    random = generator(seed, "sample")
+    for _ in range(place):  # each token before it took one random number
+        uniform_number(random)
+    return draw_token(model.newest_token(ids).logits, how, random)
+
+
+def write_on(model: WritingModel, start: tuple[int, ...], length: int, how: Sampling, seed: int) -> tuple[int, ...]:
+    """`start` and so many new ids, one after the other. A longer text begins with the shorter one.
+
+    Raises ValueError for an empty start, and for too great a length.
+    """
+    check_request(start, length)
+    ids = start
+    for place in range(length):
+        ids = (*ids, next_token(model, ids, place, how, seed))
+    return ids
+
+
+@dataclass(frozen=True, eq=False)
+class RealWriting:
+    """A text that a real model goes on with, and its newest token with all that led to it."""
+
+    model: WritingModel
+    ids: tuple[int, ...]
+    n_new: int
+    newest: GeneratedToken
+    sampling: Sampling
+    seed: int
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens that the model knows, as they stand in a text."""
+        return vocabulary_of(self.model)
+
+    @property
+    def text_to_see(self) -> str:
+        """The text, with a sign for each space at its end: else a space that was drawn would change nothing."""
+        text = text_of(self.model, self.ids)
+        written = text.rstrip(" ")
+        return written + visible_text(text[len(written) :])
+
+
+def real_writing(model: WritingModel, start: tuple[int, ...], length: int, how: Sampling, seed: int) -> RealWriting:
+    """The text with so many new tokens, of which there is at least one."""
+    ids = write_on(model, start, length, how, seed)
+    before, tokens = ids[:-1], vocabulary_of(model).tokens
+    draw, newest = draw_next(model, before, length - 1, how, seed), model.newest_token(before)
+    token = GeneratedToken(tokens[ids[-1]], len(before), 0, parts_of_text(model, before), draw, tuple(newest.weights))
+    return RealWriting(model, ids, length, token, how, seed)
+
+
+def real_screen(writing: RealWriting, head: Head | None) -> Screen:
+    """The newest token: what it was drawn from, and where one head, or all on average, looked before."""
+    vocabulary = writing.vocabulary
+    return Screen(
+        figures=(distribution(writing), shares_of_text(writing.newest, head)),
+        remarks=(*unfinished(writing), *about_the_model(writing.model)),
+        code=code_of_real(),
+        ask=question_picker("generate", QUESTIONS, writing.seed, writing.newest, vocabulary),
+    )
+
+
+def code_of_real() -> Code:
+    """The functions that write. The model has too many weights for a program that can be copied."""
+    steps = (sampling.next_token_probabilities, sampling.keep_top_k, sampling.keep_top_p, sampling.renormalise)
+    return Code((write_on, draw_next, draw_token, *steps, sampling.pick))
+
+
+# Where it looked.
+
+
+def shares_of_text(new: GeneratedToken, head: Head | None) -> TokenText:
+    """The weights of the last token read, below the text: those of one head, or the mean over all of them.
+
+    Most heads give the first token most of their weight; the bars are drawn so that what the others get is seen.
+    """
+    shares = shares_of(new, head)
+    among = shares[1:] if len(shares) > 1 else shares
+    longest = max(among.max().item(), 1e-9)
+    return TokenText(
+        key="looks",
+        name=message("What the heads looked at"),
+        notice=(said_of_shares(new, head, shares), *first_beyond(shares, head)),
+        beside=True,
+        width=460,
+        shares=True,
+        tokens=tuple(
+            TextToken(
+                text=shown(token.text),
+                below=percent(share),
+                says=message("{token} gets {share}.", token=token, share=Percent(share)),
+                share=min(1.0, share / longest),
+                beyond=share > longest,
+                marked=token.position == len(new.window) - 1,
+            )
+            for token, share in zip(names(told_apart(new.window)), shares.tolist(), strict=True)
+        ),
+    )
+
+
+def shares_of(new: GeneratedToken, head: Head | None) -> Float[Tensor, " tokens"]:
+    """The weights of one head, or the mean over the heads of all layers."""
+    return torch.stack(new.attention).mean(dim=(0, 1)) if head is None else new.attention[head[0]][head[1]]
+
+
+def shown(token: str) -> str:
+    """A token as it can be seen."""
+    return visible_text(token).replace("\n", "↵").replace("\t", "⇥")
+
+
+def said_of_shares(new: GeneratedToken, head: Head | None, shares: Float[Tensor, " tokens"]) -> Message:
+    """What the last token read looked at most."""
+    called = names(told_apart(new.window))
+    query, n_heads = called[-1], sum(len(layer) for layer in new.attention)
+    if len(called) == 1:
+        return message("Before it stands {query} alone, so every head gives it all its weight.", query=query)
+    most = [position for (position,) in argmax_ties(shares, percent)]
+    about = {"query": query, "share": Percent(float(shares[most[0]]))}
+    keys = ListOf(tuple(called[position] for position in most[:MOST_NAMED]))
+    if len(most) > MOST_NAMED:
+        return message(
+            "{query}, the last token read, gives no token more than {share}, and {count} tokens get that.",
+            count=len(most),
+            **about,
+        )
+    if head is None:
+        return message(
+            "{query}, the last token read, looked most at {keys}: {share}, on average over all {count} heads.",
+            keys=keys,
+            count=n_heads,
+            **about,
+        )
+    return message(
+        "{query}, the last token read, looked most at {keys}: {share}, by head {head}.",
+        keys=keys,
+        head=head_name(*head),
+        **about,
+    )
+
+
+def first_beyond(shares: Float[Tensor, " tokens"], head: Head | None) -> tuple[Message, ...]:
+    """That the first token gets more than any other, and so has no bar to the scale of the others."""
+    if len(shares) == 1 or float(shares[0]) <= float(shares[1:].max()):
+        return ()
+    rest = Percent(float(shares[1:].sum()))
+    if head is not None:
+        return (message("The hatched bar of the first token is cut off; the others share {rest}.", rest=rest),)
+    return (
+        message(
+            "Many heads leave with the first token the weight that they have no use for: it is called a sink. Its "
+            "hatched bar is cut off; the others share {rest}.",
+            rest=rest,
+        ),
+    )
+
+
+# What is said besides.
+
+
+def unfinished(writing: RealWriting) -> tuple[Message, ...]:
+    """That the text ends within a character, or that the model has ended it."""
+    notes = []
+    if text_of(writing.model, writing.ids).endswith(BROKEN):
+        notes.append(
+            message("{sign} stands for a character of several tokens of which not all are written.", sign=BROKEN)
+        )
+    special = ends_of(writing)
+    if special:
+        notes.append(
+            message(
+                "{tokens} stand for the end of a text or of a part of it: no letters make them. What follows is about "
+                "anything.",
+                tokens=ListOf(special),
+            )
+        )
+    return tuple(notes)
+
+
+def ends_of(writing: RealWriting) -> tuple[Token, ...]:
+    """The special tokens that were drawn, each once."""
+    special = {i for i, token in writing.model.tokenizer.get_added_tokens_decoder().items() if token.special}
+    drawn = dict.fromkeys(i for i in writing.ids[-writing.n_new :] if i in special)
+    return tuple(Token(writing.vocabulary.tokens[i], i) for i in drawn)
+
+
+def about_the_model(model: RealModel) -> tuple[Message, ...]:
+    """Who writes, and what can be expected of it."""
+    config = model.transformer.config
+    return (
+        message(
+            "{name} has {layers} layers of {heads} heads and a vocabulary of {size} tokens. A space belongs to the "
+            "token behind it, and is shown as ␣. The text is read once: keys and values are kept, and each new token "
+            "is read alone.",
+            name=model.name,
+            layers=config.n_layers,
+            heads=config.n_heads,
+            size=Integer(config.vocabulary),
+        ),
+        message("It is small for a language model: it writes fluent sentences, and what they say is often not true."),
+    )
