@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from attention_ui.controls.bound import switch
+from attention_ui.controls.look import settled_picture
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
 from attention_ui.server.process import lower_priority, page_turn
@@ -29,6 +30,8 @@ pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
 page = st.navigation(pages, position="top")
 here = CONTENTS[pages.index(page)]
 settle_link(page, here.address)  # opening another link takes a moment in which others compute
+# What stands in the sidebar is about the lessons' example, and acts on no real model.
+folded = is_projected() or (here is CONTENTS[0] and settled_picture() == "model")
 with page_turn():  # from here on: two frames at once would hold each other up
     st.html(Path(__file__).parent / "frame.css")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
@@ -36,7 +39,7 @@ with page_turn():  # from here on: two frames at once would hold each other up
         page_title=f"{here.name} · Attention Lab",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state="collapsed" if is_projected() else SIDEBAR,
+        initial_sidebar_state="collapsed" if folded else SIDEBAR,
     )
     if here.section == "training":
         lower_priority()

@@ -15,6 +15,8 @@ from attention_ui.figures.matrices.grid import PROJECTED_CELL, SMALLEST_CELL, ce
 from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
+from attention_ui.figures.sentence.model_view_chart import model_view_template
 from attention_ui.figures.sentence.ribbons import (
     FIRST_RIBBONS,
     ribbon_numbers,
@@ -54,9 +56,11 @@ from attention_ui.session.chart import (
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
+from lessons.example.real_model import head_name
 from lessons.example.source import MAX_TOKENS
 from lessons.screen.format import format_value, join_sentences, render, translate
 from lessons.screen.message import Message
+from lessons.screen.model_view import ModelView
 from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
@@ -220,6 +224,25 @@ def let_it_ask(chart: str) -> None:
         set_state("asks", int(word) + 1)
 
 
+def draw_model_view(lesson: str | None, figure: ModelView) -> None:
+    """A sentence as a real model reads it, and all its heads. A head or a word that is clicked is chosen."""
+    spec = model_view_template(figure.n_layers, figure.n_heads, figure.most_tokens, is_projected())
+    on_pick = partial(choose_in_view, f"{figure.key}_chart", figure)
+    show_chart(figure, spec, tables_of_view(figure), lesson, on_pick=on_pick, width="stretch")
+
+
+def choose_in_view(chart: str, figure: ModelView) -> None:
+    """What was clicked, if the browser says so in the way the figure does."""
+    picked = first_pick(get_state(chart))
+    place = picked.get("i")
+    if not isinstance(place, int | float) or place != int(place):
+        return
+    if picked.get("what") == "head" and 0 <= place < figure.n_layers * figure.n_heads:
+        set_state("look_head", head_name(*divmod(int(place), figure.n_heads)))
+    if picked.get("what") == "word" and 0 <= place < len(figure.tokens):
+        set_state("look_asks", int(place) + 1)
+
+
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
     from attention_ui.figures.sentence.arcs_chart import arcs_chart  # with Altair
@@ -311,6 +334,12 @@ def offer_ribbons(figure: Ribbons) -> None:
         offer_numbers(figure.key, ribbon_numbers(figure))
 
 
+def offer_model_view(figure: ModelView) -> None:
+    """The weights of the head that is chosen."""
+    with offer_line(figure):
+        offer_numbers(figure.key, view_numbers(figure))
+
+
 def offer_curves(*figures: Curves) -> None:
     """Curves, those of a screen in one table."""
     with offer_line(figures[0]):
@@ -358,6 +387,7 @@ KINDS: dict[type[Figure], Kind] = {
     OnlineSoftmaxFigure: Kind(draw_passing),
     TokenText: Kind(draw_token_text),
     Ribbons: Kind(draw_ribbons, says=True, numbers=offer_ribbons),
+    ModelView: Kind(draw_model_view, says=True, numbers=offer_model_view),
     Flow: Kind(draw_flow),
     Facts: Kind(draw_facts),
     Listing: Kind(draw_listing, waits=True),

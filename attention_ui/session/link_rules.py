@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from attention_ui.controls import editing, example, heads, learnt, look, read
+from attention_ui.controls import editing, example, heads, learnt, look, model_view, read
 from attention_ui.page import code
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.practice import exercise_view, take_home_view
@@ -27,7 +27,18 @@ def lesson_behind(entry: Entry) -> ModuleType:
 
 
 LESSONS = [(entry.section, lesson_behind(entry)) for entry in CONTENTS]
-CONTROLS = (look, read, code, row_view, training_controls, writing_controls, writers, exercise_view, take_home_view)
+CONTROLS = (
+    look,
+    model_view,
+    read,
+    code,
+    row_view,
+    training_controls,
+    writing_controls,
+    writers,
+    exercise_view,
+    take_home_view,
+)
 # Controls that several pages have, and what is chosen in the lessons on one head and on several.
 SHARED = (
     *(chart, example, editing, learnt, shared_choices, matrices_view, heads),

@@ -1,4 +1,4 @@
-"""The first screen as a visitor uses it: a head at work, and the whole computation one click away."""
+"""The pictures of a small model as a visitor uses them: a head at work, and the whole computation one click away."""
 
 import pytest
 from visiting import asked, chart, open_page, read_plainly, texts
@@ -13,7 +13,7 @@ SENTENCE = "boy found lamp near girl when"
 
 
 def first(**link):
-    return open_page(**({"example": None, "picture": None} | link))
+    return open_page(**({"example": None, "picture": None if "step" in link else "sentence"} | link))
 
 
 def pronouns(query=None, **choices):

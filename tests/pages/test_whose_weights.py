@@ -23,7 +23,7 @@ def said(at):
 
 
 def test_a_visit_begins_with_a_head_that_does_something():
-    at = open_page(example=None, picture=None)
+    at = open_page(example=None, picture="sentence")
     trained = run_example(learnt_example("pronouns")).trained
     assert render(trained.does(0)) in said(at)
     assert "300 updates (seed 42): 64 of 64 new answers are right" in captions(at)

@@ -74,7 +74,7 @@ def asked(at, level="title"):
 
 
 def read_plainly(markdown):
-    plain = re.sub(r":(?:blue|orange)\[((?:[^\[\]\\]|\\.)*)\]", r"\1", markdown)
+    plain = re.sub(r":(?:blue|orange|violet)\[((?:[^\[\]\\]|\\.)*)\]", r"\1", markdown)
     return re.sub(r"\\(.)", r"\1", plain.replace("\u2060", ""))
 
 

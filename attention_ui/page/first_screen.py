@@ -1,0 +1,124 @@
+"""The first screen: a real sentence, a head of a real model at work on it, its guesses, and all its heads."""
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import partial
+
+import streamlit as st
+
+from attention_ui.controls.model_view import (
+    asking_choice,
+    follow_head,
+    head_looked_at,
+    off_switch,
+    sentence_choice,
+)
+from attention_ui.page.drawer import show_drawer
+from attention_ui.page.drawing import draw_figure, draw_notice
+from attention_ui.page.get_model import get_model_panel
+from attention_ui.server.process import outside_turn
+from attention_ui.session.chart import fold, show_notes
+from attention_ui.session.head_jobs import head_jobs, how_far_measured
+from attention_ui.session.links import link_notes
+from attention_ui.session.markdown import ROLE_COLOURS, marked
+from attention_ui.session.real_model import real_model
+from lessons.example.real_model import RealModel, head_name
+from lessons.kit.head_jobs import HeadJobs
+from lessons.overview.model_view import (
+    HEADING,
+    ModelChoices,
+    ReadSentence,
+    cut_sentence,
+    model_screen,
+    read_sentence,
+    shipped_sentence,
+)
+from lessons.screen.format import join_sentences, render, translate
+from lessons.screen.message import Percent, message, reason
+from lessons.screen.screen import Screen, Table
+
+COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"], "share": "violet"}
+WATCH_SECONDS = 1.0
+PLACES = ("stage", "band", "heads", "go", "wait")  # a figure, and what stands in the room that it leaves free
+STANDS_HERE = message(
+    "Here stand all {count} heads of the model, each by what it was measured to do, and above them what it guesses for "
+    "the next word, with and without any head. Your own sentence needs the model as well.",
+    count=270,
+)
+
+
+def show_first_screen() -> None:
+    """The whole page."""
+    model, jobs, top = real_model(), head_jobs(), st.container(key="model_headline", gap=None)
+    show_notes(*link_notes())
+    with st.container(key="model_look", gap=None):
+        places = {name: st.container(key=f"model_{name}") for name in PLACES}
+    read = ask_and_read(model, jobs, places)
+    screen = model_screen(read, jobs)
+    with top:
+        draw_headline(screen)
+    with places["stage"]:
+        draw_figure(None, screen.figures[0])
+    with places["go"]:
+        follow_head(read.asked.text, read.asked.layer, read.asked.head)
+    with places["wait"]:
+        draw_what_is_missing(model, jobs)
+    for rules in screen.figures[1:]:
+        fold(rules.key, render(rules.name), rules.key, partial(draw_rules, rules))
+    show_drawer("home", screen.code, screen.figures[:1], heading=HEADING)
+
+
+def ask_and_read(
+    model: RealModel | None, jobs: HeadJobs | None, places: Mapping[str, AbstractContextManager]
+) -> ReadSentence:
+    """Draw the controls in their places, and read the sentence that they say; nobody else's page waits for that."""
+    here = model is not None
+    with places["band"]:
+        text = sentence_choice(here=here)
+        tokens = cut_sentence(model, text).tokens if here else shipped_sentence(ModelChoices()).cut.tokens
+        asks = asking_choice(tokens)
+        with places["heads"]:
+            layer, head = head_looked_at(jobs, here=here)
+        off = off_switch(head_name(layer, head), here=here)
+    asked = ModelChoices(text, layer, head, asks, off)
+    if not here:
+        return shipped_sentence(asked)
+    with outside_turn():
+        return read_sentence(model, asked)
+
+
+def draw_rules(rules: Table) -> None:
+    """By which rule each name is earned."""
+    draw_figure(None, rules)
+    draw_notice(None, rules.notice, charts_below=False)
+
+
+def draw_headline(screen: Screen) -> None:
+    """The question, and what the figure shows."""
+    st.title(marked(screen.headline, COLOURS), anchor=False)
+    st.markdown(join_sentences(marked(sentence, COLOURS) for sentence in screen.lead))
+
+
+def draw_what_is_missing(model: RealModel | None, jobs: HeadJobs | None) -> None:
+    """In the place of heads and jobs: how to get the model, or how far the heads are measured."""
+    if model is None:
+        get_model_panel(STANDS_HERE)
+    elif jobs is None:
+        st.fragment(watch_measuring, run_every=WATCH_SECONDS)()
+
+
+def watch_measuring() -> None:
+    """How far the measurement is, until it has ended: then the page is drawn anew."""
+    now = how_far_measured()
+    if now.error is not None:
+        st.warning(translate("The heads could not be measured: {why}", why=reason(now.error)))
+    elif now.value is not None:
+        st.rerun()
+    else:
+        st.progress(
+            now.done,
+            translate(
+                "What each head does is measured now, once for this machine: {share} of it is done.",
+                share=Percent(now.done),
+            ),
+        )
