@@ -9,7 +9,7 @@ A weight may have axes of runs in front, (*runs, d_in, d_out), and then x has th
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -43,7 +43,7 @@ class KeyValues(NamedTuple):
 class MultiHeadTrace:
     """What several heads compute: `heads` has the axis of the heads before queries and keys.
 
-    Heads that are ablated are zero in `concatenated` only.
+    Heads that are ablated are zero, and those that are patched have their other output, in `concatenated` only.
     """
 
     present: KeyValues
@@ -94,13 +94,14 @@ class Heads(ABC):
         ablated: Collection[int] = (),
         drop: torch.Generator | None = None,
         past: KeyValues | None = None,
+        patched: Mapping[int, Float[Array, "*batch queries d_head"]] | None = None,
     ) -> tuple[Float[Array, "*batch queries d_model"], MultiHeadTrace]:
         """The output and the trace. `key_value` gives other tokens to attend to; left out, x attends to itself.
         `past` are keys and values of tokens before these, as a trace had them `present`.
 
         A mask holds for all heads unless it has an axis of its own for them before the queries. `positions` is
-        added to what queries and keys are made of, not to what values are. The heads in `ablated` are set to zero.
-        With `drop` weights are dropped as in training, drawn from it.
+        added to what queries and keys are made of, not to what values are. The heads in `ablated` are set to zero, and
+        those in `patched` get these outputs. With `drop` weights are dropped as in training, drawn from it.
         """
         source = x if key_value is None else key_value
         query, key = x, source
@@ -124,7 +125,8 @@ class Heads(ABC):
         dropped = drop is not None and self.dropout > 0
         if dropped:
             heads = drop_weights(heads, self.dropout, drop)
-        concatenated = merge_heads(ablate(heads.output, ablated))  # *batch queries all_d_v
+        outputs = ablate(patch(heads.output, patched), ablated)
+        concatenated = merge_heads(outputs)  # *batch queries all_d_v
         output = linear(concatenated, self.W_o, self.b_o)
         return output, MultiHeadTrace(present, heads, concatenated, output, dropped)
 
@@ -357,6 +359,23 @@ def ablate(
         raise ValueError(f"the heads are 0 to {n_heads - 1}, but to be ablated are {sorted(ablated)}")
     works = namespace(x).asarray([float(head not in ablated) for head in range(n_heads)], dtype=x.dtype)
     return x * works[:, None, None]
+
+
+def patch(
+    x: Float[Array, "*batch heads tokens d_head"], patched: Mapping[int, Float[Array, "*batch tokens d_head"]] | None
+) -> Float[Array, "*batch heads tokens d_head"]:
+    """The outputs of all heads, with others in the place of some: what these heads had found in another text.
+
+    Vig et al. 2020, https://arxiv.org/abs/2004.12265. Raises InputError for a head that does not exist.
+    """
+    if not patched:
+        return x
+    n_heads = x.shape[-3]
+    if not all(0 <= head < n_heads for head in patched):
+        raise InputError(
+            "the heads are 0 to {last}, but to be patched are {heads}", last=n_heads - 1, heads=str(sorted(patched))
+        )
+    return namespace(x).stack([patched.get(head, x[..., head, :, :]) for head in range(n_heads)], axis=-3)
 
 
 def drop_weights(trace: AttentionTrace, p: float, generator: torch.Generator) -> AttentionTrace:

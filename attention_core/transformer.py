@@ -179,12 +179,17 @@ class TransformerLayer:
     parallel: bool
 
     def __call__(
-        self, x: Tokens, may_attend: Mask | None, ablated: Collection[int] = (), past: KeyValues | None = None
+        self,
+        x: Tokens,
+        may_attend: Mask | None,
+        ablated: Collection[int] = (),
+        past: KeyValues | None = None,
+        patched: Mapping[int, Float[Array, "*batch tokens d_head"]] | None = None,
     ) -> BlockTrace:
         """Everything this layer computes, the tokens it hands on among it."""
         before = self.norm_place == "before"
         normed = self.norm(x) if before else x
-        attended, attention = self.attention(normed, may_attend, ablated=ablated, past=past)
+        attended, attention = self.attention(normed, may_attend, ablated=ablated, past=past, patched=patched)
         after_attention = x + attended if before else self.norm(x + attended)
         mlp_reads = x if self.parallel else after_attention
         mlp = self.mlp(self.mlp_norm(mlp_reads) if before else mlp_reads)
@@ -215,8 +220,10 @@ class Transformer:
         ablated: Collection[tuple[int, int]] = (),
         past: Sequence[KeyValues] = (),
         types: Int[Array, "*batch tokens"] | None = None,
+        patched: Mapping[tuple[int, int], Float[Array, "*batch tokens d_head"]] | None = None,
     ) -> ModelTrace:
-        """Everything the model computes for these tokens. `ablated` lists the (layer, head) pairs to set to zero.
+        """Everything the model computes for these tokens. `ablated` lists the (layer, head) pairs to set to zero, and
+        `patched` has for some of them another output.
 
         `past` has for each layer the keys and values of the tokens before these: see `cache`. `types` are those of the
         tokens, all 0 where they are left out. Raises ValueError for more tokens than the model can see.
@@ -228,7 +235,8 @@ class Transformer:
         layers = []
         for i, layer in enumerate(self.layers):
             off = [head for where, head in ablated if where == i]
-            layers.append(widened(layer)(x, may_attend, off, past[i] if past else None))
+            other = {head: output for (where, head), output in (patched or {}).items() if where == i}
+            layers.append(widened(layer)(x, may_attend, off, past[i] if past else None, other))
             x = layers[-1].output
         normed = x if self.norm is None else widened(self.norm)(x)
         return ModelTrace(ids, None, tuple(layers), normed, self.unembed(normed))

@@ -2,13 +2,22 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 import streamlit as st
 
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import linked_option, name_option_in_link, restore_number, write_in_link
+from attention_ui.session.links import (
+    forget_in_link,
+    linked_option,
+    name_option_in_link,
+    restore_number,
+    say_in_link,
+    text_in_link,
+    write_in_link,
+)
 from attention_ui.session.markdown import plain_label
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.choice import Choice, Label, Limit, Number, OneOf, OneToken, Switch, Text, said_in_links
@@ -77,6 +86,14 @@ def one_in_list(choice: OneOf, **look) -> object:
             **look_of(choice, look),
         )
     return known(choice, chosen)
+
+
+def one_in_following_list(choice: OneOf, begin: object, **look) -> object:
+    """The same where what one finds at first changes with other choices. Who never chose goes along."""
+    if get_state(choice.name) == get_state(f"{choice.name}_begin"):
+        set_state(choice.name, None)
+    set_state(f"{choice.name}_begin", begin)
+    return one_in_list(replace(choice, begin=begin), **look)
 
 
 def one_on_slider(choice: OneOf, **look) -> object:
@@ -210,3 +227,23 @@ def one_in_changing_list(choice: Number | OneToken, names: Mapping[int, str], be
             **look_of(choice, look),
         )
     return chosen if isinstance(chosen, int) else begin  # a forged message may hand over words
+
+
+def several_in_list(choice: Text, names: Mapping[int, str], **look) -> tuple[int, ...]:
+    """Some of so many numbered things, under their names; the link lists their numbers."""
+    asked, chosen = text_in_link(choice.name), get_state(choice.name)
+    if not isinstance(chosen, list) or asked != (get_state(f"{choice.name}_in_link") or ""):
+        chosen = [int(number) for number in asked.split(",") if number.isascii() and number.isdigit()]
+    set_state(choice.name, [number for number in chosen if number in names])
+    chosen = st.multiselect(
+        plain_label(choice.label),
+        list(names),
+        format_func=lambda number: names.get(number, ""),
+        placeholder=format_value(choice.placeholder),
+        persist_state="session",
+        **look_of(choice, look),
+    )
+    said = ",".join(str(number) for number in sorted(chosen))
+    say_in_link(choice.name, said) if said else forget_in_link(choice.name)
+    set_state(f"{choice.name}_in_link", said)
+    return tuple(sorted(number for number in chosen if number in names))

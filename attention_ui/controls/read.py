@@ -1,86 +1,107 @@
-"""Controls of the lesson on the language model, bound to the address: sentence, head, and what is done to both."""
+"""Controls of the lesson on the real model, bound to the address: a text, a head, and what is done to both."""
 
 from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.language_model import language_model
-from attention_ui.controls.bound import one_in_changing_list, one_in_list, switch, text_field
-from attention_ui.page.contents import CONTENTS, open_entry
-from attention_ui.session.chart import room_for
-from attention_ui.session.state import set_state
-from lessons.example.example import SOURCES
-from lessons.example.language_model_text import (
-    LONGEST_TEXT,
-    SENTENCES_READ,
-    ReadChoices,
-    all_heads,
-    first_head_named,
-    name_of_head,
-    names_in,
-    read,
+from attention_ui.controls.bound import (
+    control_of,
+    number_field,
+    one_in_changing_list,
+    one_in_following_list,
+    one_in_row,
+    several_in_list,
+    text_field,
 )
-from lessons.read.lesson import cost_of_head
-from lessons.screen.choice import Limit, OneOf, OneToken, Switch, Text
-from lessons.screen.format import format_value, render_all, translate
-from lessons.screen.message import message
+from attention_ui.page.contents import CONTENTS, open_entry
+from attention_ui.session.head_jobs import head_jobs
+from attention_ui.session.state import set_state
+from lessons.example.real_model import RealModel
+from lessons.read.choices import (
+    BEGINS,
+    HEAD,
+    MAPS,
+    OTHER_TEXT,
+    OWN,
+    OWN_TEXT,
+    SEED,
+    SENTENCE,
+    TEXTS,
+    TOGETHER,
+    VIEW,
+    WORD,
+    ReadChoices,
+)
+from lessons.read.earned_names import called
+from lessons.read.reading import Reading
+from lessons.screen.choice import OneOf
+from lessons.screen.format import format_value, translate
 
-OWN_SENTENCE = "own"
-OF_OURS = {**SENTENCES_READ, OWN_SENTENCE: message("a sentence of your own")}
-HEADS_READ = {
-    f"{layer + 1}.{head + 1}": message(
-        "{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head)
-    )
-    for layer, head in all_heads()
-}
-BEGINS_WITH = ".".join(str(place + 1) for place in first_head_named("previous token"))
-SENTENCE_TO_READ = OneOf("read", message("Sentence"), OF_OURS)
-TEXT_TO_READ = Text("read_text", message("Your sentence, in English"), LONGEST_TEXT)
-HEAD_READ = OneOf("read_head", message("Head"), HEADS_READ, BEGINS_WITH, width=260)
-TWICE = Switch("twice", message("Repeat the sentence"))
-HEAD_OFF = Switch("head_off", message("Switch this head off"))
-NAMES_SWAPPED = Switch("names_swapped", message("Swap the names"))
-WORD = OneToken("word", message("Word"), Limit(1, language_model().model.config.context), width=260)
+ASK_A_WORD = ("one", "maps", "sink", "guesses", "off")  # the views that look from one word
+DRAW_HEADS = ("off", "patch")  # those with heads drawn at random beside
 
 
-def read_choices() -> ReadChoices:
+def read_choices(model: RealModel) -> ReadChoices:
     """Draw the controls of this page and return what they say."""
-    text = text_to_read()
-    beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    with beside:
-        layer, head = (int(part) - 1 for part in one_in_list(HEAD_READ).split("."))
-        twice, off = switch(TWICE), switch(HEAD_OFF)
-        swapped = names_in(text) is not None and switch(NAMES_SWAPPED)
-    asked = ReadChoices(text=text, twice=twice, swapped=swapped, layer=layer, head=head, off=off)
-    with beside:
-        return replace(asked, word=chosen_word(asked))
+    view = control_of(VIEW)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        asked = texts_to_read(ReadChoices(view=view))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        if view != "guesses":
+            layer, head = one_in_following_list(heads_by_name(), BEGINS[view].head).split(".")
+            asked = replace(asked, layer=int(layer), head=int(head))
+        if view == "maps":
+            asked = replace(asked, maps=one_in_row(MAPS))
+        if view in ASK_A_WORD:
+            asked = replace(asked, word=chosen_word(asked, model))
+        if view == "one":
+            asked = replace(asked, together=chosen_together(asked, model))
+        if view in DRAW_HEADS:
+            asked = replace(asked, seed=number_field(SEED))
+        if view != "guesses":
+            open_in_lessons(asked)
+    return asked
 
 
-def show_effect(choices: ReadChoices) -> None:
-    """Below the switch of the head, what it costs to switch it off; the figure below keeps its place."""
-    now, else_ = cost_of_head(choices)
-    if now:
-        with room_for("effect", [[render_all(now)], [render_all(else_)]]):
-            st.text(render_all(now))
+def heads_by_name() -> OneOf:
+    """All heads, under the names that they have earned as soon as these are measured."""
+    jobs = head_jobs()
+    places = [tuple(map(int, name.split("."))) for name in HEAD.options]
+    return replace(HEAD, options={name: called(jobs, *place) for name, place in zip(HEAD.options, places, strict=True)})
 
 
-def text_to_read() -> str:
-    """One of our sentences, or one's own."""
-    chosen = one_in_list(SENTENCE_TO_READ)
-    return text_field(TEXT_TO_READ) if chosen == OWN_SENTENCE else SENTENCES_READ[chosen]
+def texts_to_read(asked: ReadChoices) -> ReadChoices:
+    """One of our texts, or one's own; the flip test has sentences of its own, and patching wants two."""
+    if asked.view == "flip":
+        return asked
+    chosen = one_in_following_list(SENTENCE, BEGINS[asked.view].sentence)
+    asked = replace(asked, text=text_field(OWN_TEXT) if chosen == OWN else TEXTS[chosen])
+    return replace(asked, other=text_field(OTHER_TEXT)) if asked.view == "patch" else asked
 
 
-def chosen_word(asked: ReadChoices) -> int:
-    """The token that looks, and whose next token is predicted; the last one at first. Counted from 0."""
-    names = {name.position + 1: format_value(name) for name in read(asked).names}
-    return one_in_changing_list(WORD, names, len(names)) - 1
+def chosen_word(asked: ReadChoices, model: RealModel) -> int:
+    """The token that asks, counted from 0: at first the one that the view begins with, or else the last."""
+    reading = Reading(asked, model)
+    tokens, word = reading.text.tokens, BEGINS[asked.view].word
+    begin = tokens.index(word) + 1 if word in tokens else len(tokens)
+    return one_in_changing_list(WORD, numbered_names(reading), begin) - 1
+
+
+def chosen_together(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:
+    """The tokens whose weights are summed, counted from 0."""
+    return tuple(number - 1 for number in several_in_list(TOGETHER, numbered_names(Reading(asked, model)), width=300))
+
+
+def numbered_names(reading: Reading) -> dict[int, str]:
+    """The tokens as they are called, counted from 1."""
+    return {name.position + 1: format_value(name) for name in reading.names}
 
 
 def open_in_lessons(choices: ReadChoices) -> None:
     """A button that makes this head, on this text, the running example of the lessons."""
     if st.button(translate("Open this head in the lessons"), key="open_head"):
-        key = SOURCES["language"].key
-        chosen = {"example": key, f"says_{key}": choices.text, "layer": choices.layer + 1, "head": choices.head + 1}
+        text = {"says_language": choices.text}
+        chosen = {"example": "language", **text, "layer": choices.layer + 1, "head": choices.head + 1}
         for name, value in chosen.items():
             set_state(name, value)
         open_entry(CONTENTS[0], **{name: str(value) for name, value in chosen.items()})

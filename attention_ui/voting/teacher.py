@@ -17,10 +17,18 @@ from attention_ui.session.recent_screens import seen_of
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import do, join_link, leave_class
-from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
+from attention_ui.voting.view import (
+    asked_here,
+    cards_to_read,
+    draw_figures,
+    draw_votes,
+    say_what_is_kept,
+    screen_of,
+    votes_of,
+)
 from classes.keeper import UNJOINED_MINUTES
 from classes.stages import NEXT, RefusedError, Room
-from lessons.class_vote.question_link import ScreenLink, askable, first_asked, read_asked, screen_asked, written_asked
+from lessons.class_vote.question_link import ScreenLink, askable, first_asked, read_asked, written_asked
 from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import message, plural, reason
 
@@ -182,7 +190,7 @@ def choose_question(room: Room, key: str) -> None:
         st.caption(translate("To ask about other numbers, open the lesson, set its controls, and come back."))
     try:
         text = written_asked(asked)
-        _, question = screen_asked(text)
+        _, question = asked_here(text)
     except (ValueError, LookupError) as error:
         show_notes(reason(error))
         return
@@ -213,7 +221,7 @@ def ask_class(lesson: str, *values: object) -> None:
 def another_question(lesson: str) -> None:
     """Offer the next question of a lesson that reads differently."""
     asked = chosen_asked(lesson)
-    number = number_after(asked.number, lambda number: screen_asked(written_asked(replace(asked, number=number)))[1])
+    number = number_after(asked.number, lambda number: asked_here(written_asked(replace(asked, number=number)))[1])
     set_state("class_numbers", (get_state("class_numbers") or {}) | {lesson: number})
 
 
@@ -223,7 +231,7 @@ def class_csv(code: str) -> bytes:
     lines = csv.writer(text)
     lines.writerow(map(render, CSV_COLUMNS))
     for number, cards, asked in class_keeper().asked(code):
-        _, question = screen_asked(asked)
+        _, question = asked_here(asked)
         votes = class_keeper().votes(code, number, cards)
         lesson = read_asked(asked).lesson
         for place, card in enumerate(question.cards):

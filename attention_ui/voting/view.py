@@ -8,6 +8,7 @@ from attention_ui.page.question import LETTERS, RIGHT
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import CLASS_VOTE
 from attention_ui.session.markdown import marked
+from attention_ui.session.real_model import encoder_model, real_model
 from attention_ui.session.state import set_state
 from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.database import class_keeper
@@ -20,10 +21,15 @@ from lessons.screen.message import message
 from lessons.screen.screen import Question, Screen
 
 
+def asked_here(text: str) -> tuple[Screen, Question]:
+    """The screen that a question is about, and the question, with the real models of this process."""
+    return screen_asked(text, real_model(), encoder_model())
+
+
 def screen_of(room: Room) -> tuple[Screen, Question]:
     """The screen that a class looks at, and its question."""
     try:
-        return screen_asked(room.asked)
+        return asked_here(room.asked)
     except ValueError as error:
         raise RefusedError("This question was asked by another version of the app: ask another one.") from error
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention_core.errors import InputError
 from lessons.example.example import Example, learnt_example, run_example, unedited
+from lessons.example.real_model import RealModel
 from lessons.screen.compare_edits import diff
 from lessons.screen.screen import Question, Screen
 
@@ -80,18 +81,25 @@ def read_asked(text: str) -> ScreenLink:
 
 
 @functools.lru_cache(maxsize=MOST_SCREENS_ASKED)
-def screen_asked(text: str) -> tuple[Screen, Question]:
-    """The screen and its question, made again from the text. Kept for all who look at it: never change one."""
+def screen_asked(
+    text: str, model: RealModel | None = None, encoder: RealModel | None = None
+) -> tuple[Screen, Question]:
+    """The screen and its question, made again from the text. Kept for all who look at it: never change one.
+
+    Raises InputError for a question on a real model where there is none.
+    """
     asked = read_asked(text)
-    screen = screen_of_lesson(asked)
+    screen = screen_of_lesson(asked, model, encoder)
     return screen, screen.ask(asked.number)
 
 
-def screen_of_lesson(asked: ScreenLink) -> Screen:
+def screen_of_lesson(asked: ScreenLink, model: RealModel | None, encoder: RealModel | None) -> Screen:
     """The screen; where numbers were changed by hand, with what that changed in it."""
     lesson, _ = askable()[asked.lesson]
     if asked.lesson == "read":  # which has a model and a text of its own
-        return lesson.read_screen(asked.choices)
+        if model is None:
+            raise InputError("This question is about a real language model, which is not on this machine.")
+        return lesson.read_screen(asked.choices, model, encoder)
     trace = run_example(asked.example)
     screen = lesson.screen(trace, asked.head, asked.choices)
     return diff(screen, lesson.screen(unedited(trace), asked.head, asked.choices)) if asked.example.edits else screen

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +20,7 @@ from attention_core.language_model import (
 )
 from attention_core.model import ModelTrace
 from attention_core.pieces import SPACE, START, UNKNOWN
-from lessons.screen.message import Message, Token, message
+from lessons.screen.message import ListOf, Message, Percent, Token, message, plural
 
 LONGEST_TEXT = 280  # characters
 SENTENCES_READ = {
@@ -175,3 +176,58 @@ def swap_names(text: str) -> str:
     her, his = (name.split()[-1] for name in pair)
     other = {her: his, his: her}
     return re.sub(rf"\b(?:{her}|{his})\b", lambda found: other[found[0].lower()], text, flags=re.IGNORECASE)
+
+
+# What is said of it where it writes.
+
+
+NOT_A_WRITER = message("It is tiny: it does not understand what it reads, and it does not write well.")
+
+
+def trained_on() -> Message:
+    """Whose weights these are, and how well the model predicts."""
+    kept = measured_model()
+    return message(
+        "Trained on ten novels and on generated stories, {steps} steps from seed {seed}: in novels that it had "
+        "not read, it predicts {share} of {count} next tokens correctly.",
+        steps=kept.steps,
+        seed=kept.seed,
+        share=Percent(kept.right),
+        count=kept.n,
+    )
+
+
+def changes(text: str, encoded: Encoded) -> tuple[Message, ...]:
+    """Where a text was changed or split before the model could read it."""
+    notes = [message("The model knows lower-case letters only.")] if text != text.lower() else []
+    split = words_in_pieces(encoded.tokens)
+    if split:
+        notes.append(
+            plural(
+                "{words}: {count} word that it reads in pieces, a dot before each but the first.",
+                "{words}: {count} words that it reads in pieces, a dot before each but the first.",
+                len(split),
+                words=ListOf(tuple(split)),
+            )
+        )
+    if encoded.unknown:
+        notes.append(
+            plural(
+                "{count} character that it has never seen is shown as {unknown}.",
+                "{count} characters that it has never seen are shown as {unknown}.",
+                encoded.unknown,
+                unknown=UNKNOWN,
+            )
+        )
+    return tuple(notes)
+
+
+def words_in_pieces(tokens: Sequence[str]) -> list[str]:
+    """The words of several pieces as they are split, each once."""
+    words: list[str] = []
+    for token in map(shown, tokens):
+        if token.startswith("·") and words and words[-1][-1].isalnum():
+            words[-1] += token
+        else:
+            words.append(token)
+    return list(dict.fromkeys(word for word in words if "·" in word[1:]))

@@ -1,4 +1,4 @@
-"""Lesson: what the heads of a language model do."""
+"""Lesson: what the heads of a real language model do."""
 
 from lessons.screen.message import message
 

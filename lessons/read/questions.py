@@ -1,115 +1,76 @@
-"""Questions of the lesson on the language model: what do its heads do?"""
+"""Questions on the real model: each is answered by the picture on the page."""
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
 
 from torch import Generator
 
-from lessons.example.language_model_text import Reading, read
-from lessons.kit.head_maps import head_name
-from lessons.kit.questions import Asked, below, beyond_figure, multiple_choice_of_numbers, multiple_choice_of_tokens
-from lessons.screen.message import Fixed, message
+from lessons.example.real_model import head_name
+from lessons.kit.questions import (
+    Asked,
+    below,
+    beyond_figure,
+    multiple_choice_of_counts,
+    multiple_choice_of_numbers,
+    multiple_choice_of_things,
+    multiple_choice_of_tokens,
+    question_picker,
+)
+from lessons.read.early_guesses import early_guesses, said_of_step
+from lessons.read.first_token import shares_of_first
+from lessons.read.flip import ANIMALS, THINGS, cannot_see, flip_test
+from lessons.read.patched import compute_ways, heads_patched, two_texts
+from lessons.read.reading import Reading
+from lessons.read.without_head import changed_most, changes, likeliest
+from lessons.screen.message import Fixed, Percent, message
+from lessons.screen.screen import Question
 
-FEW_TOKENS = 3
+CLEAR = 0.02
 
 
 @beyond_figure
-def second_time(reading: Reading, random: Generator) -> Asked:
-    """Which key the chosen head looks at when the text comes a second time."""
-    if reading.asked.twice:
+def looks_where(reading: Reading, random: Generator) -> Asked:
+    """Which key the chosen head looks at most from a word."""
+    n = len(reading.names)
+    if n < 3:
         return None
-    twice = read(replace(reading.asked, twice=True, word=None))
-    once = len(twice.encoded.ids) // 2
-    if once < FEW_TOKENS:
-        return None
-    layer, head, names = reading.asked.layer, reading.asked.head, twice.names
-    query = once + 1 + below(once, random)
-    row = twice.weights[layer, head, query, : query + 1]
+    query = 2 + below(n - 2, random)
+    row, names = reading.head.weights[query, : query + 1], reading.names
 
     def only(key: int) -> Fixed:
         return Fixed(float(row[key]))
 
     return multiple_choice_of_tokens(
-        message(
-            "Repeat the text. From {query} in the second copy, which token does {head} look at most?",
-            head=head_name(layer, head),
-            query=names[query],
-        ),
+        message("From {query}, which token does {head} look at most?", head=reading.called, query=names[query]),
         names[: query + 1],
         row,
         message("{weight} of its weight goes there.", weight=Fixed(float(row.max()))),
         [
-            (
-                query - once + 1,
-                message(
-                    "That token followed it the first time. An induction head would look there; this one puts "
-                    "only {weight} there.",
-                    weight=only(query - once + 1),
-                ),
-            ),
-            (
-                query - 1,
-                message(
-                    "A previous-token head would look there; this one puts only {weight} there.",
-                    weight=only(query - 1),
-                ),
-            ),
-            (0, message("Many heads rest on the start; this one puts only {weight} there.", weight=only(0))),
-            (
-                query - once,
-                message(
-                    "That is the same token in the first copy: only {weight} goes there.", weight=only(query - once)
-                ),
-            ),
+            (0, message("Many heads rest on the first token; here only {weight} goes there.", weight=only(0))),
+            (query - 1, message("That is the token before; here only {weight} goes there.", weight=only(query - 1))),
+            (query, message("That is the token itself; here only {weight} goes there.", weight=only(query))),
         ],
         lambda key: message("Only {weight} of its weight goes there.", weight=only(key)),
     )
 
 
 @beyond_figure
-def one_head_missing(reading: Reading, random: Generator) -> Asked:
-    """What the text costs without the chosen head."""
-    whole, less = reading.surprise(reading.whole.logits), reading.surprise(reading.less)
-    if whole is None or less is None or abs(less - whole) < 0.02:
-        return None
-    heads = reading.weights.shape[0] * reading.weights.shape[1]
-    return multiple_choice_of_numbers(
-        lambda write: message(
-            "With all heads, the mean surprise over this text is {whole}. What is it without {head}?",
-            whole=write(whole),
-            head=head_name(reading.asked.layer, reading.asked.head),
-        ),
-        (less, message("Everything else runs as before, without what this head adds to each token.")),
-        (whole, message("It would be the same only if nothing used what the head adds.")),
-        (2 * less - whole, message("That counts the head twice.")),
-        (
-            2 * whole - less,
-            message("That is as far off in the other direction: on this text, the head does the opposite."),
-        ),
-        (
-            whole * heads / (heads - 1),
-            message("Heads do not share the work evenly: one may matter much, another little."),
-        ),
-    )
-
-
-@beyond_figure
 def even_head(reading: Reading, random: Generator) -> Asked:
     """What a head gets that looks everywhere alike."""
-    query = below(len(reading.encoded.ids), random)
-    visible, n = query + 1, len(reading.encoded.ids)
-    vocabulary, heads = reading.whole.logits.shape[-1], reading.weights.shape[1]
+    query = below(len(reading.names), random)
+    visible, n = query + 1, len(reading.names)
+    config = reading.model.transformer.config
     return multiple_choice_of_numbers(
         message(
-            "In a head that spreads its weight evenly, how much does {query}, token {place} of {total}, put on "
-            "each token that it sees?",
+            "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
+            "that it sees?",
             query=reading.names[query],
             place=visible,
             total=n,
         ),
         (
             1 / visible,
-            message("It sees itself and all tokens before it, and the weights sum to 1."),
+            message("It sees itself and all before it, and the weights sum to 1."),
             message("one whole, shared with all before it"),
         ),
         (1 / n, message("The tokens after it are masked."), message("one whole, shared by all tokens of the text")),
@@ -121,20 +82,224 @@ def even_head(reading: Reading, random: Generator) -> Asked:
         (
             1 / query if query else math.nan,
             message("A token sees itself as well."),
-            message("one whole, shared only by those before it"),
+            message("one whole, shared by those before it alone"),
         ),
         (
-            1 / heads,
-            message("Each head has its own weight of 1 to spread; heads do not share it."),
+            1 / config.n_heads,
+            message("Each head spreads a weight of 1 of its own; heads do not share it."),
             message("one whole, shared by all heads"),
         ),
-        (1.0, message("All of them together get 1, not each of them."), message("one whole on each of them")),
+        (1.0, message("Together they get 1, not each."), message("one whole on each of them")),
         (
-            1 / vocabulary,
+            1 / config.vocabulary,
             message("Weights are shared among the tokens of the text, not the vocabulary."),
             message("one whole, shared by all tokens of the vocabulary"),
         ),
     )
 
 
-QUESTIONS = (second_time, one_head_missing, even_head)
+@beyond_figure
+def rests_on_first(reading: Reading, random: Generator) -> Asked:
+    """How many heads give the first token more than half of their weight."""
+    weight, length = shares_of_first(reading)
+    n_layers, n_heads = weight.shape
+    right = int((weight > 0.5).sum())
+    return multiple_choice_of_counts(
+        message(
+            "Of {all} heads, how many give the first token more than half of their weight on this text?",
+            all=weight.numel(),
+        ),
+        (right, message("Count the squares that fill more than half of their cell in the upper map.")),
+        (
+            int((length > 0.5).sum()),
+            message("That counts the lower map: what is added there, by length. Values of the first token are short."),
+        ),
+        (n_layers, message("That would be one head in each layer.")),
+        (n_heads, message("That would be a single layer.")),
+        (0, message("The first token has no meaning of its own to look for, and yet heads rest on it.")),
+        (weight.numel(), message("Some heads look at other tokens.")),
+    )
+
+
+@beyond_figure
+def when_it_is_first(reading: Reading, random: Generator) -> Asked:
+    """In which layer the guess in the end comes first for good."""
+    found = early_guesses(reading)
+    step, n_layers = found.first_for_good, (len(found.first) - 1) // 2
+    if step == 0:
+        return None
+    return multiple_choice_of_counts(
+        message(
+            "Read off early, in which layer, counted from 0, does {token} come first to stay?",
+            token=reading.in_vocabulary(found.final),
+        ),
+        ((step - 1) // 2, message("From there on no other token comes before it.")),
+        (0, message("The embedding knows the last token only, and the first layer little more.")),
+        (n_layers // 2, message("Halfway another token comes first.")),
+        (n_layers - 1, message("It comes first before the last layer already.")),
+        (n_layers // 4, message("So early another token comes first.")),
+        (3 * n_layers // 4, message("There another token comes first.")),
+    )
+
+
+@beyond_figure
+def first_there(reading: Reading, random: Generator) -> Asked:
+    """What comes first at some step."""
+    found = early_guesses(reading)
+    n = len(found.first)
+    step = n // 2 + below(n - n // 2, random)
+    right = int(found.first[step])
+    others = dict.fromkeys(int(found.first[other]) for other in (n - 1, 0, n // 4, step - 1, n // 2))
+    called = {token: reading.in_vocabulary(token) for token in (right, *others)}
+    if len({name.text for name in called.values()}) < 3:
+        return None
+    return multiple_choice_of_things(
+        message("Read off after {step}, which token comes first?", step=said_of_step(step)),
+        (
+            called[right],
+            message("It has {chance} of the whole there.", chance=Percent(float(found.chance[step]))),
+        ),
+        *(
+            (called[other], message("It comes first at another step, not at this one."))
+            for other in others
+            if called[other].text != called[right].text
+        ),
+    )
+
+
+@beyond_figure
+def given_to_first(reading: Reading, random: Generator) -> Asked:
+    """What the chosen head gives to the first token, from the word that asks."""
+    row, lengths = reading.row, reading.head.v[: reading.query + 1].norm(dim=-1)
+    added = row * lengths
+    return multiple_choice_of_numbers(
+        message(
+            "From {query}, how much of its weight does {head} give to the first token?",
+            query=reading.names[reading.query],
+            head=reading.called,
+        ),
+        (float(row[0]), message("It stands in the first row, in violet."), message("its weight")),
+        (
+            float(added[0] / added.sum()),
+            message("That is its share of the lengths that are added."),
+            message("its part of what is added"),
+        ),
+        (1 / len(row), message("So much each token would get if it were spread evenly."), message("as much as each")),
+        (1 - float(row[0]), message("That goes to all others."), message("what the others leave")),
+        (float(row[-1]), message("That goes to the token that asks."), message("what the last one gets")),
+    )
+
+
+@beyond_figure
+def head_missing(reading: Reading, random: Generator) -> Asked:
+    """What a guess has left without the chosen head."""
+    token = changed_most(reading)
+    whole, less = (float(chances[token]) for chances in (reading.guesses(), reading.guesses(reading.place)))
+    if abs(less - whole) < CLEAR:
+        return None
+    config = reading.model.transformer.config
+    heads = config.n_heads * config.n_layers
+    return multiple_choice_of_numbers(
+        lambda write: message(
+            "With all heads {token} has the probability {whole}. What has it without {head}?",
+            token=reading.in_vocabulary(token),
+            whole=write(whole),
+            head=reading.called,
+        ),
+        (less, message("All else goes on as before, less what this head adds to each token.")),
+        (0.0, message("Other heads and the MLPs speak for it, too.")),
+        (
+            whole * (heads - 1) / heads,
+            message("Heads do not share the work evenly: one may matter much, another little."),
+        ),
+        (2 * whole - less, message("That is as far on the other side: on this text the head does the opposite.")),
+        (whole / 2, message("Nothing says that a head is worth a half.")),
+    )
+
+
+@beyond_figure
+def loses_most(reading: Reading, random: Generator) -> Asked:
+    """Which guess changes most without the head."""
+    tokens, change = likeliest(reading), changes(reading)
+    order = change.argsort(descending=True).tolist()
+    if float(change[order[0]] - change[order[1]]) < CLEAR / 2:
+        return None
+    return multiple_choice_of_things(
+        message("Without {head}, which of these guesses changes most?", head=reading.called),
+        *(
+            (
+                reading.in_vocabulary(tokens[which]),
+                message("It changes by {change}.", change=Fixed(float(change[which]), 3)),
+            )
+            for which in order
+        ),
+    )
+
+
+@beyond_figure
+def moves_furthest(reading: Reading, random: Generator) -> Asked:
+    """Which patched head moves the answer furthest."""
+    texts = two_texts(reading)
+    if texts.why_not is not None:
+        return None
+    way, places = compute_ways(texts).result.way[:, 0], heads_patched(texts)
+    order = way.abs().argsort(descending=True).tolist()
+    if float(way[order].abs()[0] - way[order].abs()[1]) < CLEAR:
+        return None
+    return multiple_choice_of_things(
+        message("Patched alone, which of these heads moves the answer furthest?"),
+        *(
+            (
+                head_name(*places[which]),
+                message("It goes {way} of the way.", way=Fixed(float(way[which]))),
+            )
+            for which in order
+        ),
+    )
+
+
+@beyond_figure
+def one_word_later(reading: Reading, random: Generator) -> Asked:
+    """What a later word changes for an earlier one."""
+    said = cannot_see(reading, flip_test(reading.model, ANIMALS[:1], THINGS[:1]))
+    return multiple_choice_of_things(
+        message("“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"),
+        (message("none of them changes"), said),
+        (
+            message("more goes to the street"),
+            message("“it” would have to see the word that decides, and it comes later. {why}", why=said),
+        ),
+        (
+            message("more goes to the animal"),
+            message("It is the street that is wide, but “it” cannot see that: no weight changes. {why}", why=said),
+        ),
+        (
+            message("each gets half"),
+            message("The weights of “it” are made before the word that decides is read. {why}", why=said),
+        ),
+    )
+
+
+QUESTIONS_OF = {
+    "one": (looks_where,),
+    "maps": (looks_where,),
+    "sink": (rests_on_first, given_to_first),
+    "guesses": (when_it_is_first, first_there),
+    "off": (head_missing, loses_most),
+    "patch": (moves_furthest,),
+    "flip": (one_word_later,),
+}
+QUESTIONS = (*dict.fromkeys(maker for makers in QUESTIONS_OF.values() for maker in makers), even_head)
+
+
+def questions_about(reading: Reading) -> Callable[[int], Question]:
+    """The questions of a view; where none of them fits the text, those that fit any."""
+    asks = [question_picker("read", makers, 0, reading) for makers in (QUESTIONS_OF[reading.asked.view], (even_head,))]
+
+    def ask(number: int) -> Question:
+        try:
+            return asks[0](number)
+        except LookupError:
+            return asks[1](number)
+
+    return ask

@@ -123,20 +123,6 @@ def moved_by_clicks(tab, before):
             yield f"what a click into figure {place} tells is out of sight"
 
 
-def test_switching_a_head_off_says_what_it_did_beside_the_switch(visit):
-    tab = visit().open("read")
-    before, question = stands(tab), tab.page.locator(".st-key-read_quiz h1").inner_text()
-    effect = tab.page.locator(".st-key-effect_room [data-testid=stText]")
-    said = effect.inner_text()
-    tab.page.locator(".st-key-head_off label").click()
-    tab.page.wait_for_function(
-        "said => document.querySelector('.st-key-effect_room [data-testid=stText]').innerText !== said", arg=said
-    )
-    assert stands(tab) == same(before)
-    assert effect.inner_text().startswith("Without layer") and effect.evaluate(IN_VIEW)
-    assert tab.page.locator(".st-key-read_quiz h1").inner_text() == question
-
-
 def test_the_end_of_training_and_a_head_left_out_move_nothing(visit):
     tab = visit().open("train?task=previous&steps=40")
     before = stands(tab)

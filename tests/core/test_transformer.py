@@ -145,6 +145,39 @@ def test_a_switched_off_head_is_missing_from_what_follows_and_nowhere_else():
     assert torch.allclose(after, missing, atol=1e-5)
 
 
+def head_of(trace, layer, head):
+    return trace.layers[layer].attention.heads.output[..., head, :, :]
+
+
+@pytest.mark.parametrize("as_weights", [lambda model: model, as_numpy], ids=["torch", "NumPy"])
+def test_a_patched_head_has_what_it_found_in_another_text(as_weights):
+    model = as_weights(drawn(config_with()))
+    here, there = (np.asarray(ids) if as_weights is as_numpy else ids for ids in IDS)
+    one, other = model(here), model(there)
+    patched = model(here, patched={(1, 4): head_of(other, 1, 4)})
+    outputs = np.stack([np.asarray(head_of(other if head == 4 else one, 1, head)) for head in range(6)])
+    assert np.array_equal(patched.layers[1].attention.concatenated, outputs.swapaxes(0, 1).reshape(7, -1))
+    assert np.array_equal(patched.layers[1].attention.heads.output, one.layers[1].attention.heads.output)
+    assert np.abs(np.asarray(patched.logits - one.logits)).max() > 1e-3
+    zero = model(here, patched={(1, 4): 0 * head_of(other, 1, 4)})
+    assert np.allclose(zero.logits, model(here, ablated=[(1, 4)]).logits)
+    assert np.array_equal(model(here, patched={(1, 4): head_of(one, 1, 4)}).logits, one.logits)
+
+
+def test_all_heads_of_a_layer_patched_add_what_they_add_in_the_other_text():
+    model = drawn(config_with(n_layers=1))
+    here, there = IDS
+    other = model(there)
+    (patched,) = model(here, patched={(0, head): head_of(other, 0, head) for head in range(6)}).layers
+    assert torch.allclose(patched.attention.output, other.layers[0].attention.output, atol=1e-6)
+
+
+def test_a_head_that_does_not_exist_cannot_be_patched():
+    model = drawn(config_with())
+    with pytest.raises(InputError, match=r"the heads are 0 to 5, but to be patched are \[6\]"):
+        model(IDS[0], patched={(1, 6): torch.zeros(7, 4)})
+
+
 def test_activations_by_their_formulas():
     x = torch.linspace(-6, 6, 49)
     functional = torch.nn.functional

@@ -74,6 +74,10 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "Nothing is added: queries and keys are turned.",
     "Nothing is added: a row of X says which token it is, but not where it is.",
     "The same weights, under PyTorch's names",
+    "How much every head gives to the first token, and what that adds",
+    "The guesses for the next token, with all heads and without one",
+    "The last norm and the map to the vocabulary are used at every step; only what leaves the last layer was trained "
+    "for them.",
     "Parameters are the entries of W_q, W_k and W_v, and the sinks. The cache keeps the keys and values of all "
     "heads of this layer for later tokens.",
     "Queries and keys are turned by their positions, so a score depends on the two vectors and the distance "

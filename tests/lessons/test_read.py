@@ -1,496 +1,773 @@
-"""The lesson on the language model: everything its screens say, computed again from its weights by another way."""
+"""The lesson on the real model: what its screens say, computed again by `transformers` with the very same tensors."""
 
 import functools
-import json
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
-from learnt_oracle import measured_in
-from screens import JUDGE, Case, Ranked, by_largest, check_case, check_conditions, chosen, holds
-from torch.nn.functional import layer_norm
+from compare_with_transformers import fed_with
+from screens import JUDGE, Case, Ranked, by_largest, check_case, check_conditions, chosen
 
-from attention_core.head_patterns import NAME_PAIRS
-from attention_core.language_model import PRETRAINED, language_model
-from attention_core.pieces import START
-from lessons.example.language_model_text import (
-    NO_NAME,
-    PATTERN_NAMES,
-    SENTENCES_READ,
-    ReadChoices,
-    all_heads,
-    name_of_head,
-    read,
-    swap_names,
-)
-from lessons.read.lesson import how_it_was_read, read_screen
+from lessons.example.real_model import DEFAULT_TEXT
+from lessons.kit.head_jobs import JOBS, HeadJobs, Share
+from lessons.read.choices import BEGINS, HEADS_DRAWN, MOST_TOKENS, TEXTS, VIEW, ReadChoices
+from lessons.read.flip import ANIMALS, ENDINGS, THINGS, sentence_of
+from lessons.read.lesson import read_screen
+from lessons.read.reading import Reading, how_it_was_read, shown
 from lessons.screen.format import percent, render
 from lessons.screen.program import program_of
-from lessons.screen.screen import Arcs, HeadMaps, Matrices, Parts, Table
-from tests.printed import largest
+from lessons.screen.screen import Arcs, HeadMaps, Matrices
+from tests.printed import with_decimals
 
-KEPT = json.loads((PRETRAINED / "scores.json").read_text())
-HAND = "<b>Grandmother</b> *met* ☃ Mr. Holmes, and Holmes met her"
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
+HOSTILE = "Grüße aus **Zürich**, 東京 <b>and</b> $x^2$ 🙂 don't"
+
+
+def begun(view, **changed):
+    """The choices with which a view begins."""
+    begin = BEGINS[view]
+    layer, head = map(int, begin.head.split("."))
+    asked = ReadChoices(view=view, text=TEXTS[begin.sentence], layer=layer, head=head)
+    return replace(asked, **{"word": 7 if begin.word else None} | changed)
+
+
 CASES = [
-    ReadChoices(),
-    ReadChoices(SENTENCES_READ["names"], layer=3, head=2, off=True, word=11),
-    ReadChoices(SENTENCES_READ["names"], swapped=True, layer=2, head=2),
-    ReadChoices(SENTENCES_READ["king"], twice=True, layer=3, head=0, word=20, off=True),
-    ReadChoices(HAND, layer=1, head=1),
-    ReadChoices("the dog " * 40, layer=0, head=3, word=70),
-    ReadChoices("dog", layer=3, head=3, off=True),
-    ReadChoices("", layer=0, head=1),
+    *map(begun, VIEW.options),
+    begun("one", together=(1, 5)),
+    begun("one", text="Hi", together=(0, 40)),
+    begun("one", text=HOSTILE, layer=2, head=1),
+    begun("maps", maps="all"),
+    begun("maps", text="the", word=3),
+    begun("sink", text="the"),
+    begun("guesses", text=TEXTS["names"]),
+    begun("off", text="the", seed=5),
+    begun("patch", seed=3, layer=29, head=1),
+    begun("patch", other="Too short"),
+    begun("patch", other=TEXTS["names"]),
 ]
 
 
-def forward(case, off=False):
-    return computed_by_pytorch(read(case.choices).encoded.ids, (case.choices.layer, case.choices.head) if off else None)
+# What `transformers` computes of the same tensors.
 
 
-@functools.lru_cache(maxsize=3)
-def computed_by_pytorch(ids, off):
-    """Weights of all heads and logits, with PyTorch's own functions, in double precision."""
-    model, ids = language_model().model, torch.tensor(ids)
-    x, weights, n = model.token_table.double()[ids], [], len(ids)
-    angles = torch.arange(n)[:, None] * 10000 ** (-torch.arange(0, 32, 2).double() / 32)
-    turn = torch.polar(torch.ones_like(angles), angles)
-
-    def turned(vectors):
-        return torch.view_as_real(torch.view_as_complex(vectors.reshape(4, n, 16, 2).contiguous()) * turn).flatten(2)
-
-    def norm(x, part):
-        return layer_norm(x, (64,), part.gain.double(), part.shift.double())
-
-    def by_head(x, W):
-        return (x @ W.double()).unflatten(-1, (4, -1)).transpose(0, 1)
-
-    for number_of_layer, layer in enumerate(model.layers):
-        a, normed = layer.attention, norm(x, layer.norm)
-        q, k, v = turned(by_head(normed, a.W_q)), turned(by_head(normed, a.W_k)), by_head(normed, a.W_v)
-        hidden = torch.ones(n, n).triu(1).bool()
-        weights.append((q @ k.mT / math.sqrt(32)).masked_fill(hidden, -math.inf).softmax(-1))
-        found = weights[-1] @ v
-        if off and number_of_layer == off[0]:
-            found[off[1]] = 0
-        x = x + found.transpose(0, 1).flatten(1) @ a.W_o.double()
-        normed, mlp = norm(x, layer.mlp.norm), layer.mlp
-        up = (normed @ mlp.W_up.double() + mlp.b_up.double()).relu()
-        x = x + up @ mlp.W_down.double() + mlp.b_down.double()
-    return torch.stack(weights), norm(x, model.norm) @ model.W_unembed.double() + model.b_unembed.double()
+@pytest.fixture(scope="module")
+def fed():
+    """The model of `transformers`, made once the first test has opened ours."""
+    return functools.cache(fed_with)
 
 
-def surprise(case, off=False):
-    following = torch.tensor(read(case.choices).encoded.ids[1:])
-    chances = forward(case, off)[1][:-1].log_softmax(-1)
-    return -float(chances[torch.arange(len(following)), following].mean())
+class Theirs:
+    """One pass: weights, values, what stands between the parts, scores; a head may be switched off or patched."""
+
+    def __init__(self, model, ids, place=None, output=None):
+        self.model, layers = model, model.model.layers
+        self.values, self.heads, self.between, hooks = [], [], [], []
+        for number, layer in enumerate(layers):
+            attention = layer.self_attn
+            hooks.append(attention.v_proj.register_forward_hook(lambda m, i, out: self.values.append(out[0])))
+
+            def before_o(module, given, number=number):
+                (found,) = given
+                self.heads.append(found[0].clone())
+                if place and place[0] == number:
+                    found = found.clone()
+                    found[0, :, 64 * place[1] : 64 * place[1] + 64] = 0 if output is None else output
+                return (found,)
+
+            hooks.append(attention.o_proj.register_forward_pre_hook(before_o))
+            hooks.append(
+                layer.post_attention_layernorm.register_forward_pre_hook(lambda m, i: self.between.append(i[0][0]))
+            )
+            hooks.append(layer.register_forward_hook(lambda m, i, out: self.between.append(tensor_of(out)[0])))
+        try:
+            with torch.inference_mode():
+                found = model(torch.tensor([ids]), output_attentions=True)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        self.weights, self.scores = torch.cat(found.attentions), found.logits[0]
+
+    def output(self, layer, head):
+        return self.heads[layer][:, 64 * head : 64 * head + 64]
+
+    def lengths(self):
+        """layers, heads, keys: of each value; three heads share one."""
+        values = torch.stack(self.values).unflatten(-1, (3, 64)).norm(dim=-1)
+        return values.movedim(-1, 1).repeat_interleave(3, dim=1)
+
+    def early(self, query, embedded):
+        x = torch.stack([embedded, *(x[query] for x in self.between)])
+        with torch.inference_mode():
+            return self.model.lm_head(self.model.model.norm(x)).softmax(-1)
+
+
+def tensor_of(output):
+    return output[0] if isinstance(output, tuple) else output
+
+
+class RealCase(Case):
+    """A case with both models at hand."""
+
+
+def case_of(choices, smollm2, fed, jobs=None, encoder=None):
+    case = RealCase(None, 0, choices, read_screen(choices, smollm2, encoder, jobs))
+    text = smollm2.tokenizer.encode(choices.text or DEFAULT_TEXT, add_special_tokens=False).ids[:MOST_TOKENS]
+    about = {"theirs": fed(smollm2.transformer), "ours": smollm2, "ids": text, "jobs": jobs, "encoder": encoder}
+    for name, value in about.items():
+        object.__setattr__(case, name, value)
+    return case
+
+
+@functools.lru_cache(maxsize=40)
+def run_theirs(model, ids, place=None, there=None):
+    output = None if there is None else run_theirs(model, there).output(*place)
+    return Theirs(model, ids, place, output)
+
+
+def whole(case):
+    return run_theirs(case.theirs, tuple(case.ids))
+
+
+def place_of(case):
+    return case.choices.layer, case.choices.head
 
 
 def query_of(case):
-    n = len(read(case.choices).encoded.ids)
-    return n - 1 if case.choices.word is None else min(case.choices.word, n - 1)
+    word = case.choices.word
+    return len(case.ids) - 1 if word is None else min(word, len(case.ids) - 1)
 
 
 def called(case):
-    return f"layer {case.choices.layer + 1}, head {case.choices.head + 1}"
+    return f"{case.choices.layer}.{case.choices.head}"
 
 
-def pattern_of(case):
-    """The name that the rule gives the head, by the kept scores alone; and whether it is earned."""
-    return pattern_of_head(case.choices.layer, case.choices.head)
-
-
-def pattern_of_head(layer, head):
-    def above(name):
-        return KEPT["naming"][name]["heads"][layer][head] - KEPT["naming"][name]["even"]
-
-    def earned(kept):
-        weight = kept["heads"][layer][head]
-        return weight >= 0.4 and weight >= 2 * kept["even"] and weight > kept["untrained"]
-
-    names = [name for name in KEPT["naming"] if all(earned(KEPT[texts][name]) for texts in ("naming", "confirming"))]
-    return max(names or KEPT["naming"], key=above), bool(names)
-
-
-def about(earned):
-    def expected(case, sentence):
-        name, is_earned = pattern_of(case)
-        assert is_earned == earned
-        kept = KEPT["confirming"][name]
-        weight = kept["heads"][case.choices.layer][case.choices.head]
-        even = kept["even"] * 100
-        numbers = {"weight": weight, "even": even, "count": kept["n"]}
-        return {"head": called(case), "name": name, "texts": measured_in(name)} | numbers
-
-    return expected
+def head_weights(case):
+    return whole(case).weights[place_of(case)]
 
 
 def row_of(case):
-    return forward(case)[0][case.choices.layer, case.choices.head, query_of(case), : query_of(case) + 1].tolist()
+    query = query_of(case)
+    return head_weights(case)[query, : query + 1].tolist()
 
 
-def looks_most(case, sentence):
-    keys = sentence.arguments.get("keys")
-    named = [token.position for token in (keys.items if keys else (sentence.arguments["key"],))]
-    ranked = Ranked(row_of(case), named, percent)
-    expected = {"query": query_of(case), "weight": max(row_of(case)), "ranked": ranked}
-    return expected | ({"keys": named} if keys else {"key": named[0]})
+# One head, and many.
 
 
-def named_pairs(name, ids):
-    """By loops: which keys the pattern names for each query from the third on."""
-    tokens = language_model().pieces.tokens
-    mark = [not any(map(str.isalnum, tokens[i])) and tokens[i] not in ("<unk>", "▁", START) for i in ids]
-    for i in range(2, len(ids)):
-        for j in range(i + 1):
-            if {
-                "previous token": j == i - 1,
-                "start": j == 0,
-                "punctuation": mark[j] and not mark[i],
-                "same token": j < i and ids[j] == ids[i],
-                "induction": 0 < j < i and ids[j - 1] == ids[i],
-            }[name]:
-                yield i, j
+def looks(case, sentence):
+    row = row_of(case)
+    keys = [key.position for key in keys_in(sentence)]
+    return {
+        "head": called(case),
+        "query": query_of(case),
+        "weight": max(row),
+        **({"key": keys[0]} if "key" in sentence.arguments else {"keys": keys} if keys else {"count": many(row)}),
+        "ranked": Ranked(row, keys, percent) if keys else None,
+    }
 
 
-def score_of(case, name, layer, head):
-    ids = read(case.choices).encoded.ids
-    pairs = list(named_pairs(name, ids))
-    n = len({i for i, _ in pairs})
-    weights = forward(case)[0][layer, head]
-    least = max(n, 1)
-    return sum(float(weights[i, j]) for i, j in pairs) / least, sum(1 / (i + 1) for i, _ in pairs) / least, n
+def keys_in(sentence):
+    arguments = sentence.arguments
+    return [arguments["key"]] if "key" in arguments else arguments["keys"].items if "keys" in arguments else []
 
 
-def pattern_on_this_text(case, sentence):
-    name, _ = pattern_of(case)
-    weight, even, n = score_of(case, name, case.choices.layer, case.choices.head)
-    assert n > 0
-    return {"count": n, "name": name, "weight": weight, "even": even}
+def many(row):
+    return sum(percent(weight) == percent(max(row)) for weight in row)
 
 
-def nothing_for_it(case, sentence):
-    name, _ = pattern_of(case)
-    assert score_of(case, name, case.choices.layer, case.choices.head)[2] == 0
-    return {"name": name}
+def summed(case, sentence):
+    chosen_keys = [key for key in case.choices.together if key < len(case.ids)]
+    return {
+        "query": query_of(case),
+        "keys": chosen_keys,
+        "weight": sum(float(head_weights(case)[query_of(case), key]) for key in chosen_keys),
+    }
 
 
-def score_of_map(case, sentence):
-    heads = [map for figure in case.screen.figures if isinstance(figure, HeadMaps) for map in figure.maps]
-    which = next(i for i, one in enumerate(heads) if one.score is sentence)
-    layer, head = divmod(which, 4)
-    weight, even, _ = score_of(case, pattern_of(with_head(case, layer, head))[0], layer, head)
-    return {"weight": weight, "even": even}
+def of_layer(case, sentence):
+    query = query_of(case)
+    rows = whole(case).weights[case.choices.layer][:, query, : query + 1]
+    flat, n = rows.flatten().tolist(), query + 1
+    best = max(range(len(flat)), key=flat.__getitem__)
+    return {
+        "head": f"{case.choices.layer}.{best // n}",
+        "query": query,
+        "key": best % n,
+        "weight": max(flat),
+        "ranked": Ranked(flat, [best], percent),
+    }
 
 
-def with_head(case, layer, head):
-    return Case(None, 0, ReadChoices(case.choices.text, layer=layer, head=head), case.screen)
+def of_layer_several(case, sentence):
+    query = query_of(case)
+    rows = whole(case).weights[case.choices.layer][:, query, : query + 1]
+    best = percent(rows.max())
+    leading = [f"{case.choices.layer}.{head}" for head, row in enumerate(rows) if percent(row.max()) == best]
+    return {"query": query, "weight": float(rows.max()), "heads": leading}
 
 
-def from_pronoun(case, sentence):
-    names = [token.text for token in read(case.choices).names]
-    pair = next(pair for pair in NAME_PAIRS if all(name.split()[-1] in names for name in pair))
-    her, him = (names.index(name.split()[-1]) for name in pair)
-    pronoun = next(i for i, name in enumerate(names) if name in ("she", "he") and i > max(her, him))
-    row = forward(case)[0][case.choices.layer, case.choices.head, pronoun]
-    return {"pronoun": pronoun, "hers": row[her], "his": row[him], "her": her, "him": him}
+def to_first(case):
+    """layers, heads: the mean weight on the first token."""
+    weights = whole(case).weights[..., 0]
+    return weights[..., 1:].mean(-1) if len(case.ids) > 1 else weights[..., 0]
 
 
-def before_the_swap(case, sentence):
-    expected = from_pronoun(Case(None, 0, replace(case.choices, swapped=False), case.screen), sentence)
-    return {name: value for name, value in expected.items() if name != "pronoun"}
+def lengths_to_first(case):
+    weights, lengths = whole(case).weights, whole(case).lengths()
+    n = len(case.ids)
+    shares = [
+        weights[..., query, 0] * lengths[..., 0] / (weights[..., query, :] * lengths).sum(-1)
+        for query in range(min(1, n - 1), n)
+    ]
+    return torch.stack(shares).mean(0)
 
 
-def pronoun_difference():
-    pairs = zip(KEPT["pronoun"]["matching"], KEPT["pronoun"]["other"], strict=True)
-    return max(m - o for matching, other in pairs for m, o in zip(matching, other, strict=True))
+def resting(case, sentence):
+    found = {"all": 270}
+    if "count" in sentence.arguments:
+        return found | {"count": int((to_first(case) > 0.5).sum())}
+    return found | {"rest": int((to_first(case) > 0.5).sum()), "fill": int((lengths_to_first(case) > 0.5).sum())}
 
 
-def no_pronoun_head(case, sentence):
-    assert pronoun_difference() < 0.4
-    return {"n": KEPT["pronoun"]["n"], "heads": 16, "difference": pronoun_difference(), "needed": 0.4}
+def of_chosen(case, sentence):
+    return {
+        "head": called(case),
+        "weight": float(to_first(case)[place_of(case)]),
+        "length": float(lengths_to_first(case)[place_of(case)]),
+    }
 
 
-def chances(case):
-    return forward(case)[1][query_of(case)].softmax(-1).tolist()
+def longest(case, sentence):
+    lengths = whole(case).lengths()[place_of(case)][: query_of(case) + 1].tolist()
+    return {"head": called(case), "first": 0, "length": lengths[0], "others": sum(lengths[1:]) / (len(lengths) - 1)}
 
 
-def expects(case, sentence):
+# Guesses.
+
+
+def early(case):
+    return early_theirs(case.theirs, tuple(case.ids), query_of(case))
+
+
+@functools.lru_cache(maxsize=4)
+def early_theirs(model, ids, query):
+    return run_theirs(model, ids).early(query, model.model.embed_tokens(torch.tensor(ids[query])))
+
+
+def step_called(step):
+    if step == 0:
+        return "the embedding"
+    return f"the {('MLP', 'attention')[step % 2]} of layer {(step - 1) // 2}"
+
+
+def first_for_good(chances):
+    leads = chances.argmax(-1).tolist()
+    return next(step for step in range(len(leads)) if set(leads[step:]) == {leads[-1]})
+
+
+def leads(case, sentence):
+    chances = early(case)
+    final = int(chances[-1].argmax())
+    return {
+        "query": query_of(case),
+        "token": final,
+        "chance": float(chances[-1, final]),
+        "step": step_called(first_for_good(chances)),
+    }
+
+
+def rises(case, sentence):
+    chances = early(case)
+    of_final = chances[:, chances[-1].argmax()].tolist()
+    steps = [after - before for before, after in pairwise(of_final)]
+    best = max(range(len(steps)), key=steps.__getitem__)
+    return {
+        "step": step_called(best + 1),
+        "before": of_final[best],
+        "after": of_final[best + 1],
+        "ranked": Ranked(steps, [best], with_decimals(2)),
+    }
+
+
+def guesses(case, place=None):
+    return run_theirs(case.theirs, tuple(case.ids), place).scores[query_of(case)].softmax(-1)
+
+
+def likeliest(case):
+    return guesses(case).topk(8).indices.tolist()
+
+
+def changes(case):
+    difference = (guesses(case, place_of(case)) - guesses(case)).abs()
+    return [float(difference[token]) for token in likeliest(case)]
+
+
+def changed(case, sentence):
+    found = changes(case)
+    if "change" in sentence.arguments:
+        tied = [one for one in found if f"{one:.3f}" == f"{max(found):.3f}"]
+        return {"head": called(case), "count": len(tied), "change": max(found)}
+    best = max(range(8), key=found.__getitem__)
+    token = likeliest(case)[best]
+    return {
+        "head": called(case),
+        "token": token,
+        "whole": float(guesses(case)[token]),
+        "less": float(guesses(case, place_of(case))[token]),
+        "ranked": Ranked(found, [best], with_decimals(3)),
+    }
+
+
+def without_others(case, sentence):
     token = sentence.arguments["token"].position
-    ranked = Ranked(chances(case), [token], percent)
-    return {"query": query_of(case), "token": token, "share": max(chances(case)), "ranked": ranked}
+    others = [place for place in drawn_heads(case)]
+    found = [float(guesses(case, place)[token]) for place in others]
+    return {"count": HEADS_DRAWN, "token": token, "least": min(found), "most": max(found), "concept": True}
 
 
-def expects_several(case, sentence):
-    tied = largest(chances(case), sentence.arguments["count"])
-    ranked = Ranked(chances(case), tied, percent)
-    return {"query": query_of(case), "count": len(tied), "share": max(chances(case)), "ranked": ranked}
+def drawn_heads(case):
+    places = Reading(case.choices, case.ours).random_heads(HEADS_DRAWN)
+    assert len(set(places) - {place_of(case)}) == HEADS_DRAWN
+    return places
 
 
-def costs(case, sentence):
-    whole, less = surprise(case), surprise(case, off=True)
-    return {"head": called(case), "whole": whole, "less": less}
+def guess_cell(case, sentence):
+    """Said of a bar: its share is that of the token with all heads, or without the one."""
+    token, share = sentence.arguments["token"].position, sentence.arguments["share"].value
+    shares = [float(guesses(case, place)[token]) for place in (None, place_of(case))]
+    return {"token": token, "share": min(shares, key=lambda one: abs(one - share))}
 
 
-def of_candidate(case, sentence):
-    part = next(
-        part
-        for figure in case.screen.figures
-        if isinstance(figure, Parts)
-        for part in figure.parts
-        if sentence in part.says
-    )
-    place = next(place for place, said in enumerate(part.says) if said is sentence)
-    token = sentence.arguments["token"].position
-    return {"token": token, "share": forward(case, off=place == 1)[1][query_of(case)].softmax(-1)[token]}
+# Patches.
 
 
-def after_layer(case, sentence):
-    rows = next(figure for figure in case.screen.figures if figure.key == "read_layers").cells
-    step = next(step for step, row in enumerate(rows) if any(cell is sentence for cell in row))
-    model, token = language_model().model, sentence.arguments["token"].position
-    trace = language_model().trace(read(case.choices).encoded.ids)
-    x = trace.layers[step - 1].output if step else trace.layers[0].x
-    normed = layer_norm(x[query_of(case)], (64,), model.norm.gain, model.norm.shift)
-    shares = (normed @ model.W_unembed + model.b_unembed).softmax(-1)
-    place = next(place for place, cell in enumerate(rows[step]) if cell is sentence)
-    assert float(shares[token]) == pytest.approx(sorted(shares.tolist())[-place], abs=1e-5)
-    return {"token": token, "share": shares[token]}
+def ids_there(case):
+    return tuple(case.ours.tokenizer.encode(case.choices.other, add_special_tokens=False).ids)
+
+
+def answers_of(case):
+    there = run_theirs(case.theirs, ids_there(case))
+    return int(whole(case).scores[-1].argmax()), int(there.scores[-1].argmax())
+
+
+def difference(case, scores):
+    one, other = answers_of(case)
+    return float(scores[-1, one] - scores[-1, other])
+
+
+def patched(case, place):
+    return difference(case, run_theirs(case.theirs, tuple(case.ids), place, ids_there(case)).scores)
+
+
+def ends(case):
+    return difference(case, whole(case).scores), difference(case, run_theirs(case.theirs, ids_there(case)).scores)
+
+
+def way(case, place):
+    here, there = ends(case)
+    return (here - patched(case, place)) / (here - there)
+
+
+def moved(case, sentence):
+    here, there = ends(case)
+    one, other = answers_of(case)
+    return {
+        "one": one,
+        "other": other,
+        "head": called(case),
+        "here": here,
+        "patched": patched(case, place_of(case)),
+        "there": there,
+        "way": way(case, place_of(case)),
+    }
+
+
+def moved_by_others(case, sentence):
+    ways = [abs(way(case, place)) for place in drawn_heads(case)]
+    return {"count": HEADS_DRAWN, "most": max(ways), "concept": True}
+
+
+def of_two_lengths(case, sentence):
+    here, there = len(case.ids), len(ids_there(case))
+    assert here != there
+    return {"here": here, "there": there}
+
+
+def same_answer(case, sentence):
+    one, other = answers_of(case)
+    assert one == other
+    return {"token": one}
+
+
+def no_change(case, sentence):
+    """The rows of “it” in both sentences, of all heads."""
+    rows = []
+    for ending in ENDINGS:
+        ids = case.ours.tokenizer.encode(sentence_of(ANIMALS[0], THINGS[0], ending)).ids
+        it = ids.index(case.ours.tokenizer.encode(" it").ids[0])
+        rows.append(run_theirs(case.theirs, tuple(ids)).weights[:, :, it])
+    change = float((rows[0] - rows[1]).abs().max())
+    assert change < 1e-5
+    return {"model": "SmolLM2-135M-Instruct", "all": 270, "change": 0.0}
 
 
 ORACLE = {
-    "Trained on ten novels and on generated stories, {steps} steps from seed {seed}: in novels that it had not "
-    "read, it predicts {share} of {count} next tokens correctly.": lambda case, sentence: {
-        "steps": int(KEPT["about"]["step"]),
-        "seed": int(KEPT["about"]["seed"]),
-        "share": KEPT["predictions"]["novels, second set"]["right"],
-        "count": KEPT["predictions"]["novels, second set"]["n"],
-    },
-    "This head ({head}) has earned no name. It comes closest to “{name}”: {weight} of its weight on {count} "
-    "queries ({texts}); spread evenly, it would be {even}%.": about(False),
-    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
-    "spread evenly, it would be {even}%.": about(True),
-    "From {query} it looks most at {key}: {weight}.": looks_most,
-    "From {query} it looks most at {keys}: {weight} each.": looks_most,
-    "From {query} it looks equally at {count} tokens: {weight} each.": lambda case, sentence: {
-        "query": query_of(case),
-        "count": sentence.arguments["count"],
-        "weight": max(row_of(case)),
-        "ranked": Ranked(row_of(case), largest(row_of(case), sentence.arguments["count"]), percent),
-    },
-    "On this text, {name}: {weight} over {count} query; spread evenly: {even}.": pattern_on_this_text,
-    "This text has no case of “{name}”.": nothing_for_it,
-    "From {pronoun} it puts {hers} on {her} and {his} on {him}.": from_pronoun,
-    "Before the names were swapped it was {hers} on {her} and {his} on {him}.": before_the_swap,
-    "layer {layer}, head {head}": chosen,
-    "{layer}.{head} {name}": chosen,
-    "here {weight}, evenly {even}": score_of_map,
-    "weights of {head}": lambda case, sentence: {"head": called(case)},
-    "without {head}": lambda case, sentence: {"head": called(case)},
-    "None of the {total} heads has earned a name.": lambda case, sentence: {"total": 16},
-    "{count} of {total} heads has earned a name, layer and head before it: {names}.": lambda case, sentence: {
-        "count": sum(name_of_head(*place) != NO_NAME for place in all_heads()),
-        "total": 16,
-        "names": [
-            f"{layer + 1}.{head + 1} {pattern_of(with_head(case, layer, head))[0]}"
-            for layer, head in all_heads()
-            if pattern_of(with_head(case, layer, head))[1]
-        ],
-    },
-    "We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with the "
-    "names in both orders, none of its {heads} heads puts more than {difference} more on the name that agrees "
-    "than on the other. A name requires {needed}.": no_pronoun_head,
-    "After {query} it expects {token} most: {share}.": expects,
-    "After {query} it gives {count} tokens the same: {share}.": expects_several,
-    "Its mean surprise −ln p over the {count} token of this text is {whole}.": lambda case, sentence: {
-        "count": len(read(case.choices).encoded.ids) - 1,
-        "whole": surprise(case),
-    },
-    "Without {head} its mean surprise −ln p over this text is {less}, with it {whole}.": costs,
-    "Without {head} its mean surprise −ln p over this text stays {whole}.": lambda case, sentence: {
-        name: value for name, value in costs(case, sentence).items() if name != "less"
-    },
-    "Point at a word to see only its arcs. Weights under {limit} are not drawn.": lambda case, sentence: {
-        "limit": 0.05
-    },
-    "Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not drawn.": (
-        lambda case, sentence: {"limit": 0.02}
-    ),
-    "{token}: {share}": of_candidate,
-    "{token} {share}": after_layer,
-    "after layer {layer}": chosen,
-    "The last norm and the map to the vocabulary, applied to {query} after each layer; they were trained only "
-    "on the output of the last one.": lambda case, sentence: {"query": query_of(case)},
-    "{weight} of its weight goes there.": lambda case, sentence: sentence_weight(case, sentence),
-    "untrained heads, at most": lambda case, sentence: {},
-    "Where each name comes from: the score of every head": holds(lambda case: rows_of_scores(case) == heads_in_order()),
+    "Head {head} looks most from {query} at {key}: {weight}.": looks,
+    "Head {head} looks most from {query} at {keys}: {weight} each.": looks,
+    "Head {head} looks from {query} at {count} tokens alike: {weight} each.": looks,
+    "{query} is the first token, so it sees itself alone.": lambda case, sentence: {"query": 0},
+    "From {query} it gives {keys} {weight} together.": summed,
+    "Of this layer, {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
+    "From {query}, several heads of this layer put {weight} on one token: {heads}.": of_layer_several,
+    "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,
+    "On this text, {rest} of {all} heads give the first token more than half of their weight; of {fill} heads its "
+    "value is more than half of what is added.": resting,
+    "{head} gives it {weight} of its weight, and by length {length} of what it adds comes from there.": of_chosen,
+    "In {head} the value of {first} is {length} long, those of the others {others} in the mean.": longest,
+    "{query} sees no other token.": lambda case, sentence: {"query": 0},
+    "After {query} the model guesses {token} ({chance}); read off early, that comes first to stay after {step}.": leads,
+    "Its probability rises most in {step}: from {before} to {after}.": rises,
+    "Without {head}, {token} changes most of these guesses: from {whole} to {less}.": changed,
+    "Without {head}, {count} of these guesses change by {change}, and none changes more.": changed,
+    "Without one of {count} heads drawn at random {token} is between {least} and {most}.": without_others,
+    "{token}: {share}": guess_cell,
+    "Here the model guesses {one} and there {other}; with {head} from there alone, the difference of their scores goes "
+    "from {here} to {patched}, {way} of the way to {there}.": moved,
+    "Of {count} heads drawn at random, none goes further than {most}, forth or back.": moved_by_others,
+    "Both texts need as many tokens: this one has {here}, the other {there}.": of_two_lengths,
+    "After both texts the first guess is {token}, so there is no way to go from one answer to the other.": same_answer,
+    "In {model} “it” cannot see the word that decides, for that comes later: none of its weights, in {all} heads, "
+    "changes by more than {change}.": no_change,
 }
+AS_CHOSEN = (
+    "{token}",
+    "place of {token}",
+    "probability of {token}",
+)
+
+
+def final_or_changed(case, sentence):
+    """Which token a heading names: the guess in the end, the one that changes most, or one that leads at some step."""
+    token = sentence.arguments["token"].position
+    if case.choices.view == "off":
+        assert token in likeliest(case)
+    else:
+        assert token in early(case).argmax(-1).tolist()
+    return {"token": token}
+
+
+def limit(case, sentence):
+    """No weight as large as the limit is left out, and of small maps no more are drawn than a browser bears."""
+    figure = case.screen.figures[0]
+    drawn = torch.stack([one.shares for one in figure.maps]) if isinstance(figure, HeadMaps) else figure.shares
+    assert int((drawn >= figure.least).sum()) <= 4000
+    return {"limit": figure.least}
+
+
+ORACLE |= dict.fromkeys(AS_CHOSEN, final_or_changed)
+ORACLE |= {
+    "Point at a word to see its arcs alone. Weights under {limit} are not drawn.": limit,
+    "Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not drawn.": limit,
+    "to the first token: {weight}": lambda case, sentence: {
+        "weight": min(
+            to_first(case)[case.choices.layer].tolist(), key=lambda one: abs(one - sentence.arguments["weight"].value)
+        )
+    },
+    **dict.fromkeys(("the MLP of layer {layer}", "the attention of layer {layer}"), chosen),
+    "score of {one} − {other}": chosen,
+}
+
+
+# Questions.
+
+
+def asked_row(case, prompt):
+    query = prompt.arguments["query"].position
+    return head_weights(case)[query, : query + 1].tolist()
+
+
+def looks_where(case, prompt):
+    row = asked_row(case, prompt)
+    return {
+        "{weight} of its weight goes there.": row.index(max(row)),
+        **dict.fromkeys(WEIGHTS_IN_REPLIES, ...),
+        JUDGE: by_largest(row),
+    }
+
+
 WEIGHTS_IN_REPLIES = (
-    "That token followed it the first time. An induction head would look there; this one puts only {weight} there.",
-    "A previous-token head would look there; this one puts only {weight} there.",
-    "Many heads rest on the start; this one puts only {weight} there.",
-    "That is the same token in the first copy: only {weight} goes there.",
+    "Many heads rest on the first token; here only {weight} goes there.",
+    "That is the token before; here only {weight} goes there.",
+    "That is the token itself; here only {weight} goes there.",
     "Only {weight} of its weight goes there.",
 )
 
 
-def said_twice(case):
-    """The weights of the head on the text said twice."""
-    ids = read(case.choices).encoded.ids[1:32]
-    return computed_by_pytorch((0, *ids, *ids), None)[0][case.choices.layer, case.choices.head]
-
-
-def rows_of_scores(case):
-    """Which heads the table of scores has, in their order, and whose name was earned."""
-    table = next(figure for figure in case.screen.figures if figure.key == "read_scores")
-    return [(row[0], render(row[1]) != render(NO_NAME)) for row in table.cells]
-
-
-def heads_in_order():
-    whose = [(layer, head) for layer in range(4) for head in range(4)]
-    return [(f"{layer + 1}.{head + 1}", pattern_of_head(layer, head)[1]) for layer, head in whose]
-
-
-def sentence_weight(case, sentence):
+def some_weight(case, sentence):
     """Said of a card, which is checked with its question: here only that some query has such a weight."""
-    weights = said_twice(case).flatten().tolist()
-    return {"weight": min(weights, key=lambda weight: abs(weight - sentence.arguments["weight"].value))}
+    said = sentence.arguments["weight"].value
+    return {"weight": min(head_weights(case).flatten().tolist(), key=lambda weight: abs(weight - said))}
 
 
-ORACLE |= dict.fromkeys(WEIGHTS_IN_REPLIES, sentence_weight)
-ORACLE |= {
-    "Repeat the text. From {query} in the second copy, which token does {head} look at most?": lambda case, sentence: {
-        "head": called(case),
-        "query": sentence.arguments["query"].position,
-        "concept": True,
-    },
-    "With all heads, the mean surprise over this text is {whole}. What is it without {head}?": lambda case, sentence: {
-        "whole": surprise(case),
-        "head": called(case),
-    },
-    "In a head that spreads its weight evenly, how much does {query}, token {place} of {total}, put on each "
-    "token that it sees?": lambda case, sentence: {
-        "query": sentence.arguments["query"].position,
-        "place": sentence.arguments["query"].position + 1,
-        "total": len(read(case.choices).encoded.ids),
-    },
-}
-
-
-def strongest(case, prompt):
-    query = prompt.arguments["query"].position
-    row = said_twice(case)[query, : query + 1]
-    replies = {"{weight} of its weight goes there.": int(row.argmax())} | dict.fromkeys(WEIGHTS_IN_REPLIES, ...)
-    return replies | {JUDGE: by_largest(row.tolist())}
-
-
-def without_head(case, prompt):
-    whole, less = surprise(case), surprise(case, off=True)
+def rest_on_first(case, prompt):
     return {
-        "Everything else runs as before, without what this head adds to each token.": less,
-        "It would be the same only if nothing used what the head adds.": whole,
-        "That is as far off in the other direction: on this text, the head does the opposite.": 2 * whole - less,
-        "Heads do not share the work evenly: one may matter much, another little.": whole * 16 / 15,
-        "That counts the head twice.": 2 * less - whole,
+        "Count the squares that fill more than half of their cell in the upper map.": int((to_first(case) > 0.5).sum()),
+        "That counts the lower map: what is added there, by length. Values of the first token are short.": int(
+            (lengths_to_first(case) > 0.5).sum()
+        ),
+        "That would be one head in each layer.": 30,
+        "That would be a single layer.": 9,
+        "The first token has no meaning of its own to look for, and yet heads rest on it.": 0,
+        "Some heads look at other tokens.": 270,
     }
+
+
+def given_to_first(case, prompt):
+    row, lengths = row_of(case), whole(case).lengths()[place_of(case)].tolist()
+    added = [weight * length for weight, length in zip(row, lengths, strict=False)]
+    return {
+        "It stands in the first row, in violet.": row[0],
+        "That is its share of the lengths that are added.": added[0] / sum(added),
+        "So much each token would get if it were spread evenly.": 1 / len(row),
+        "That goes to all others.": 1 - row[0],
+        "That goes to the token that asks.": row[-1],
+    }
+
+
+def in_which_layer(case, prompt):
+    return {
+        "From there on no other token comes before it.": (first_for_good(early(case)) - 1) // 2,
+        "The embedding knows the last token only, and the first layer little more.": 0,
+        "Halfway another token comes first.": 15,
+        "It comes first before the last layer already.": 29,
+        "So early another token comes first.": 7,
+        "There another token comes first.": 22,
+    }
+
+
+def step_of(said):
+    return 1 + 2 * said.arguments["layer"] + ("MLP" in said.template)
+
+
+def first_there(case, prompt):
+    right = int(early(case)[step_of(prompt.arguments["step"])].argmax())
+    return {
+        "It has {chance} of the whole there.": right,
+        "It comes first at another step, not at this one.": ...,
+        JUDGE: lambda card: card.text.arguments["thing"].position == right,
+    }
+
+
+def head_missing(case, prompt):
+    token = prompt.arguments["token"].position
+    all_of_it, less = (float(guesses(case, place)[token]) for place in (None, place_of(case)))
+    return {
+        "All else goes on as before, less what this head adds to each token.": less,
+        "Other heads and the MLPs speak for it, too.": 0.0,
+        "Heads do not share the work evenly: one may matter much, another little.": all_of_it * 269 / 270,
+        "That is as far on the other side: on this text the head does the opposite.": 2 * all_of_it - less,
+        "Nothing says that a head is worth a half.": all_of_it / 2,
+    }
+
+
+def loses_most(case, prompt):
+    best = likeliest(case)[max(range(8), key=changes(case).__getitem__)]
+    return {
+        "It changes by {change}.": ...,
+        JUDGE: lambda card: card.text.arguments["thing"].position == best,
+    }
+
+
+def moves_furthest(case, prompt):
+    ways = {".".join(map(str, place)): abs(way(case, place)) for place in [place_of(case), *drawn_heads(case)]}
+    return {
+        "It goes {way} of the way.": ...,
+        JUDGE: lambda card: card.text.arguments["thing"] == max(ways, key=ways.__getitem__),
+    }
+
+
+def one_word_later(case, prompt):
+    replies = (
+        "In {model} “it” cannot see the word that decides, for that comes later: none of its weights, in {all} heads, "
+        "changes by more than {change}.",
+        "“it” would have to see the word that decides, and it comes later. {why}",
+        "It is the street that is wide, but “it” cannot see that: no weight changes. {why}",
+        "The weights of “it” are made before the word that decides is read. {why}",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: lambda card: "none of them" in render(card.text)}
 
 
 def spread(case, prompt):
-    query, n = prompt.arguments["query"].position, len(read(case.choices).encoded.ids)
+    query, n = prompt.arguments["query"].position, len(case.ids)
     return {
-        "It sees itself and all tokens before it, and the weights sum to 1.": 1 / (query + 1),
+        "It sees itself and all before it, and the weights sum to 1.": 1 / (query + 1),
         "The tokens after it are masked.": 1 / n,
         "No weight goes to what comes next.": 1 / (query + 2),
         "A token sees itself as well.": 1 / query if query else math.nan,
-        "Weights are shared among the tokens of the text, not the vocabulary.": 1 / 4000,
-        "Each head has its own weight of 1 to spread; heads do not share it.": 1 / read(case.choices).weights.shape[1],
-        "All of them together get 1, not each of them.": 1.0,
+        "Weights are shared among the tokens of the text, not the vocabulary.": 1 / 49152,
+        "Each head spreads a weight of 1 of its own; heads do not share it.": 1 / 9,
+        "Together they get 1, not each.": 1.0,
     }
 
 
+EVEN = (
+    "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token that it "
+    "sees?"
+)
+LATER = "“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"
 ANSWERS = {
-    "Repeat the text. From {query} in the second copy, which token does {head} look at most?": strongest,
-    "With all heads, the mean surprise over this text is {whole}. What is it without {head}?": without_head,
-    "In a head that spreads its weight evenly, how much does {query}, token {place} of {total}, put on each "
-    "token that it sees?": spread,
+    "From {query}, which token does {head} look at most?": looks_where,
+    EVEN: spread,
+    "Of {all} heads, how many give the first token more than half of their weight on this text?": rest_on_first,
+    "From {query}, how much of its weight does {head} give to the first token?": given_to_first,
+    "Read off early, in which layer, counted from 0, does {token} come first to stay?": in_which_layer,
+    "Read off after {step}, which token comes first?": first_there,
+    "With all heads {token} has the probability {whole}. What has it without {head}?": head_missing,
+    "Without {head}, which of these guesses changes most?": loses_most,
+    "Patched alone, which of these heads moves the answer furthest?": moves_furthest,
+    LATER: one_word_later,
 }
 
 
-@pytest.mark.parametrize("choices", CASES, ids=lambda choices: choices.text[:12] or "nothing")
-def test_every_number_of_the_screen_is_computed_again(choices):
-    case = Case(None, 0, choices, read_screen(choices))
+def of_some(values):
+    """A reply to a card, which is checked with its question: here only that it says one of these numbers."""
+
+    def oracle(case, sentence):
+        ((name, said),) = sentence.arguments.items()
+        return {name: min(values(case), key=lambda value: abs(value - said.value))}
+
+    return oracle
+
+
+ORACLE |= dict.fromkeys(("{weight} of its weight goes there.", *WEIGHTS_IN_REPLIES), some_weight)
+ORACLE |= {
+    "From {query}, which token does {head} look at most?": lambda case, sentence: {
+        "query": sentence.arguments["query"].position,
+        "head": called(case),
+        "concept": True,
+    },
+    EVEN: lambda case, sentence: {
+        "query": sentence.arguments["query"].position,
+        "place": sentence.arguments["query"].position + 1,
+        "total": len(case.ids),
+    },
+    "Of {all} heads, how many give the first token more than half of their weight on this text?": (
+        lambda case, sentence: {"all": 270}
+    ),
+    "From {query}, how much of its weight does {head} give to the first token?": lambda case, sentence: {
+        "query": query_of(case),
+        "head": called(case),
+    },
+    "Read off early, in which layer, counted from 0, does {token} come first to stay?": lambda case, sentence: {
+        "token": int(early(case)[-1].argmax())
+    },
+    "It has {chance} of the whole there.": of_some(lambda case: early(case).amax(-1).tolist()),
+    "With all heads {token} has the probability {whole}. What has it without {head}?": lambda case, sentence: {
+        "token": sentence.arguments["token"].position,
+        "whole": float(guesses(case)[sentence.arguments["token"].position]),
+        "head": called(case),
+    },
+    "Without {head}, which of these guesses changes most?": lambda case, sentence: {
+        "head": called(case),
+        "concept": True,
+    },
+    "Patched alone, which of these heads moves the answer furthest?": lambda case, sentence: {"concept": True},
+    "It changes by {change}.": of_some(changes),
+    "It goes {way} of the way.": of_some(
+        lambda case: [way(case, place) for place in [place_of(case), *drawn_heads(case)]]
+    ),
+}
+
+
+@pytest.mark.parametrize("choices", CASES, ids=lambda choices: f"{choices.view} {choices.text[:8]}")
+def test_every_number_of_the_screen_is_computed_again(choices, smollm2, fed):
+    case = case_of(choices, smollm2, fed)
     check_case(case, ORACLE, ANSWERS)
     check_conditions(case, ORACLE)
 
 
-@pytest.mark.parametrize("choices", CASES[1:5:3], ids=lambda choices: choices.text[:12])
-def test_what_is_drawn_is_what_the_model_computes(choices):
-    screen = read_screen(choices)
-    case = Case(None, 0, choices, screen)
-    weights, logits = forward(case)
-    by_kind = {type(figure): figure for figure in screen.figures}
-    drawn = by_kind[Arcs]
-    assert torch.allclose(drawn.shares.double(), weights[choices.layer, choices.head], atol=1e-4)
-    assert len(drawn.tokens) == len(read(choices).encoded.ids) and drawn.chosen == query_of(case)
-    for place, one in zip(all_heads(), by_kind[HeadMaps].maps, strict=True):
-        assert torch.allclose(one.shares.double(), weights[place], atol=1e-4)
-        assert one.chosen == (place == (choices.layer, choices.head))
-    assert torch.allclose(by_kind[Matrices].matrices[0].values.double(), drawn.shares.double())
-    assert logits.shape[-1] == 4000
+def test_what_is_drawn_is_what_the_model_computes(smollm2, fed):
+    one, maps, sink, guessed = (case_of(begun(view), smollm2, fed) for view in ("one", "maps", "sink", "guesses"))
+    arcs, numbers = one.screen.figures
+    assert isinstance(arcs, Arcs) and isinstance(numbers, Matrices)
+    for drawn in (arcs.shares, numbers.matrices[0].values):
+        assert torch.allclose(drawn, head_weights(one), atol=1e-4)
+    assert [token.text for token in arcs.tokens] == DEFAULT_TEXT.split() and arcs.chosen == 7
+    for head, drawn in enumerate(maps.screen.figures[0].maps):
+        assert torch.allclose(drawn.shares, whole(maps).weights[18, head], atol=1e-4) and drawn.chosen == (head == 6)
+    upper, lower = sink.screen.figures[0].matrices
+    assert torch.allclose(upper.values.mT, to_first(sink), atol=1e-4)
+    assert torch.allclose(lower.values.mT, lengths_to_first(sink), atol=1e-3)
+    chances = early(guessed)
+    first, final = (torch.tensor(line.y) for line in guessed.screen.figures[0].lines)
+    assert torch.allclose(first, chances.amax(-1), atol=1e-3)
+    assert torch.allclose(final, chances[:, chances[-1].argmax()].clamp(min=1e-7), atol=1e-3)
+    for row, step in zip(guessed.screen.figures[1].cells, range(61), strict=True):
+        assert render(row[0]) == step_called(step) and row[1].position == int(chances[step].argmax())
+        assert row[3].value == 1 + int((chances[step] > chances[step, chances[-1].argmax()]).sum())
 
 
-def test_the_table_of_scores():
-    choices = CASES[3]
-    case = Case(None, 0, choices, read_screen(choices))
-    table = next(figure for figure in case.screen.figures if isinstance(figure, Table) and figure.key == "read_scores")
-    for (layer, head), row in zip(all_heads(), table.cells, strict=True):
-        name, earned = pattern_of(with_head(case, layer, head))
-        kept = KEPT["confirming"][name]
-        weight, even, n = score_of(case, name, layer, head)
-        assert render(row[1]) == (name if earned else render(NO_NAME)) and render(row[2]) == name
-        said = [value.value if value != "–" else value for value in row[3:5]]
-        assert said == ([pytest.approx(weight, abs=1e-5), pytest.approx(even)] if n else ["–", "–"]) and row[5] == n
-        assert render(row[6]) == measured_in(name)
-        found = [value.value for value in row[7:10]]
-        assert found == [kept["heads"][layer][head], kept["even"], kept["untrained"]] and row[10] == kept["n"]
+def test_facts_that_the_lesson_is_about(smollm2):
+    def said(view, **changed):
+        return " ".join(
+            render(line) for figure in read_screen(begun(view, **changed), smollm2).figures for line in figure.notice
+        )
+
+    assert "Head 13.8 looks most from “it” at “cat”: 80%." in said("one")
+    assert "the model guesses “Paris” (77%)" in said("guesses")
+    assert "“tired” changes most of these guesses: from 0.066 to 0.029" in said("off")
+    assert "61% of the way" in said("patch") and "“Mary” and there “John”" in said("patch")
 
 
-def test_the_page_says_what_was_done_to_the_text():
-    said = {template.template: template for template in how_it_was_read(ReadChoices(HAND))}
-    assert "The model knows lower-case letters only." in said
-    pieces = said["{words}: {count} word that it reads in pieces, a dot before each but the first."]
-    assert pieces.count == len(pieces.arguments["words"].items) > 0
-    assert all("".join(word.split("·")) in HAND.lower() for word in pieces.arguments["words"].items)
-    unknown = said["{count} character that it has never seen is shown as {unknown}."]
-    assert unknown.count == sum(HAND.count(character) for character in "<>*/☃")
-    assert how_it_was_read(ReadChoices("the dog")) == ()
-    cut = render(how_it_was_read(ReadChoices("the dog " * 40))[0])
-    assert cut == "It sees 64 tokens at once, so 17 tokens at the end of your text are left out."
-    twice = render(how_it_was_read(ReadChoices("the dog " * 20, twice=True))[0])
-    assert twice == "It sees 64 tokens at once, so 9 tokens at the end of your text are left out."
-    assert [render(said) for said in how_it_was_read(ReadChoices(""))] == [
-        "There is nothing to read: type a word or two."
-    ]
+def with_share(share, layer=13, head=8):
+    nothing = [[0.0] * 9 for _ in range(30)]
+    reached = [[share if (i, j) == (layer, head) else 0.0 for j in range(9)] for i in range(30)]
+    chance = [[0.125] * 9 for _ in range(30)]
+    shares = {job.key: Share(nothing, chance, 0.25, 7) for job in JOBS}
+    return HeadJobs(shares | {"it_to_noun": Share(reached, chance, 0.25, 96)})
 
 
-def test_said_twice_and_swapped():
-    once, twice = read(ReadChoices("the old dog")).encoded, read(ReadChoices("the old dog", twice=True)).encoded
-    assert twice.ids == (*once.ids, *once.ids[1:]) and twice.tokens[0] == START
-    assert swap_names("Mary saw John, and the woman Mary.") == "john saw mary, and the woman john."
-    assert swap_names("The woman saw the man.") == "The man saw the woman."
-    assert swap_names("A dog.") == "A dog."
+def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
+    def said(share):
+        screen = read_screen(begun("one"), smollm2, jobs=with_share(share))
+        return render(screen.figures[0].head), render(screen.figures[0].notice[-1])
 
-
-def test_patterns_are_all_named():
-    assert set(PATTERN_NAMES) == set(KEPT["naming"]) and all(
-        render(said) == name for name, said in PATTERN_NAMES.items()
+    assert said(0.79) == (
+        "13.8, “it” → a noun",
+        "Its measured job is from “it” to a noun: 0.79 of its weight over 96 queries; heads with shuffled weights give "
+        "0.12, and one that spreads it evenly 0.25.",
     )
+    assert said(0.39) == (
+        "13.8",
+        "It has earned no name: nearest comes from “it” to a noun, with 39% of its weight on measured texts where a "
+        "name takes 40%.",
+    )
+    maps = read_screen(begun("maps", layer=13), smollm2, jobs=with_share(0.79)).figures[0].maps
+    assert [render(one.score) for one in maps] == ["a mixture"] * 8 + ["“it” → a noun"]
 
 
-def test_the_program_to_copy_computes_the_weights_of_the_head():
-    choices, printed = ReadChoices("the old dog saw the cat", layer=3, head=2), {}
-    screen = read_screen(choices)
-    program = program_of(screen.code.call())
-    exec(compile(program.text, "copied", "exec", dont_inherit=True), printed)
-    case = Case(None, 0, choices, screen)
-    assert torch.allclose(printed["result"].weights.double(), forward(case)[0][3, 2], atol=1e-4)
+def test_texts_in_any_language_are_cut_and_read(smollm2):
+    names = Reading(begun("one", text=HOSTILE), smollm2).names
+    assert [name.text for name in names[:3]] == ["Gr", "·ü", "·ß"] and names[-2:][0].text == "don"
+    assert shown("") == "·" and shown(" ") == "␣" and shown(" the") == "the" and shown("ing") == "·ing"
+    assert shown("ing", begins=True) == "ing" and shown("'t") == "'t" and shown("\n") == "⏎"
+    long = Reading(begun("one", text="one two " * 30), smollm2)
+    assert len(long.names) == MOST_TOKENS
+    assert render(how_it_was_read(long)[0]) == (
+        "This page reads 48 tokens, so 12 tokens at the end of your text are left out."
+    )
+    empty = Reading(begun("one", text="  "), smollm2)
+    assert render(how_it_was_read(empty)[0]) == f"There is nothing to read, so the model reads “{DEFAULT_TEXT}”."
+    assert " ".join(name.text for name in empty.names) == DEFAULT_TEXT
+    assert how_it_was_read(Reading(begun("one"), smollm2)) == ()
+
+
+@pytest.mark.parametrize("view", ["one", "sink", "patch"])
+def test_the_program_to_copy_computes_the_numbers_of_the_figure(view, smollm2):
+    printed, screen = {}, read_screen(begun(view), smollm2)
+    call = screen.code.call()
+    exec(compile(program_of(call).text, "copied", "exec", dont_inherit=True), printed)
+    for shown_as, expected in call.shows.items():
+        assert torch.allclose(eval(shown_as, printed), expected, atol=1e-3)

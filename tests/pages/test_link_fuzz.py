@@ -39,7 +39,6 @@ WAYS = {
         {"variant": "cross", "example": "sentence"},
     ],
     "training/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
-    "real_model/read": [{"read": "own"}, {"read": "names"}],
     "todays_attention/cost": [{"cost_of": "gpt2"}, {"cost_view": "blocks"}, {"cost_view": "measured"}],
     "practice/take_home": [{"paper": "sheet"}, {"paper": "key"}],
     "training/generate": [{"writer": "language"}, {}],

@@ -1,15 +1,15 @@
-"""The lesson on the language model as a visitor uses it."""
+"""The lesson on the real model as a visitor uses it, with the model and without."""
 
 import pytest
 from visiting import chart, open_page, source_shown, texts
 
-from attention_core.language_model import language_model
-from lessons.example.language_model_text import ReadChoices, first_head_named, read
-from lessons.read.lesson import HEADING, NOT_CLAIMED, how_it_was_read, no_pronoun_head, read_screen
+from lessons.example.real_model import DEFAULT_TEXT
+from lessons.read.choices import BEGINS, TEXTS, VIEW, ReadChoices
+from lessons.read.lesson import HEADING, NOT_CLAIMED, STANDS_HERE, read_screen
+from lessons.read.reading import Reading, how_it_was_read
 from lessons.screen.format import render, render_all
-from lessons.screen.screen import Arcs, HeadMaps, Matrices, Parts
+from lessons.screen.screen import Table
 
-LONG = " ".join(["the old man saw a dog in the house and"] * 4)  # 40 words
 HOSTILE = "<b>bold</b> **stars** $x^2$ [a](http://127.0.0.1:9) 🙂 {0}"
 
 
@@ -17,80 +17,95 @@ def open_read(**query):
     return open_page("real_model/read", **query)
 
 
-def drawn(screen):
-    return [figure for figure in screen.figures if isinstance(figure, Arcs | HeadMaps | Parts | Matrices)]
+def begun(view):
+    """What the page shows of a view at first."""
+    begin = BEGINS[view]
+    layer, head = map(int, begin.head.split("."))
+    text = TEXTS[begin.sentence] if view != "flip" else DEFAULT_TEXT
+    return ReadChoices(view=view, text=text, layer=layer, head=head, word=7 if begin.word else None)
 
 
-def check_page(at, choices):
-    """The charts and the words are those of the lesson."""
-    screen, said = read_screen(choices), " ".join(texts(at))
-    for index, figure in enumerate(drawn(screen)):
+def test_without_the_model_the_page_says_what_will_stand_there():
+    at = open_read(read_head="2.3", read_view="sink")
+    assert render(HEADING) in [title.value for title in at.title]
+    assert render(STANDS_HERE) in [element.value for element in at.markdown]
+    assert "get_the_model" in [button.key for button in at.button] and not at.get("vega_lite_chart")
+
+
+@pytest.mark.parametrize("view", VIEW.options)
+def test_a_view_shows_what_the_lesson_computes(view, smollm2):
+    at, screen = open_read(read_view=view), read_screen(begun(view), smollm2)
+    said, drawn = " ".join(texts(at)), [figure for figure in screen.figures if not isinstance(figure, Table)]
+    if view == "flip":
+        drawn = []  # which the encoder draws, where it is here
+    for index, figure in enumerate(drawn):
         assert chart(at, index)[0]["name of the figure"] == render(figure.name)
-        assert chart(at, index)[2] == (render_all(figure.notice) or render(figure.name))
-    for sentence in (*how_it_was_read(choices), *NOT_CLAIMED, no_pronoun_head()):
-        assert render(sentence) in said
-    assert all(render(sentence) in said for figure in screen.figures for sentence in figure.notice)
+        assert view == "one" or chart(at, index)[2] == (render_all(figure.notice) or render(figure.name))
+    assert render(NOT_CLAIMED) in said
+    assert all(render(sentence) in said for figure in screen.figures for sentence in figure.notice[:1])
 
 
-def test_the_page_opens_with_a_head_that_has_a_name():
-    at, (layer, head) = open_read(), first_head_named("previous token")
-    assert render(HEADING) in [caption.value for caption in at.caption]
-    check_page(at, ReadChoices(layer=layer, head=head, word=len(read(ReadChoices()).encoded.ids) - 1))
-    arcs = chart(at)[1]["arcs"]  # nothing is covered: the answers to the questions do not stand in the figures
-    heavy = [arc for arc in arcs if arc["weight"] > 0.5 and not arc["self"]]
-    assert heavy and all(arc["middle"] == pytest.approx((arc["token"] + arc["key"]) / 2) for arc in arcs)
+@pytest.mark.parametrize("text", ["dog", HOSTILE, "", "word " * 60])
+def test_a_cold_link_opens_any_text(text, smollm2):
+    at = open_read(read="own", read_text=text, read_head="2.3", together="1,5,x,99")
+    asked = ReadChoices(text=text, layer=2, head=3)
+    words = [word["text"] for word in chart(at)[1]["words"]]
+    assert words == [name.text for name in Reading(asked, smollm2).names]
+    assert all(render(note) in texts(at) for note in how_it_was_read(Reading(asked, smollm2)))
+    assert not [element.value for element in at.markdown if text.strip() and text in element.value]
+    assert at.selectbox(key="read_head").value == "2.3"
 
 
-@pytest.mark.parametrize(
-    ("text", "said_twice"), [("dog", False), (LONG, False), (LONG, True), (HOSTILE, False), ("", False)]
-)
-def test_a_cold_link_opens_any_text(text, said_twice):
-    at = open_read(read="own", read_text=text, read_head="2.3", twice=str(said_twice).lower(), head_off="true")
-    choices = ReadChoices(text, twice=said_twice, layer=1, head=2, off=True)
-    assert at.text_input(key="read_text").value == text
-    check_page(at, choices)
-    words = chart(at)[1]["words"]
-    assert [word["text"] for word in words] == [name.text for name in read(choices).names]
-    assert not [element.value for element in at.markdown if text and text in element.value]
+def test_what_nobody_chose_goes_along_with_the_view_and_what_was_chosen_stays(smollm2):
+    at = open_read()
+    assert (at.selectbox(key="read").value, at.selectbox(key="read_head").value) == ("cat", "13.8")
+    at.segmented_control(key="read_view").set_value("patch").run()
+    assert (at.selectbox(key="read").value, at.selectbox(key="read_head").value) == ("names", "23.3")
+    at.selectbox(key="read_head").set_value("29.1").run()
+    at.segmented_control(key="read_view").set_value("sink").run()
+    assert (at.selectbox(key="read").value, at.selectbox(key="read_head").value) == ("cat", "29.1")
 
 
-def test_names_are_swapped_only_where_there_are_two():
-    at = open_read(read="names")
-    assert "mary" in [word["text"] for word in chart(at)[1]["words"]][:2]
-    at.toggle(key="names_swapped").set_value(True).run()
-    assert [word["text"] for word in chart(at)[1]["words"]][1] == "john"
-    assert "names_swapped" not in [toggle.key for toggle in open_read(read="cat").toggle]
+def test_weights_of_chosen_words_are_summed_and_the_link_says_which(smollm2):
+    at = open_read(together="2,6")
+    assert "From “it” it gives “cat” and “mat” 0.86 together." in " ".join(texts(at))
+    at.multiselect(key="together").set_value([2]).run()
+    assert "From “it” it gives “cat” 0.80 together." in " ".join(texts(at))
+    assert at.query_params["together"] in ("2", ["2"])
 
 
-def test_a_head_is_switched_off_and_its_cost_is_said():
-    at = open_read(read_head="4.1")
-    assert not [line for line in texts(at) if "Without layer 4, head 1" in line]
-    at.toggle(key="head_off").set_value(True).run()
-    assert [line for line in texts(at) if "Without layer 4, head 1 its mean surprise" in line]
-    titles = [row["text"] for row in chart(at, 2)[1]["bars"] if row["kind"] == "title"]
-    assert titles == ["the whole model", "without layer 4, head 1"]
-
-
-def test_the_word_stands_in_the_link_and_gives_way_to_the_nearest():
-    at = open_read(read="cat", word="4")
+def test_the_word_stands_in_the_link_and_gives_way_to_the_nearest(smollm2):
+    at = open_read(word="4")
     assert [word["chosen"] for word in chart(at)[1]["words"]].index(True) == 3
-    at = open_read(read="cat", word="60")
-    n = len(language_model().encode("The cat sat on the mat because it was tired.").ids)
-    assert [word["chosen"] for word in chart(at)[1]["words"]].index(True) == n - 1
+    at = open_read(word="48")
+    assert [word["chosen"] for word in chart(at)[1]["words"]].index(True) == 9
 
 
-def test_a_weight_can_be_followed_to_query_and_key():
-    at = open_read(read="cat")
+def test_a_weight_can_be_followed_to_query_and_key(smollm2):
+    at = open_read()
     at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
     assert any("query · key, both turned by their positions" in line for line in texts(at))
-    assert any("÷ √32" in code.value for code in at.code)
+    assert any("÷ √64" in code.value for code in at.code)
 
 
-def test_the_code_is_what_ran():
+def test_the_code_is_what_ran(smollm2):
     assert source_shown(open_read()).startswith("def attend(")
+    assert source_shown(open_read(read_view="guesses")).startswith("def stop_early(")
 
 
-def test_no_switch_is_offered_that_would_cover_nothing():
+def test_no_switch_is_offered_that_would_cover_nothing(smollm2):
     at = open_read(cover=None)
     assert "cover" not in [toggle.key for toggle in at.toggle] and at.get("vega_lite_chart")
+
+
+def test_a_head_opens_in_the_lessons_on_its_text(smollm2):
+    at = open_page("real_model/read", example=None, read="names", read_head="23.3")
+    at.button(key="open_head").click().run()
+    assert not at.exception and at.selectbox(key="example").value == "language"
+    chosen = {name: at.query_params[name] for name in ("says_language", "layer", "head")}
+    assert {name: value if isinstance(value, str) else value[0] for name, value in chosen.items()} == {
+        "says_language": TEXTS["names"],
+        "layer": "24",
+        "head": "4",
+    }, "counted from 1 in links"

@@ -13,7 +13,7 @@ MAP_NAMES, MAP_SCORES = 13, 11  # pixels of the letters above a map
 
 def map_size(figure: HeadMaps) -> int:
     """The pixels of a side of each map."""
-    return min(LARGEST_MAP, LARGEST_MAP_CELL * len(figure.tokens))
+    return min(LARGEST_MAP, LARGEST_MAP_CELL * len(figure.tokens), figure.width // figure.in_a_row - BETWEEN)
 
 
 def above_map(letters: int) -> int:

@@ -1,0 +1,47 @@
+"""The page of the lesson on the real model: what it draws with the model, and without."""
+
+from contextlib import AbstractContextManager
+from types import ModuleType
+
+import streamlit as st
+
+from attention_ui.controls.read import read_choices
+from attention_ui.page.contents import opening
+from attention_ui.page.get_model import get_model_panel
+from attention_ui.page.lesson_page import draw_screen, stage_of_page
+from attention_ui.server.process import outside_turn
+from attention_ui.session.chart import show_notes
+from attention_ui.session.head_jobs import head_jobs
+from attention_ui.session.links import link_notes
+from attention_ui.session.real_model import encoder_model, real_model
+from attention_ui.session.recent_screens import remember_screen
+from lessons.example.example import Example
+from lessons.read.reading import Reading, how_it_was_read
+from models.opening import SharedModel
+from models.wheels import MINILM
+
+
+def show_read(lesson: ModuleType) -> None:
+    """The whole page; where the model is not on this machine, what will stand here."""
+    top, stage, model = st.container(), stage_of_page(), real_model()
+    if model is None:
+        with top:
+            opening(lesson)
+        show_notes(*link_notes())
+        get_model_panel(lesson.STANDS_HERE)
+    else:
+        with_model(lesson, model, top, stage)
+
+
+def with_model(
+    lesson: ModuleType, model: SharedModel, top: AbstractContextManager, stage: AbstractContextManager
+) -> None:
+    """Controls, and the screen that they make. While the model computes, other pages go on."""
+    choices, encoder = read_choices(model), encoder_model()
+    show_notes(*link_notes(), *how_it_was_read(Reading(choices, model)))
+    with outside_turn():
+        screen = lesson.read_screen(choices, model, encoder, head_jobs())
+    draw_screen(lesson, screen, top, address="read", stage=stage, covers=False)
+    if choices.view == "flip" and encoder is None:
+        get_model_panel(lesson.ENCODER_STANDS_HERE, MINILM)
+    remember_screen(lesson, "read", Example(), 0, choices)

@@ -1,0 +1,159 @@
+"""What the model would guess if it stopped earlier: after every layer, and between attention and MLP."""
+
+import functools
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention_core.transformer import Transformer
+from lessons.example.real_model import RealModel
+from lessons.read.compute import stop_early
+from lessons.read.reading import Reading
+from lessons.screen.format import argmax_ties
+from lessons.screen.message import Fixed, Integer, Magnitude, Message, Percent, message
+from lessons.screen.screen import Code, Curves, Line, Table
+
+LEAST_DRAWN = 1e-7  # what is less likely stands at the foot of the figure
+
+
+@dataclass(frozen=True, eq=False)
+class EarlyGuesses:
+    """For each step the first guess and its probability; and of the guess in the end its probability and its place."""
+
+    first: Int[Tensor, " steps"]
+    chance: Float[Tensor, " steps"]
+    final: int
+    of_final: Float[Tensor, " steps"]
+    place: Int[Tensor, " steps"]  # from 1
+
+    @property
+    def first_for_good(self) -> int:
+        """From this step on the guess in the end comes first."""
+        others = (self.first != self.final).nonzero()
+        return int(others.max()) + 1 if len(others) else 0
+
+
+def early_guesses(reading: Reading) -> EarlyGuesses:
+    """Those at the token that asks. Kept, for they take as long as the pass."""
+    return computed_guesses(reading.model, reading.text.ids, reading.query)
+
+
+@functools.lru_cache(maxsize=16)
+def computed_guesses(model: RealModel, ids: tuple[int, ...], query: int) -> EarlyGuesses:
+    """The same of these tokens."""
+    with torch.inference_mode():
+        chances = stop_early(model.transformer, model.trace(ids), query).softmax(dim=-1)
+    best = chances.max(dim=-1)
+    final = int(best.indices[-1])
+    place = (chances > chances[:, [final]]).sum(dim=-1) + 1
+    return EarlyGuesses(best.indices, best.values, final, chances[:, final].clone(), place)
+
+
+def early_guesses_screen(reading: Reading) -> dict[str, object]:
+    """Curves over the layers, and all steps in a table."""
+    found = early_guesses(reading)
+    return {
+        "figures": (curves(reading, found), steps_table(reading, found)),
+        "code": Code((stop_early, Transformer.__call__)),
+    }
+
+
+def curves(reading: Reading, found: EarlyGuesses) -> Curves:
+    """The probability of the guess in the end, and of whatever comes first at each step: they meet where it leads."""
+    steps = [step / 2 for step in range(len(found.first))]
+    named = {
+        "first": (message("the first guess there"), found.chance, "muted"),
+        "final": (message("{token}", token=reading.in_vocabulary(found.final)), found.of_final, "ink"),
+    }
+    lines = tuple(
+        Line(key=f"guess_{key}", name=name, x=steps, y=chances.clamp(min=LEAST_DRAWN).tolist(), colour=colour)
+        for key, (name, chances, colour) in named.items()
+    )
+    return Curves(
+        key="read_guesses",
+        name=message("The guess for the next token, layer by layer"),
+        notice=(when_it_leads(reading, found), *largest_rise(found)),
+        lines=lines,
+        x=message("layers read; at a half the attention of the next, not yet its MLP"),
+        y=message("probability"),
+        logarithmic_y=True,
+        y_domain=(LEAST_DRAWN, 1),
+        width=900,
+        height=300,
+    )
+
+
+def said_of_step(step: int) -> Message:
+    """Where in the model a step is; layers count from 0."""
+    if step == 0:
+        return message("the embedding")
+    layer, half = divmod(step - 1, 2)
+    return (
+        message("the MLP of layer {layer}", layer=layer)
+        if half
+        else message("the attention of layer {layer}", layer=layer)
+    )
+
+
+def when_it_leads(reading: Reading, found: EarlyGuesses) -> Message:
+    """From where on the guess in the end comes first."""
+    return message(
+        "After {query} the model guesses {token} ({chance}); read off early, that comes first to stay after {step}.",
+        query=reading.names[reading.query],
+        token=reading.in_vocabulary(found.final),
+        chance=Percent(float(found.of_final[-1])),
+        step=said_of_step(found.first_for_good),
+    )
+
+
+def largest_rise(found: EarlyGuesses) -> tuple[Message, ...]:
+    """Which half of a layer raises it most; nothing where several tie."""
+    rises = found.of_final.diff()
+    most = argmax_ties(rises)
+    if len(most) > 1:
+        return ()
+    step = most[0][0] + 1
+    before, after = (Fixed(float(found.of_final[which])) for which in (step - 1, step))
+    return (
+        message(
+            "Its probability rises most in {step}: from {before} to {after}.",
+            step=said_of_step(step),
+            before=before,
+            after=after,
+        ),
+    )
+
+
+def steps_table(reading: Reading, found: EarlyGuesses) -> Table:
+    """Every step."""
+    final = reading.in_vocabulary(found.final)
+    return Table(
+        key="read_steps",
+        name=message("Every step"),
+        heading=message("What would it guess if it stopped there?"),
+        notice=(
+            message(
+                "The last norm and the map to the vocabulary are used at every step; only what leaves the last "
+                "layer was trained for them."
+            ),
+        ),
+        columns=(
+            message("after"),
+            message("first guess"),
+            message("probability"),
+            message("place of {token}", token=final),
+            message("probability of {token}", token=final),
+        ),
+        cells=tuple(
+            (
+                said_of_step(step),
+                reading.in_vocabulary(int(found.first[step])),
+                Fixed(float(found.chance[step]), 3),
+                Integer(int(found.place[step])),
+                Magnitude(float(found.of_final[step])),
+            )
+            for step in range(len(found.first))
+        ),
+    )

@@ -1,0 +1,143 @@
+"""A text as the real model reads it: what every view of the lesson is made of."""
+
+import functools
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.attention import AttentionTrace
+from attention_core.model import ModelTrace
+from attention_core.randomness import generator
+from lessons.example.real_model import DEFAULT_TEXT, CutText, RealModel, cut_text, head_name
+from lessons.kit.head_jobs import HeadJobs
+from lessons.read.choices import MOST_TOKENS, ReadChoices
+from lessons.screen.message import Message, Token, message, plural
+
+Place = tuple[int, int]  # layer and head, both from 0
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A text and all that the model computes for it. One without a token gives way to the first text of the lesson.
+
+    `jobs` are the names that its heads have earned, where that was measured.
+    """
+
+    asked: ReadChoices
+    model: RealModel
+    jobs: HeadJobs | None = None
+
+    @cached_property
+    def whole_text(self) -> CutText:
+        """All tokens of the text."""
+        return cut_text(self.model, self.asked.text)
+
+    @cached_property
+    def text(self) -> CutText:
+        """The tokens that are read."""
+        return cut_text(self.model, self.asked.text if self.whole_text.ids else DEFAULT_TEXT, MOST_TOKENS)
+
+    @cached_property
+    def names(self) -> tuple[Token, ...]:
+        """The tokens as sentences name them."""
+        return names_of(self.text)
+
+    @property
+    def query(self) -> int:
+        """The token that asks."""
+        last = len(self.text.ids) - 1
+        return last if self.asked.word is None else min(self.asked.word, last)
+
+    @property
+    def place(self) -> Place:
+        """Layer and head."""
+        return self.asked.layer, self.asked.head
+
+    @property
+    def called(self) -> str:
+        """The name of the head."""
+        return head_name(*self.place)
+
+    @property
+    def trace(self) -> ModelTrace:
+        """The whole model on this text; the model keeps it, and nobody else does."""
+        return self.model.trace(self.text.ids)
+
+    @property
+    def head(self) -> AttentionTrace:
+        """The chosen head on this text."""
+        return self.trace.layers[self.asked.layer].attention.heads.select(self.asked.head)
+
+    @property
+    def row(self) -> Float[Tensor, " keys"]:
+        """The weights of the token that asks, of itself and all before it."""
+        return self.head.weights[self.query, : self.query + 1]
+
+    @property
+    def weights(self) -> Float[Tensor, "layers heads queries keys"]:
+        """Those of every head."""
+        return torch.stack([layer.attention.heads.weights for layer in self.trace.layers])
+
+    def guesses(self, *ablated: Place) -> Float[Tensor, " vocabulary"]:
+        """The probability of each token to come after the one that asks, with all heads or without some."""
+        logits = scores_without(self.model, self.text.ids, ablated) if ablated else self.trace.logits
+        return logits[self.query].softmax(dim=-1)
+
+    def in_vocabulary(self, token: int) -> Token:
+        """A token of the vocabulary as sentences name it."""
+        return Token(shown(self.model.tokenizer.decode([token])), token)
+
+    def random_heads(self, n: int) -> list[Place]:
+        """So many other heads, drawn by the seed."""
+        n_heads = self.model.transformer.config.n_heads
+        order = torch.randperm(
+            self.model.transformer.config.n_layers * n_heads, generator=generator(self.asked.seed, "random heads")
+        )
+        places = [divmod(number, n_heads) for number in order.tolist()]
+        return [place for place in places if place != self.place][:n]
+
+
+@functools.lru_cache(maxsize=16)  # each has up to 10 MB
+def scores_without(
+    model: RealModel, ids: tuple[int, ...], ablated: tuple[Place, ...]
+) -> Float[Tensor, "tokens vocabulary"]:
+    """The scores for the next tokens without some heads. Of such a pass nothing else is kept."""
+    with torch.inference_mode():
+        return model.transformer(torch.tensor(ids), ablated).logits
+
+
+def names_of(text: CutText) -> tuple[Token, ...]:
+    """The tokens of a text as sentences name them: a piece that goes on a word begins with a dot."""
+    texts = tuple(shown(token, begins=place == 0) for place, token in enumerate(text.tokens))
+    return tuple(Token(token, place, texts.count(token) > 1) for place, token in enumerate(texts))
+
+
+def shown(token: str, *, begins: bool = False) -> str:
+    """A token as it is read, white space by a sign; `begins` where it stands at the beginning of the text."""
+    word = token.removeprefix(" ")
+    if not token:
+        return "·"  # goes on with the character before it
+    if not word.strip():
+        return token.replace(" ", "␣").replace("\n", "⏎")
+    goes_on = word == token and token[0].isalnum() and not begins
+    return f"·{token}" if goes_on else word
+
+
+def how_it_was_read(reading: Reading) -> tuple[Message, ...]:
+    """Where a text is cut or is empty."""
+    if not reading.whole_text.ids:
+        return (message("There is nothing to read, so the model reads “{text}”.", text=DEFAULT_TEXT),)
+    left_out = len(reading.whole_text.ids) - len(reading.text.ids)
+    if not left_out:
+        return ()
+    return (
+        plural(
+            "This page reads {most} tokens, so {count} token at the end of your text is left out.",
+            "This page reads {most} tokens, so {count} tokens at the end of your text are left out.",
+            left_out,
+            most=MOST_TOKENS,
+        ),
+    )
