@@ -30,7 +30,8 @@ MODEL_SIZES = {
     )
 }
 TRAINED_FOR = Number("trained_for", message("Updates of training"), Limit(0, MAX_STEPS), MAX_STEPS, step=EVALUATE_EVERY)
-LAYER = Number("layer", message("Layer"), Limit(1, 4), 1)
+LAYER = Number("layer", message("Layer"), Limit(1, 30), 1)
+MOST_IN_A_ROW = 4  # layers
 TURNED = Switch("turned", message("Turn the features of its heads for this sentence"), True)
 TRAIN_MASK = Switch("train_mask", message("Train it with the causal mask"), True)
 TRAIN_SCALING = Switch("train_scaling", message("Train it with scaling"), True)
@@ -75,7 +76,7 @@ def layer_choice(example: Example, *, named: bool) -> int:
     n_layers = example.given_by.n_layers(example)
     if n_layers == 1:
         return example.layer
-    if n_layers > LAYER.limit.most:
+    if n_layers > MOST_IN_A_ROW:
         return real_layer(example, n_layers)
     names = {n: str(n) for n in range(1, n_layers + 1)}
     if named:
