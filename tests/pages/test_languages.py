@@ -10,10 +10,10 @@ from visiting import open_page, visitor
 
 import words
 from attention_ui.page.contents import CONTENTS
-from lessons.example.language_model_text import SENTENCES_READ
 from lessons.example.presets import PRESETS
 from lessons.example.task_models import TASK_SOURCES
 from lessons.heads.example import HEADS_PRESETS
+from lessons.read.choices import TEXTS
 from words import FIRST, LANGUAGES, speaking
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
@@ -132,7 +132,7 @@ def tokens_read(page):
     texts += [" ".join(preset.tokens or ()) for preset in PRESETS.values()]
     texts += [" ".join(getattr(preset, "tokens", ())) for preset in HEADS_PRESETS.values()]
     texts += [title for preset in PRESETS.values() if isinstance(title := preset.title, str)]
-    texts += [text.lower() for text in SENTENCES_READ.values()] + list(SENTENCES_READ.values())
+    texts += [text.lower() for text in TEXTS.values()] + list(TEXTS.values())
     return {word for text in texts for word in WORD.findall(text)} | {
         "hello",
         "world",
