@@ -257,12 +257,19 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
 
 
 def draw_token_text(lesson: str | None, figure: TokenText) -> None:
-    """A text in tokens. What is picked in it the page reads where it wants to."""
+    """A text in tokens, which can be clicked where that chooses something."""
     size = LARGE_LETTERS if is_projected() else LETTERS
     table = token_table(figure, size)
-    spec = token_text_chart(lines_at(table), shares=figure.shares, picks=figure.picks, size=size)
-    read_again = (lambda: None) if figure.picks else None
-    show_chart(figure, spec, {"token_text": table}, lesson, on_pick=read_again, width="stretch")
+    spec = token_text_chart(lines_at(table), shares=figure.shares, picks=bool(figure.picks), size=size)
+    on_pick = partial(choose_by_token, figure) if figure.picks else None
+    show_chart(figure, spec, {"token_text": table}, lesson, on_pick=on_pick, width="stretch")
+
+
+def choose_by_token(figure: TokenText) -> None:
+    """What the token stands for that was clicked is chosen, if the browser says so in the way the figure does."""
+    token = first_pick(get_state(f"{figure.key}_chart")).get("token")
+    if isinstance(token, int | float) and token in range(len(figure.tokens)):
+        set_state(figure.picks, figure.tokens[int(token)].chooses)
 
 
 def draw_flow(lesson: str | None, figure: Flow) -> None:

@@ -11,6 +11,7 @@ class TextToken:
     """A token as it can be seen, what is written below it, and what pointing at it says.
 
     A `share` is drawn as a bar, 1 for the longest; one that is `beyond` the others is cut off and has another look.
+    A click chooses number `chooses`, where the figure says what of.
     """
 
     text: str
@@ -19,15 +20,16 @@ class TextToken:
     share: float = 0.0
     beyond: bool = False
     marked: bool = False
+    chooses: int = 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TokenText(Figure):
     """The tokens of a text in lines, with bars below them where it `shares` something out.
 
-    Where a click on a token means something, the figure `picks`.
+    Where a click on a token means something, `picks` names what it chooses, such as the control of a word.
     """
 
     tokens: tuple[TextToken, ...]
     shares: bool = False
-    picks: bool = False
+    picks: str = ""

@@ -10,10 +10,8 @@ from torch import Tensor
 
 from attention_core.arrays import Array, namespace
 from attention_core.embeddings import embed
-from attention_core.language_model import language_model
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from lessons.example.example import ExampleTrace, whose_vectors
-from lessons.example.language_model_text import shown
 from lessons.example.source import DEFAULT_SENTENCE, MAX_TOKENS
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, traced_matrix
@@ -93,7 +91,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     )
     return Screen(
         formula=stage_formula("x", example),
-        figures=(figure, lookup_table(look_up(example, choices.words))),
+        figures=(figure, *words_looked_up(example, choices.words)),
         code=lookup.code(shown, tokenize, embed, attention=example.heads.select(0), scale=example.scale),
         ask=question_picker("tokens", QUESTIONS, example.example.seed, example),
     )
@@ -187,10 +185,13 @@ class Lookup:
     unknown_id: int
 
 
+def words_looked_up(example: ExampleTrace, text: str) -> tuple[Table, ...]:
+    """Words and the rows they get. A model that cuts words into pieces knows every one: see `cutting`."""
+    return () if example.example.given_by.cuts_words else (lookup_table(look_up(example, text)),)
+
+
 def look_up(example: ExampleTrace, text: str) -> Lookup:
     """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
-    if example.example.given_by.cuts_words:
-        return in_pieces(example, text)
     tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
     vocabulary, table = table_of(example)
     ids = vocabulary.encode_with_unknown(tokens)
@@ -201,13 +202,6 @@ def look_up(example: ExampleTrace, text: str) -> Lookup:
         refusal = reason(error)
     rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(table))
     return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
-
-
-def in_pieces(example: ExampleTrace, text: str) -> Lookup:
-    """The language model refuses nothing: what it has no piece for it cuts into smaller ones."""
-    encoded, table = language_model().encode(clean_text(text).text), example.trained.table
-    tokens, ids = encoded.tokens[1 : MAX_TOKENS + 1], encoded.ids[1 : MAX_TOKENS + 1]  # the start is no word of these
-    return Lookup(tuple(map(shown, tokens)), None, ids, table[list(ids)], len(table))
 
 
 def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor, "larger_vocabulary d_model"]:
@@ -241,10 +235,6 @@ def notice_lookup(lookup: Lookup) -> Message:
     """Whether the vocabulary knows the words, and what a row for unknown ones would do."""
     if not lookup.tokens:
         return message("Type a word to look it up.")
-    if lookup.refusal is None and any(token.startswith("·") for token in lookup.tokens):
-        return message(
-            "The model cuts words that it does not know into pieces that it does: a dot precedes each but the first."
-        )
     if lookup.refusal is None:
         return message("The table knows every one of these words: each gets its row.")
     strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})

@@ -1,6 +1,5 @@
 """Lesson: what goes in?"""
 
-from attention_ui.page.lesson_page import show_lesson
-from lessons.tokens import lesson as tokens
+from attention_ui.page.tokens_page import show_tokens
 
-show_lesson(tokens, heads=False)
+show_tokens()

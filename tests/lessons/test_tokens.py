@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import JUDGE, by_text, chosen, holds
 
-from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
 from lessons.example.task_models import TASK_SOURCES, recorded
@@ -25,7 +24,7 @@ def rows_of(case):
     """The row of each token, from the table itself where a model has one."""
     example = case.example.example
     if example.source == "language":
-        return language_model().model.token_table[list(case.example.ids)]
+        return case.example.trained.table[list(case.example.ids)]
     task = task_of(example)
     if task is None:
         return case.example.x

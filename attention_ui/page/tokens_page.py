@@ -1,0 +1,78 @@
+"""The page of the lesson on tokens: a real model cuts one's own text, or the running example looks up its rows."""
+
+import streamlit as st
+
+from attention_core.tokens import clean_text
+from attention_ui.controls.bound import changing_slider, one_in_changing_list, one_in_row, text_field
+from attention_ui.page.get_model import get_model_panel
+from attention_ui.page.lesson_page import draw_screen, show_lesson
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import link_notes
+from attention_ui.session.real_model import real_model
+from attention_ui.session.recent_screens import remember_page
+from attention_ui.session.state import get_state, set_state
+from lessons.example.real_model import RealModel
+from lessons.screen.choice import Limit, Number, OneOf, OneToken, Text
+from lessons.screen.format import translate, visible_text
+from lessons.screen.message import message
+from lessons.tokens import lesson as tokens
+from lessons.tokens.cutting import MOST_LETTERS, TEXT_AT_FIRST, Cutting, cut, cutting_screen
+
+WHO_CUTS = OneOf(
+    "cuts",
+    message("Who cuts the text?"),
+    {"real": message("a real language model"), "example": message("the example of the lessons")},
+)
+TEXT_TO_CUT = Text("cut", message("Your text, in any language"), MOST_LETTERS, placeholder=TEXT_AT_FIRST)
+WORD_TO_MERGE = OneToken("merge_word", message("Word"), Limit(1, MOST_LETTERS), width=260)
+MERGES_DONE = Number("merges", message("Merges done"), Limit(0, MOST_LETTERS), 0, width=360)
+
+
+def show_tokens() -> None:
+    """The view that is chosen. Where the real model is not on this machine, a panel below the example offers it."""
+    model, real = real_model(), one_in_row(WHO_CUTS) == "real"
+    if real and model is not None:
+        show_cutting(model)
+        return
+    show_lesson(tokens, heads=False)
+    if real:
+        get_model_panel(
+            message("Here a real language model cuts your own text into tokens, and you play its merges one by one.")
+        )
+
+
+def show_cutting(model: RealModel) -> None:
+    """A text of one's own, its tokens, and the merges of one word, step by step."""
+    top = st.container()
+    raw = text_field(TEXT_TO_CUT)
+    cutting = cut(model, raw)
+    show_notes(*link_notes(), *clean_text(raw, MOST_LETTERS).notes)
+    stage = st.container()
+    word, step = chosen_step(cutting)
+    draw_screen(tokens, cutting_screen(cutting, word, step), top, address="tokens", stage=stage, covers=False)
+    remember_page("tokens")
+
+
+def chosen_step(cutting: Cutting) -> tuple[int, int]:
+    """Which word is merged, and how far. A click on a token chooses its word."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        names = {place: visible_text(word.text) for place, word in enumerate(cutting.words, start=1)}
+        word = one_in_changing_list(WORD_TO_MERGE, names, cutting.longest + 1) - 1
+        most = len(cutting.words[word].steps) - 1
+        if most == 0:
+            return word, 0
+        here = min(int(get_state(MERGES_DONE.name) or 0), most)
+        for label, key, to in (
+            (translate("Back"), "merge_back", here - 1),
+            (translate("One merge"), "merge_next", here + 1),
+        ):
+            st.button(
+                label,
+                key=key,
+                type="primary" if to > here else "secondary",
+                shortcut="Right" if to > here else "Left",
+                disabled=not 0 <= to <= most,
+                on_click=set_state,
+                args=(MERGES_DONE.name, to),
+            )
+        return word, changing_slider(Number("merges", MERGES_DONE.label, Limit(0, most), 0, width=MERGES_DONE.width))

@@ -1,0 +1,116 @@
+"""Questions on how a real model cuts a text. None of their answers stands in a figure."""
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from torch import Generator
+
+from attention_core.byte_pairs import readable
+from lessons.example.token_names import BROKEN
+from lessons.kit.questions import Asked, below, beyond_figure, multiple_choice, multiple_choice_of_counts
+from lessons.screen.format import visible_text
+from lessons.screen.message import Integer, Message, Token, message
+from lessons.screen.screen import Card
+
+if TYPE_CHECKING:
+    from lessons.tokens.cutting import Cutting
+
+
+@beyond_figure
+def merged_first(cutting: "Cutting", random: Generator) -> Asked:
+    """Of several pairs the one learned first, wherever it stands."""
+    word = cutting.words[below(len(cutting.words), random)]
+    step = word.steps[below(len(word.steps), random)]
+    rank = cutting.pairs.rank
+    known = [pair for pair in dict.fromkeys(pairwise(step)) if pair in rank and BROKEN not in readable("".join(pair))]
+    if len(known) < 2:
+        return None
+    best = min(known, key=rank.get)
+
+    def called(pair: tuple[str, str]) -> Message:
+        one, other = (visible_text(readable(piece)) for piece in pair)
+        return message("{one} + {other} (number {number})", one=one, other=other, number=Integer(1 + rank[pair]))
+
+    wrong = (
+        (known[0], message("It stands first in the word, but the place in the list decides.")),
+        (max(known, key=rank.get), message("That pair was learned last of these: rare pairs wait.")),
+        *((pair, message("Another pair stands earlier in the list.")) for pair in known),
+    )
+    return multiple_choice(
+        message(
+            "On its way to tokens the word “{word}” has these neighbours, among others, each with its number in the "
+            "list of merges. Which are merged first?",
+            word=visible_text(word.text),
+        ),
+        Card(called(best), message("The pair that was learned first, so the smallest number.")),
+        *(Card(called(pair), reply) for pair, reply in wrong if pair != best),
+    )
+
+
+@beyond_figure
+def with_and_without_space(cutting: "Cutting", random: Generator) -> Asked:
+    """The token of a word with its space in front is not that of the word alone."""
+    ids = cutting.pairs.ids
+    found = [token for token in cutting.names if token.text[:1] == " " and ids.get(token.text[1:].strip()) is not None]
+    if not found:
+        return None
+    token = found[below(len(found), random)]
+    alone = Token(token.text[1:], token.position)
+    return multiple_choice(
+        message(
+            "{token} is one token. What if a text begins with {alone}, with no space before it?",
+            token=token,
+            alone=alone,
+        ),
+        Card(
+            message("another token, with an id of its own"),
+            message("Its id is {id}: a space is a part of the token behind it.", id=ids[alone.text]),
+            message("the space is a part of the token"),
+        ),
+        Card(
+            message("the same token"),
+            message("To us it is the same word. The model has two rows for it and has to learn that they are alike."),
+            message("the same word is the same token"),
+        ),
+        Card(
+            message("no token: it is unknown"),
+            message("Nothing is unknown to a model that begins with bytes."),
+            message("only what stood in the text is known"),
+        ),
+    )
+
+
+@beyond_figure
+def fewest_tokens(cutting: "Cutting", random: Generator) -> Asked:
+    """No token crosses the border of a word, and each word is one at least."""
+    words = len(cutting.words)
+    return multiple_choice_of_counts(
+        message(
+            "Before merging, this text is cut into {words} words; marks and digits count. A model with a far longer "
+            "list of merges cuts it into words in the same way. How many tokens would it need at least?",
+            words=words,
+        ),
+        (words, message("Each word becomes one token at best, since no merge goes beyond a word.")),
+        (1, message("No merge goes beyond a word, however long the list of merges.")),
+        (len(cutting.text), message("That counts characters. Merges join them.")),
+        (len(cutting.text.encode()), message("That counts bytes, where merging begins.")),
+    )
+
+
+@beyond_figure
+def tokens_of_number(cutting: "Cutting", random: Generator) -> Asked:
+    """Digits are cut one by one. Always possible."""
+    digits = 5 + below(4, random)
+    number = "".join(str(1 + below(9, random)) for _ in range(digits))
+    if not cutting.pairs.digits_apart:
+        return None
+    return multiple_choice_of_counts(
+        message("How many tokens does {number} become, at the beginning of a text?", number=number),
+        (digits, message("Each digit is a token: they are cut apart before anything is merged.")),
+        (1, message("Long numbers are rare, and this tokenizer cuts digits apart before it merges.")),
+        (-(-digits // 3), message("Some tokenizers cut digits in threes; this one cuts them one by one.")),
+        (2 * digits, message("A digit is one byte, so it is never more than one token.")),
+    )
+
+
+CUTTING_QUESTIONS = (merged_first, with_and_without_space, fewest_tokens, tokens_of_number)
