@@ -128,15 +128,15 @@ def rotate(
             stretch=str(how.stretch),
         )
     angles = rotation_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
-    angles = xp.asarray(angles, dtype=x.dtype)
-    turned = turn_pairs(x[..., :width], angles)
-    return turned if width == d_head else xp.concat([turned, x[..., width:]], axis=-1)
+    return turn_pairs(x, xp.asarray(angles, dtype=x.dtype))
 
 
 def turn_pairs(
     x: Float[Array, "*batch tokens features"], angles: Float[Array, "tokens pairs"]
 ) -> Float[Array, "*batch tokens features"]:
-    """Each pair of neighbouring features, turned by its angle."""
-    xp, even, odd = namespace(x), x[..., 0::2], x[..., 1::2]
+    """Each pair of neighbouring features, turned by its angle; features beyond the pairs stay as they are."""
+    xp, width = namespace(x), 2 * angles.shape[-1]
+    even, odd = x[..., 0:width:2], x[..., 1:width:2]
     turned = [even * xp.cos(angles) - odd * xp.sin(angles), even * xp.sin(angles) + odd * xp.cos(angles)]
-    return xp.stack(turned, axis=-1).reshape(x.shape)
+    turned = xp.stack(turned, axis=-1).reshape(*x.shape[:-1], width)
+    return turned if width == x.shape[-1] else xp.concat([turned, x[..., width:]], axis=-1)

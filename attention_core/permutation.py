@@ -13,10 +13,10 @@ from torch import Tensor
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace, Mask, Number, attend
-from attention_core.embeddings import rotate
+from attention_core.embeddings import Rotary, rotate
 from attention_core.errors import InputError
 from attention_core.masks import causal_mask
-from attention_core.positions import PositionedRows, PositionKind, add_positions, kinds_for
+from attention_core.positions import USUAL, PositionedRows, PositionKind, add_positions, kinds_for
 from attention_core.randomness import generator
 
 Permutation = tuple[int, ...]  # the old positions of the tokens, counted from 0, in their new order
@@ -80,6 +80,7 @@ def attend_with_positions(
     scale: Number,
     kind: PositionKind,
     seed: int,
+    rotary: Rotary = USUAL,
 ) -> PositionedHead:
     """One head whose tokens have positions.
 
@@ -89,7 +90,7 @@ def attend_with_positions(
     rows = add_positions(x, kind, seed)
     q, k, v = rows.going_in @ W_q, rows.going_in @ W_k, rows.going_in @ W_v
     if kind == "rotary":
-        q, k = rotate(q), rotate(k)
+        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
     return PositionedHead(rows.positions, rows.going_in, attend(q, k, v, may_attend, scale=scale))
 
 
@@ -118,11 +119,12 @@ def attend_in_both_orders(
     scale: Number,
     kind: PositionKind,
     seed: int,
+    rotary: Rotary = USUAL,
 ) -> BothOrders:
     """Attend to the tokens as they stand, and shuffled. The tokens move; mask and positions stay where they are."""
     moved = list(order)
-    own = attend_with_positions(x, W_q, W_k, W_v, may_attend, scale, kind, seed)
-    shuffled = attend_with_positions(x[moved], W_q, W_k, W_v, may_attend, scale, kind, seed)
+    own = attend_with_positions(x, W_q, W_k, W_v, may_attend, scale, kind, seed, rotary)
+    shuffled = attend_with_positions(x[moved], W_q, W_k, W_v, may_attend, scale, kind, seed, rotary)
     return BothOrders(own, shuffled, own.head.weights[moved][:, moved], own.head.output[moved])
 
 
@@ -149,6 +151,7 @@ def measure_residuals(
     order: Permutation,
     scale: Number,
     seed: int,
+    rotary: Rotary = USUAL,
 ) -> tuple[Residual, ...]:
     """Every kind of positions that this head can have, without a mask and with the causal one.
 
@@ -159,7 +162,7 @@ def measure_residuals(
     measured = []
     for kind in kinds_for(W_q.shape[-1]):
         for causal in (False, True):
-            options = order, causal_mask(len(x)) if causal else None, scale, kind, seed
+            options = order, causal_mask(len(x)) if causal else None, scale, kind, seed, rotary
             residuals = (attend_in_both_orders(*arrays, *options).residual for arrays in (single, double))
             measured.append(Residual(kind, causal, *residuals))
     return tuple(measured)

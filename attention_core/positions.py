@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention_core.arrays import Array, namespace
 from attention_core.embeddings import (
+    Rotary,
     embedding_table,
     rotate,
     rotation_angles,
@@ -24,6 +25,7 @@ from attention_core.randomness import generator
 
 PositionKind = Literal["none", "sinusoidal", "learned", "rotary"]
 N_POSITIONS, FURTHEST = 64, 32  # for similarities: how many positions are compared, and over which distances
+USUAL = Rotary()  # how rotary positions turn unless a model turns in another way
 
 
 def kinds_for(d_k: int) -> tuple[PositionKind, ...]:
@@ -72,12 +74,22 @@ class TurnedVectors:
 
 
 def turn_vectors(
-    x: Float[Array, "tokens d_model"], W_q: Float[Array, "d_model d_k"], W_k: Float[Array, "d_model d_k"]
+    x: Float[Array, "tokens d_model"],
+    W_q: Float[Array, "d_model d_k"],
+    W_k: Float[Array, "d_model d_k"],
+    rotary: Rotary = USUAL,
 ) -> TurnedVectors:
     """Queries and keys, each turned pair by pair by the angles of its position."""
     q, k = x @ W_q, x @ W_k
-    angles = rotation_angles(*q.shape, like=x)
+    angles = rotation_angles(len(q), turned_features(q.shape[-1], rotary), rotary.base, like=x)
+    if rotary.stretch != 1:
+        angles = angles / rotary.stretch
     return TurnedVectors(q, k, angles, turn_pairs(q, angles), turn_pairs(k, angles))
+
+
+def turned_features(d_k: int, rotary: Rotary) -> int:
+    """How many of the features of a query or key turn."""
+    return d_k if rotary.features is None else rotary.features
 
 
 @dataclass(frozen=True)
@@ -110,10 +122,21 @@ def similarity_of_query_and_key(
     W_q: Float[Tensor, "d_model d_k"],
     W_k: Float[Tensor, "d_model d_k"],
     kind: Literal["none", "rotary"],
+    rotary: Rotary = USUAL,
 ) -> Similarity:
     """How well a token's query fits its key when both are set at every position, turned by rotary ones if asked."""
     queries, keys = ((row @ W).expand(N_POSITIONS, -1) for W in (W_q, W_k))
-    return over_distance(rotate(queries), rotate(keys)) if kind == "rotary" else over_distance(queries, keys)
+    if kind == "rotary":
+        queries, keys = rotate(queries, how=rotary), rotate(keys, how=rotary)
+    return over_distance(queries, keys)
+
+
+def scores_by_distance(
+    query: Float[Tensor, " d_k"], key: Float[Tensor, " d_k"], scale: float, rotary: Rotary
+) -> Float[Tensor, " distances"]:
+    """The scaled score of a key that stands so many positions before a query, from 0 on; neither is turned yet."""
+    queries, keys = (rotate(vector.expand(N_POSITIONS + 1, -1), how=rotary) for vector in (query, key))
+    return (keys @ queries[-1] * scale).flip(0)
 
 
 def over_distance(
@@ -131,6 +154,6 @@ def over_distance(
     )
 
 
-def wavelengths(d_model: int) -> list[float]:
+def wavelengths(d_model: int, base: float = USUAL.base) -> list[float]:
     """After how many positions each pair of features has turned once: 2π / ω_i."""
-    return [2 * math.pi / angle for angle in rotation_angles(2, d_model)[1].tolist()]
+    return [2 * math.pi / angle for angle in rotation_angles(2, d_model, base)[1].tolist()]

@@ -16,11 +16,12 @@ from lessons.positions.own_head import (
     derive_in_order,
     in_both_orders,
     remarks_on_rows,
+    rotary_of,
     whose_head,
     without_own_positions,
 )
 from lessons.positions.questions import QUESTIONS
-from lessons.positions.views import View, distance_view, rows_view
+from lessons.positions.views import View, distance_view, rows_view, score_figure
 from lessons.screen.choice import Limit, Number, OneOf, Text
 from lessons.screen.format import distinguishable
 from lessons.screen.message import Magnitude, Message, message
@@ -73,9 +74,11 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     example, asked = without_own_positions(example), example
     kind, order = choices.kind, choices.permutation
     both = in_both_orders(example, head, kind, order, causal=choices.causal)
-    residuals, about = residuals_of(example.example, head, order), ()
+    residuals, about, more = residuals_of(example.example, head, order), (), ()
     if choices.view == "distance":
         figure, computation, shown = distance_view(example, head, kind, choices.token)
+        if kind == "rotary" and asked.rotary is not None:
+            more = (score_figure(asked, head, choices.token),)
     elif choices.view == "rows":
         figure, computation, shown = rows_view(example, head, kind)
     else:
@@ -83,20 +86,21 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         figure, computation, shown = orders_view(example, both, measured, choices)
         about = (attend_with_positions,)
     return Screen(
-        figures=(figure, residual_table(residuals)),
+        figures=(figure, *more, residual_table(residuals)),
         code=computation.code(shown, *about, attention=both.result.own.head, scale=example.scale),
         ask=question_picker("positions", QUESTIONS, example.example.seed, example, head, order),
         derive=partial(derive_in_order, example, head),
-        remarks=remarks_on_rows(asked),
+        remarks=remarks_on_rows(asked, kind),
     )
 
 
 @lru_cache(maxsize=64)
 def residuals_of(example: Example, head: int, permutation: Permutation) -> tuple[Residual, ...]:
     """What this permutation leaves for every kind of positions; computed once while all this stays as it is."""
-    inputs = head_inputs(without_own_positions(run_example(example)), head)
+    trace = without_own_positions(run_example(example))
+    inputs = head_inputs(trace, head)
     arrays = (inputs[name] for name in ("x", "W_q", "W_k", "W_v"))
-    return measure_residuals(*arrays, permutation, inputs["scale"], example.seed)
+    return measure_residuals(*arrays, permutation, inputs["scale"], example.seed, rotary_of(trace))
 
 
 def orders_view(example: ExampleTrace, computation: Computation, measured: Residual, choices: Choices) -> View:

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from attention_core.embeddings import Rotary
 from attention_core.masks import causal_mask
 from attention_core.permutation import Permutation, attend_in_both_orders, attend_with_positions
-from attention_core.positions import PositionKind, add_positions
+from attention_core.positions import USUAL, PositionKind, add_positions
 from lessons.example.edits import apply_edits
-from lessons.example.example import ExampleTrace, as_stored, heads_of, whose_weights
-from lessons.screen.message import Message, message
+from lessons.example.example import ExampleTrace, as_stored, heads_of, run_example, whose_weights
+from lessons.screen.message import Integer, Message, message
 from lessons.screen.screen import Step
 from lessons.trace.computation import Computation
 from lessons.trace.head import head_inputs, head_names
@@ -38,13 +39,29 @@ def compute_with_positions(
     """A function of the core on what it asks for: one head, and the kind of positions that this is given."""
     mask = causal_mask(len(example.tokens)) if causal else None
     own = {"kind": kind, "seed": example.example.seed, "order": order}
+    if kind == "rotary" and (rotary := own_rotary(example)) is not None:
+        own["rotary"] = rotary
     inputs = head_inputs(example, head, may_attend=mask, **own, **others)
     names = head_names(example, **SENTENCES | ({"positions": LEARNED} if kind == "learned" else {}))
     if order is not None:
         moved = [example.names[old] for old in order]
         there = {f"shuffled.{axis}": moved for axis in ("tokens", "queries", "keys")}
         names = replace(names, things={**names.things, **there})
-    return Computation(function, {name: inputs[name] for name in inspect.signature(function).parameters}, names)
+    taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
+    return Computation(function, taken, names)
+
+
+def own_rotary(example: ExampleTrace) -> Rotary | None:
+    """How the model of an example turns queries and keys by their positions; None where it does not.
+
+    It is known of an example that was made `without_own_positions`, too.
+    """
+    return run_example(example.example).rotary
+
+
+def rotary_of(example: ExampleTrace) -> Rotary:
+    """How rotary positions turn on this page: as the example's own model does, or as usual where it has none."""
+    return own_rotary(example) or USUAL
 
 
 def in_own_order(example: ExampleTrace, head: int, kind: PositionKind = "none", *, causal: bool = False) -> Computation:
@@ -106,7 +123,7 @@ def vectors_in_x(trace: ExampleTrace) -> bool:
     return model is not None and model.positions(len(trace.tokens))[0] is not None
 
 
-def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:
+def remarks_on_rows(trace: ExampleTrace, kind: PositionKind) -> tuple[Message, ...]:
     """What has become of the positions that the model of an example knows by itself."""
     said = []
     if vectors_in_x(trace):
@@ -130,7 +147,15 @@ def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:
                 "out, since this page has its own positions."
             )
         )
-    if trace.rotary is not None:
+    if trace.rotary is not None and kind == "rotary":
+        said.append(
+            message(
+                "This model has rotary positions of its own, with base {base}, and here queries and keys are turned "
+                "in just this way.",
+                base=Integer(round(trace.rotary.base)),
+            )
+        )
+    elif trace.rotary is not None:
         said.append(
             message(
                 "This model turns queries and keys by their positions. Here that is left out, since this page "

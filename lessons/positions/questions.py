@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
 
-from attention_core.embeddings import rotate, sinusoidal_positions
+from attention_core.embeddings import Rotary, rotate, sinusoidal_positions
 from attention_core.permutation import Permutation
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
@@ -21,7 +21,7 @@ from lessons.kit.questions import (
     two_alike,
     two_of,
 )
-from lessons.positions.own_head import in_both_orders, in_own_order
+from lessons.positions.own_head import in_both_orders, in_own_order, rotary_of
 from lessons.screen.message import Fixed, Message, message
 from lessons.screen.screen import Card
 
@@ -182,9 +182,10 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
         return None
     (i, j), steps = two_of(len(example.tokens), random), 1 + below(5, random)
     attention, a, b = example.heads.select(head), example.names[i], example.names[j]
+    rotary = rotary_of(example)
 
     def score(key_position: int) -> float:
-        return float(turned(attention.q[i], i + steps) @ turned(attention.k[j], key_position))
+        return float(turned(attention.q[i], i + steps, rotary) @ turned(attention.k[j], key_position, rotary))
 
     same = score(j + steps)
     replies = {
@@ -229,9 +230,9 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
     )
 
 
-def turned(vector: Float[Tensor, " d_k"], position: int) -> Float[Tensor, " d_k"]:
+def turned(vector: Float[Tensor, " d_k"], position: int, rotary: Rotary) -> Float[Tensor, " d_k"]:
     """A query or key as rotary positions turn it at this position."""
-    return rotate(vector.expand(position + 1, -1))[position]
+    return rotate(vector.expand(position + 1, -1), how=rotary)[position]
 
 
 def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from attention_core.embeddings import Rotary
 from attention_core.positions import (
     N_POSITIONS,
+    USUAL,
     PositionedRows,
     PositionKind,
     Similarity,
@@ -11,19 +13,22 @@ from attention_core.positions import (
     add_positions,
     added_positions,
     over_distance,
+    scores_by_distance,
     similarity_of_query_and_key,
     similarity_of_rows,
     turn_vectors,
+    turned_features,
     wavelengths,
 )
-from lessons.example.example import ExampleTrace
+from lessons.example.example import ExampleTrace, as_stored, projection_of, whose_weights
 from lessons.kit.matrices import BELOW_CONTROLS, token_axis, traced_matrix
-from lessons.positions.own_head import compute_with_positions, whose_head
-from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Token, message, plural
+from lessons.positions.own_head import compute_with_positions, own_rotary, whose_head
+from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, Token, message, plural
 from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix
 from lessons.trace.computation import Computation
 
 DISTANCES = {"near": 1, "further": 8, "far": 32}  # of which the curve is told
+MOST_ANGLES = 4  # that are told one by one
 View = tuple[Figure, Computation, tuple[str, ...]]  # the picture, what it was computed by, and what the program shows
 
 
@@ -104,10 +109,21 @@ def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Mess
     """How far the query of the last token is turned, and that its length stays."""
     last = len(example.names) - 1
     yield message("Nothing is added: queries and keys are turned.")
+    if (rotary := own_rotary(example)) is not None:
+        yield notice_own_turn(turned.q.shape[-1], rotary)
     if last == 0:
         yield message("The first position has the angle 0, so with one token nothing turns yet.")
         return
     degrees = [Fixed(angle, 1) for angle in turned.angles[last].rad2deg().tolist()]
+    if len(degrees) > MOST_ANGLES:
+        yield message(
+            "At the position of {token}, the first pair has turned by {first}° and the last by {last}°. Every query "
+            "and key keeps its length.",
+            token=example.names[last],
+            first=degrees[0],
+            last=Magnitude(degrees[-1].value),
+        )
+        return
     angles = ListOf(tuple(message("{degrees}°", degrees=angle) for angle in degrees))
     yield plural(
         "The pair of features of the query of {token} turns by {angles}; its length stays {length}.",
@@ -116,6 +132,29 @@ def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Mess
         token=example.names[last],
         angles=angles,
         length=Fixed(float(turned.q[last].norm())),
+    )
+
+
+def notice_own_turn(d_k: int, rotary: Rotary) -> Message:
+    """What turns in the model of an example, and after how many tokens the quickest and the slowest are round."""
+    features = turned_features(d_k, rotary)
+    periods = [rotary.stretch * tokens for tokens in wavelengths(features, rotary.base)]
+    turning = {"features": features, "all": d_k}
+    which = message("all {all}", all=d_k) if features == d_k else message("{features} of the {all}", **turning)
+    said = {"which": which, "base": Integer(round(rotary.base))}
+    if len(periods) == 1:
+        return message(
+            "This is how the model itself turns, with base {base}: {which} features, a pair that comes round "
+            "after {first} tokens.",
+            first=Fixed(periods[0], 1),
+            **said,
+        )
+    return message(
+        "This is how the model itself turns, with base {base}: {which} features, in pairs of neighbours. "
+        "The first pair comes round after {first} tokens, the last after {last}.",
+        first=Fixed(periods[0], 1),
+        last=Integer(round(periods[-1])),
+        **said,
     )
 
 
@@ -153,6 +192,64 @@ def distance_view(example: ExampleTrace, head: int, kind: PositionKind, token: i
         height=300,
     )
     return figure, computation, ("mean",)
+
+
+def score_figure(example: ExampleTrace, head: int, token: int) -> Curves:
+    """The score of two tokens of the example's own model, with as many positions between them as one likes.
+
+    The key is the one that this query gives most. Beside the model's own turn stands the usual one.
+    """
+    stored, weights = as_stored(example), example.heads.weights[head, token]
+    key = int(weights[: token + 1].argmax())  # one that does not come after the query
+    query, of_key = (stored.x if stored.added is None else stored.x + stored.added)[[token, key]]
+    vectors = query @ projection_of(stored, "q", head), of_key @ projection_of(stored, "k", head)
+    turns = dict.fromkeys((example.rotary, USUAL))
+    curves = [scores_by_distance(*vectors, example.scale, rotary).tolist() for rotary in turns]
+    lines = tuple(
+        Line(
+            key=f"base{place}",
+            name=message("base {base}", base=Integer(round(rotary.base))),
+            x=tuple(range(N_POSITIONS + 1)),
+            y=tuple(scores),
+            style="dashed" if place else "line",
+            colour="muted" if place else "ink",
+        )
+        for place, (rotary, scores) in enumerate(zip(turns, curves, strict=True))
+    )
+    return Curves(
+        key="score_figure",
+        name=message("The score of two tokens by their distance"),
+        heading=message("The same two tokens, further and further apart"),
+        lines=lines,
+        width=760,
+        height=300,
+        notice=(notice_scores(example, token, key, float(weights[key]), curves[0]),),
+        weights=whose_weights(example),
+        x=message("positions from the key to the query"),
+        y=message("scaled score"),
+        chosen=float(token - key),
+    )
+
+
+def notice_scores(example: ExampleTrace, token: int, key: int, weight: float, scores: list[float]) -> Message:
+    """What the score of two tokens is where they stand, and what it would be elsewhere."""
+    there = {"here": Fixed(scores[token - key]), **{name: Fixed(scores[at]) for name, at in DISTANCES.items()}}
+    said = {"query": example.names[token], "weight": Percent(weight), **there}
+    if token == key:
+        return message(
+            "{query} puts {weight} of its weight on itself: the scaled score is {here}. With its key 1 position before "
+            "it would be {near}, 8 positions before {further}, and 32 positions before {far}.",
+            **said,
+        )
+    return plural(
+        "{query} puts {weight} of its weight on {key}, which stands {count} position before it: their scaled score is "
+        "{here}. The same two vectors would score {near} at a distance of 1, {further} at 8 and {far} at 32.",
+        "{query} puts {weight} of its weight on {key}, which stands {count} positions before it: their scaled score is "
+        "{here}. The same two vectors would score {near} at a distance of 1, {further} at 8 and {far} at 32.",
+        token - key,
+        key=example.names[key],
+        **said,
+    )
 
 
 def told(similarity: Similarity) -> dict[str, Fixed]:

@@ -136,8 +136,17 @@ def as_expected(value: object) -> object:
     )
 
 
+def part_of_features(case: Case, sentence: Message) -> dict[str, object]:
+    """Of many features eight are shown, or eight of their pairs."""
+    own = case.example.example
+    assert sentence.arguments["all"] in {own.d_model, own.d_k, own.d_v, own.d_k // 2} and own.d_k > 16
+    return {"shown": 8, "all": sentence.arguments["all"]}
+
+
 # What many lessons say.
 SHARED: Oracle = {
+    "{shown} of {all}": part_of_features,
+    "{rows} × {columns}": chosen,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
     "Untrained: random weights (seed {seed}), some of them changed by hand.": lambda case, sentence: {
         "seed": case.example.example.seed

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from printed_lines import wrong
-from screens import JUDGE, by_text, chosen, holds
+from screens import JUDGE, Case, by_text, check_said, chosen, holds
 
 from attention_core.permutation import random_permutation
 from attention_core.positions import added_positions, kinds_for
@@ -40,10 +40,15 @@ def waves(n, d):
     )
 
 
-def turn(rows, first=0):
+def base_of(case):
+    """Of rotary positions: that of the model of the example, where it has some."""
+    return 10000.0 if case.example.rotary is None else case.example.rotary.base
+
+
+def turn(rows, base, first=0):
     """Each row turned pair by pair, as complex numbers; the first row stands at this position."""
     pairs = rows[:, 0::2] + 1j * rows[:, 1::2]
-    places, speeds = np.arange(first, first + len(rows)), 10000.0 ** (-np.arange(pairs.shape[1]) * 2 / rows.shape[1])
+    places, speeds = np.arange(first, first + len(rows)), base ** (-np.arange(pairs.shape[1]) * 2 / rows.shape[1])
     turned = pairs * np.exp(1j * places[:, None] * speeds)
     return np.stack([turned.real, turned.imag], axis=-1).reshape(rows.shape)
 
@@ -83,7 +88,7 @@ def run(case, x, kind=None, causal=None):
     kind = kind or case.choices.kind
     q, k, v = ((x + added_of(case, kind)) @ W for W in maps_of(case))
     if kind == "rotary":
-        q, k = turn(q), turn(k)
+        q, k = turn(q, base_of(case)), turn(k, base_of(case))
     weights = np.zeros((len(x), len(x)))
     for i in range(len(x)):
         seen = i + 1 if (case.choices.causal if causal is None else causal) else len(x)
@@ -162,7 +167,7 @@ def repeats(case, sentence):
 
 def degrees_of(case):
     d_k = case.example.example.d_k
-    return [math.degrees((len(x_of(case)) - 1) / 10000 ** (2 * p / d_k)) for p in range(d_k // 2)]
+    return [math.degrees((len(x_of(case)) - 1) / base_of(case) ** (2 * p / d_k)) for p in range(d_k // 2)]
 
 
 def one_angle(case, sentence):
@@ -174,7 +179,7 @@ def turned(case, sentence):
     said = [angle.arguments["degrees"].value for angle in sentence.arguments["angles"].items]
     assert said == pytest.approx(degrees_of(case), rel=1e-4)
     query = x_of(case)[-1] @ maps_of(case)[0]
-    assert np.linalg.norm(turn(np.tile(query, (5, 1)))[4]) == pytest.approx(np.linalg.norm(query))
+    assert np.linalg.norm(turn(np.tile(query, (5, 1)), base_of(case))[4]) == pytest.approx(np.linalg.norm(query))
     return {
         "count": len(said),
         "token": len(x_of(case)) - 1,
@@ -183,12 +188,42 @@ def turned(case, sentence):
     }
 
 
+def first_and_last(case, sentence):
+    """Of many pairs; and no turn changes a length."""
+    query = x_of(case) @ maps_of(case)[0]
+    np.testing.assert_allclose(*(np.linalg.norm(rows, axis=1) for rows in (turn(query, base_of(case)), query)))
+    return {"token": len(x_of(case)) - 1, "first": degrees_of(case)[0], "last": degrees_of(case)[-1]}
+
+
+def own_turn(case, sentence):
+    """After how many tokens the angles of a pair have grown by a whole turn."""
+    d_k = case.example.example.d_k
+    round_after = [2 * math.pi * base_of(case) ** (2 * p / d_k) for p in range(d_k // 2)]
+    found = {"which": f"all {d_k}", "base": base_of(case), "first": round_after[0], "last": round(round_after[-1])}
+    return {name: found[name] for name in sentence.arguments}
+
+
+def scores_of_two(case, sentence):
+    """The key that a query gives most, the score there, and where its place is another."""
+    token, weights = case.choices.token, run(case, x_of(case), "rotary", case.example.example.causal)[0]
+    key = int(weights[token, : token + 1].argmax())
+    q, k = x_of(case)[token] @ maps_of(case)[0], x_of(case)[key] @ maps_of(case)[1]
+
+    def score(steps):
+        rows = turn(q[None], base_of(case), 100)[0], turn(k[None], base_of(case), 100 - steps)[0]
+        return sum(a * b for a, b in zip(*rows, strict=True)) * case.example.scale
+
+    scores = {"here": score(token - key), "near": score(1), "further": score(8), "far": score(32)}
+    found = {"query": token, "key": key, "count": token - key, "weight": weights[token, key]} | scores
+    return {name: found[name] for name in sentence.arguments}
+
+
 def cosines(case):
     """Of 64 positions with 64 others."""
     kind = case.choices.kind
     if kind in ("none", "rotary"):
         q, k = (np.tile(x_of(case)[case.choices.token] @ W, (64, 1)) for W in maps_of(case)[:2])
-        q, k = (turn(q), turn(k)) if kind == "rotary" else (q, k)
+        q, k = (turn(q, base_of(case)), turn(k, base_of(case))) if kind == "rotary" else (q, k)
     elif kind == "sinusoidal":
         q = k = waves(64, x_of(case).shape[1])
     else:
@@ -231,6 +266,18 @@ def unpaired_sine(case, sentence):
 SEED = "Untrained: random weights and positions (seed {seed})."
 BY_HAND = "Untrained: random weights and positions (seed {seed}), some of them changed by hand."
 TURNED = "The pair of features of the query of {token} turns by {angles}; its length stays {length}."
+OWN_TURN = (
+    "This is how the model itself turns, with base {base}: {which} features, a pair that comes round after {first} "
+    "tokens.",
+    "This is how the model itself turns, with base {base}: {which} features, in pairs of neighbours. The first pair "
+    "comes round after {first} tokens, the last after {last}.",
+)
+SCORES = (
+    "{query} puts {weight} of its weight on itself: the scaled score is {here}. With its key 1 position before it "
+    "would be {near}, 8 positions before {further}, and 32 positions before {far}.",
+    "{query} puts {weight} of its weight on {key}, which stands {count} position before it: their scaled score is "
+    "{here}. The same two vectors would score {near} at a distance of 1, {further} at 8 and {far} at 32.",
+)
 WEIGHT_DIFFERS = (
     "The order matters: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle "
     "first, and no weight differs by more."
@@ -261,6 +308,13 @@ TWICE = "No mask, {positions}. {one} and {other} have the same vector of X. How 
 SHUFFLED = "{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with before?"
 
 
+def said_base(case, sentence):
+    """The curves are those of the model's own base and of the usual one."""
+    bases = {base_of(case), 10000.0}
+    assert len(case.screen.figures[1].lines) == len(bases)
+    return min(bases, key=lambda base: abs(base - sentence.arguments["base"].value))
+
+
 def moved_before(case, sentence):
     token, feature = sentence.arguments["token"].position, sentence.arguments["feature"]
     before = run(case, x_of(case), "none", True)[1][token, feature - 1]
@@ -271,7 +325,7 @@ def rotary_score(case, prompt):
     said = chosen_but(prompt, "score")
     q, k = x_of(case) @ maps_of(case)[0], x_of(case) @ maps_of(case)[1]
     assert (said["a"], said["b"]) == (said["query"], said["key"])
-    return said | {"score": turn(q)[said["a"]] @ turn(k)[said["b"]]}
+    return said | {"score": turn(q, base_of(case))[said["a"]] @ turn(k, base_of(case))[said["b"]]}
 
 
 def chosen_but(sentence, *computed):
@@ -300,6 +354,14 @@ ORACLE = {
     "On average an added row has the length {added}, and a row of X the length {x}.": lengths,
     TURNED: turned,
     "{degrees}°": one_angle,
+    "At the position of {token}, the first pair has turned by {first}° and the last by {last}°. Every query and key "
+    "keeps its length.": first_and_last,
+    **dict.fromkeys(OWN_TURN, own_turn),
+    "all {all}": lambda case, sentence: {"all": case.example.example.d_k},
+    "This model has rotary positions of its own, with base {base}, and here queries and keys are turned in just this "
+    "way.": lambda case, sentence: {"base": base_of(case)},
+    "base {base}": lambda case, sentence: {"base": said_base(case, sentence)},
+    **dict.fromkeys(SCORES, scores_of_two),
     "Without positions the query and the key of {token} have the cosine {cosine} at every "
     "distance.": lambda case, sentence: {"token": case.choices.token, "cosine": cosines(case)[0, 0]},
     "The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of 1, "
@@ -402,7 +464,7 @@ def answer_rotary(case, prompt):
     steps = said["moved"] - said["query"]
 
     def score(query, key):
-        return float(turn(q[None], query)[0] @ turn(k[None], key)[0])
+        return float(turn(q[None], base_of(case), query)[0] @ turn(k[None], base_of(case), key)[0])
 
     positions = {
         "The distance is the same, and so is the angle between query and key.": said["key"] + steps,
@@ -598,3 +660,32 @@ def test_the_permutation_is_attended_with_the_weights_of_the_example():
     matrices = {m.key: m.values for m in shown((1, 2, 0)).figures[0].matrices}
     assert torch.equal(matrices["then"], matrices["own"][[1, 2, 0]])
     assert torch.equal(matrices["gap"].float(), matrices["first"] - matrices["then"])
+
+
+REAL = Example(source="language", text="", layer=14)
+
+
+def test_every_number_that_is_said_of_the_real_layer_is_computed_again():
+    example, said = run_example(REAL), set()
+    for query, choices in zip((7, 0, 4, 7, 9), cases(example), strict=False):
+        for view in ("rows", "distance", "weights"):
+            here = Choices(choices.permutation, view, "rotary", causal=True, token=query)
+            case = Case(example, 8, here, screen(example, 8, here))
+            said |= check_said(case, ORACLE, ANSWERS)
+    assert {OWN_TURN[1], *SCORES} <= said
+
+
+def test_with_the_causal_mask_and_its_own_turn_the_real_head_attends_as_in_its_model():
+    example = run_example(REAL)
+    choices = Choices(tuple(range(10)), "weights", "rotary", causal=True)
+    own, *_ = screen(example, 8, choices).figures[0].matrices
+    torch.testing.assert_close(own.values, example.heads.weights[8], atol=1e-5, rtol=1e-4)
+    assert not any("left out" in render(remark) for remark in screen(example, 8, choices).remarks)
+    others = screen(example, 8, Choices(tuple(range(10)), "weights", "none", causal=True))
+    assert any("left out" in render(remark) for remark in others.remarks)
+
+
+def test_the_score_of_two_tokens_is_theirs_where_they_stand_and_falls_slower_with_the_larger_base():
+    own, usual = screen(run_example(REAL), 8, Choices(tuple(range(10)), "distance", "rotary", token=7)).figures[1].lines
+    assert own.y[6] == pytest.approx(float(run_example(REAL).heads.scaled[8, 7, 1]), rel=1e-4)
+    assert all(one > other for one, other in zip(own.y[2:33], usual.y[2:33], strict=True))
