@@ -23,17 +23,24 @@ from attention_core.errors import InputError
 from attention_core.head_measures import total_variation
 from attention_core.heads import KeyValues
 from attention_core.model import ModelTrace, TinyTransformer
+from attention_core.transformer import Transformer
 
 SLIDING_POSITIONS = ("none", "rotary", "alibi")  # those that know distances alone
 
 
-def read_newest(model: TinyTransformer, ids: Int[Tensor, "*runs tokens"], past: Sequence[KeyValues] = ()) -> ModelTrace:
+def read_newest(
+    model: TinyTransformer | Transformer,
+    ids: Int[Tensor, "*runs tokens"],
+    past: Sequence[KeyValues] = (),
+    context: int | None = None,
+) -> ModelTrace:
     """What the model computes at the end of a text: with the `past` of all ids but the last, for that one alone.
 
-    Without it, the last `context` ids are read. Raises InputError for a cache of a model that is not causal, and for
-    one of another number of layers or tokens.
+    Without it, the last `context` ids are read: as many as the model can see, where nothing else is said. Raises
+    InputError for a cache of a model that is not causal, and for one of another number of layers or tokens.
     """
-    context, xp = model.config.context, namespace(model.table)
+    context = context or model.config.context
+    xp = namespace(model.table if isinstance(model, TinyTransformer) else model.token_table)
     if past and not model.config.causal:
         raise InputError(
             "keys and values can be kept only if no token sees what comes after it, but the model is not "
@@ -76,14 +83,16 @@ class SlidingDifference:
     n: int
 
 
-def measure_sliding(model: TinyTransformer, ids: Int[Tensor, " tokens"]) -> SlidingDifference:
+def measure_sliding(
+    model: TinyTransformer | Transformer, ids: Int[Tensor, " tokens"], context: int | None = None
+) -> SlidingDifference:
     """The difference on a text that is longer than the context. Raises ValueError for one that is not."""
-    context = model.config.context
+    context = context or model.config.context
     if len(ids) <= context:
         raise ValueError(f"the window slides after {context} tokens, but the text has {len(ids)}")
-    past, keys, moved, same = present(read_newest(model, ids[:context])), [], [], []
+    past, keys, moved, same = present(read_newest(model, ids[:context], (), context)), [], [], []
     for end in range(context + 1, len(ids) + 1):
-        kept, anew = read_newest(model, ids[:end], past), read_newest(model, ids[:end])
+        kept, anew = (read_newest(model, ids[:end], kept, context) for kept in (past, ()))
         past, own = present(kept), present(anew)
         keys.append(torch.stack([(a.k - b.k).norm() / b.k.norm() for a, b in zip(past, own, strict=True)]))
         a, b = (trace.logits[-1].softmax(dim=-1) for trace in (kept, anew))

@@ -1,15 +1,14 @@
 """Writing up to a context of 256 tokens with the key-value cache and without: the same text, how many times as fast.
 
-`python benchmarks/cache.py [--rounds 3]`. The language model's architecture, its context enlarged from 64 to 256, with
-weights that are drawn: speed does not ask for trained ones. Both ways take turns in one process with one thread. Then,
-with the model as it is trained, what the cache changes once the window slides over a text.
+`python benchmarks/cache.py [--rounds 3]`. A model of four layers with weights that are drawn: speed does not ask for
+trained ones. Both ways take turns in one process with one thread. Then, with the real model where it is on this
+machine, what the cache changes once the window slides over a text.
 """
 
 import argparse
 import statistics
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -18,14 +17,25 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import torch  # noqa: E402
 from report import judged, say  # noqa: E402
 
-from attention_core.language_model import language_model  # noqa: E402
-from attention_core.model import TinyTransformer  # noqa: E402
+from attention_core.model import ModelConfig, TinyTransformer  # noqa: E402
 from attention_core.randomness import generator  # noqa: E402
 from attention_core.sampling import continue_text  # noqa: E402
-from lessons.cost.sliding_window import sliding_over_tale  # noqa: E402
+from attention_ui.session.real_model import real_model  # noqa: E402
+from lessons.cost.sliding_window import real_slide, small_slide  # noqa: E402
 
 CONTEXT = 256
 BAR = 3.0
+WRITER = ModelConfig(
+    vocabulary=4000,
+    context=CONTEXT,
+    d_model=64,
+    n_heads=4,
+    n_layers=4,
+    d_k=32,
+    positions="rotary",
+    layer_norm=True,
+    mlp=True,
+)
 
 
 def main() -> None:
@@ -50,8 +60,7 @@ def main() -> None:
 
 def write(cached: bool) -> tuple[float, list[int]]:
     """How long it takes to write up to the context, and what was written."""
-    config = replace(language_model().model.config, context=CONTEXT)
-    model = TinyTransformer.draw(config, generator(0))
+    model = TinyTransformer.draw(WRITER, generator(0))
     with torch.inference_mode():
         began = time.perf_counter()
         ids = continue_text(model, [1], CONTEXT - 1, generator=generator(1), cached=cached)
@@ -59,8 +68,10 @@ def write(cached: bool) -> tuple[float, list[int]]:
 
 
 def print_sliding() -> None:
-    """What the cache of the trained model changes once its window slides over a tale."""
-    found, context = sliding_over_tale(), language_model().model.config.context
+    """What a cache changes once the window slides: of the real model, or of a small one where that is not here."""
+    model = real_model()
+    slide = small_slide() if model is None else real_slide(model)
+    found, context = slide.found, slide.context
     kept = ", ".join(f"{share:.1%}" for share in found.keys)
     print(
         f"\nThe window of {context} slides over {found.n} tokens more. Kept keys differ from those computed anew by "

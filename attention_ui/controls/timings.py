@@ -13,9 +13,11 @@ import torch
 
 from attention_core.timings import MOST_TIMINGS, Timing
 from attention_ui.controls.choices import chosen_in
-from attention_ui.server.process import measuring, redrawn_picture
+from attention_ui.server.process import measuring, outside_turn, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
+from attention_ui.session.real_model import real_model
 from lessons.cost.lesson import Choices
+from lessons.cost.sliding_window import Slide, real_slide
 from lessons.example.example import ExampleTrace
 from lessons.screen.format import translate
 from lessons.screen.message import message
@@ -29,8 +31,18 @@ def cost_choices(example: ExampleTrace) -> Choices:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         choices = chosen_in(Choices, example)
         if choices.view == "measured":
-            return replace(choices, timings=measuring_panel(), machine=this_machine())
+            timings = measuring_panel()
+            return replace(choices, timings=timings, machine=this_machine(), slide=slide_here() if timings else None)
         return choices
+
+
+def slide_here() -> Slide | None:
+    """What the window of the real model does when it slides; None where the model is not on this machine."""
+    model = real_model()
+    if model is None:
+        return None
+    with outside_turn():  # it takes seconds the first time
+        return real_slide(model)
 
 
 def measuring_panel() -> tuple[Timing, ...]:

@@ -10,6 +10,7 @@ from lessons.cost.measured_view import compute_slope, measured_figures, said_of_
 from lessons.cost.online_softmax_view import OnlineRow, online_figures
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
+from lessons.cost.sliding_window import Slide
 from lessons.example.example import ExampleTrace
 from lessons.example.source import MAX_TOKENS
 from lessons.kit.questions import question_picker
@@ -55,7 +56,7 @@ class Choices:
 
     The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`. The softmax
     block by block is that of one query, counted from 0, with so many keys in a `block`. What was measured are `timings`
-    on a `machine`; none before anybody measured.
+    on a `machine`; none before anybody measured. `slide` is of a real model; None where there is none.
     """
 
     view: VIEW.type = VIEW.begin
@@ -65,6 +66,7 @@ class Choices:
     query: QUERY_OF_BLOCKS.type = -1
     timings: tuple[Timing, ...] = ()
     machine: str = ""
+    slide: Slide | None = None
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -88,7 +90,7 @@ def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Scree
     """What was measured on the machine at hand, if anybody has."""
     sizes = sizes_of_example(example)
     return Screen(
-        figures=tuple(measured_figures(choices.timings)),
+        figures=tuple(measured_figures(choices.timings, choices.slide)),
         remarks=(said_of_machine(choices.timings, choices.machine),),
         code=compute_slope(example, choices.timings).code(("",), written_out, in_blocks, fused),
         ask=question_picker("cost", COUNT_QUESTIONS, example.example.seed, sizes),

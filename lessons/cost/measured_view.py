@@ -17,7 +17,7 @@ from attention_core.timings import (
     slope_of,
 )
 from lessons.cost.counted_view import sizes_of_example
-from lessons.cost.sliding_window import sliding_figure
+from lessons.cost.sliding_window import Slide, sliding_figure
 from lessons.example.example import ExampleTrace
 from lessons.screen.message import Fixed, Integer, Message, message
 from lessons.screen.screen import Colour, Curves, Line, Table
@@ -50,7 +50,7 @@ TIME: Measure = (message("milliseconds of a call"), lambda timing: timing.second
 MEMORY: Measure = (message("MiB of tensors held at once"), lambda timing: timing.most_bytes / MEBIBYTE)
 
 
-def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
+def measured_figures(timings: Sequence[Timing], slide: Slide | None = None) -> Iterator[Curves | Table]:
     """Time and memory over the number of tokens, time over the other sizes, of a token that is written; what keys kept
     beyond the window remember.
     """
@@ -64,7 +64,7 @@ def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
     yield measured_curve(timings, "heads", TIME)
     yield slopes_table(timings)
     yield measured_curve(timings, "text", TIME, message("Writing one more token"), tuple(notice_writing(timings)))
-    yield sliding_figure()
+    yield sliding_figure(slide)
 
 
 def measured_curve(

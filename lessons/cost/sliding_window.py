@@ -1,35 +1,67 @@
-"""What keeping keys and values changes once the window slides: the language model on a tale longer than it sees."""
+"""What keeping keys and values changes once the window slides: of a real model on a tale, or of a small one."""
 
 import functools
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import torch
 
 from attention_core.cache import SlidingDifference, measure_sliding
-from attention_core.language_model import language_model
-from attention_core.pieces import START
+from attention_core.model import ModelConfig, TinyTransformer
+from attention_core.randomness import generator
+from lessons.example.real_model import RealModel
 from lessons.screen.message import Fixed, Message, message
 from lessons.screen.screen import Curves, Line
 
 TALE = (
     "Once upon a time there was a king who had a daughter. One day she went into the wood and saw an old woman, who "
-    "was sitting under a tree and could not find her way home. The girl gave her some bread and took her by the hand. "
-    "When they came to the house the old woman said that she would give her whatever she asked for. The girl thought "
-    "for a long time, and then she said that she had all that she wanted, and went back to her father. "
+    "was sitting under a tree and could not find her way home."
+)
+REAL_WINDOW, REAL_SLIDES = 24, 8  # tokens that a real model sees at once here, and by how many the text is longer
+SLIDING_MODEL = ModelConfig(
+    vocabulary=64,
+    context=32,
+    d_model=64,
+    n_heads=4,
+    n_layers=4,
+    positions="rotary",
+    layer_norm=True,
+    mlp=True,
+    embedding_std=0.3,
 )
 
 
-@functools.lru_cache(maxsize=1)
+@dataclass(frozen=True, eq=False)
+class Slide:
+    """What a cache changes in a window of `context` tokens, of the real model with this `name`, or of a small one."""
+
+    found: SlidingDifference
+    context: int
+    name: str = ""
+
+
+@functools.lru_cache(maxsize=2)
+@torch.no_grad()
 @torch.inference_mode(False)  # it is kept, so it must be fit for every use
-def sliding_over_tale() -> SlidingDifference:
-    """Keys kept beside keys computed anew, window after window."""
-    reader = language_model()
-    return measure_sliding(reader.model, torch.tensor([reader.pieces.ids[START], *reader.pieces.encode(TALE)]))
+def real_slide(model: RealModel) -> Slide:
+    """Keys kept beside keys computed anew, window after window. It takes seconds."""
+    ids = model.tokenizer.encode(TALE, add_special_tokens=False).ids[: REAL_WINDOW + REAL_SLIDES]
+    return Slide(measure_sliding(model.transformer, torch.tensor(ids), REAL_WINDOW), REAL_WINDOW, model.name)
 
 
-def sliding_figure() -> Curves:
+@functools.lru_cache(maxsize=1)
+@torch.no_grad()
+@torch.inference_mode(False)
+def small_slide() -> Slide:
+    """The same of a small model with random weights, on random tokens."""
+    ids = torch.randint(SLIDING_MODEL.vocabulary, (SLIDING_MODEL.context + 16,), generator=generator(1))
+    return Slide(measure_sliding(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids), SLIDING_MODEL.context)
+
+
+def sliding_figure(slide: Slide | None = None) -> Curves:
     """How far kept keys are from those computed anew, layer by layer."""
-    keys = sliding_over_tale().keys.tolist()
+    slide = slide or small_slide()
+    keys = slide.found.keys.tolist()
     return Curves(
         key="cost_sliding",
         name=message("What kept keys remember once the window slides"),
@@ -40,24 +72,36 @@ def sliding_figure() -> Curves:
         x=message("layer"),
         y=message("how far kept keys are from new ones"),
         y_domain=(0.0, 1.0),
-        notice=tuple(notice_sliding()),
+        notice=tuple(notice_sliding(slide)),
         lines=(Line(key="keys", name=message("kept keys"), x=tuple(range(1, len(keys) + 1)), y=keys, points=True),),
     )
 
 
-def notice_sliding() -> Iterator[Message]:
-    """What differs, and what becomes of the next token."""
-    found, context = sliding_over_tale(), language_model().model.config.context
+def notice_sliding(slide: Slide) -> Iterator[Message]:
+    """What differs, and for a real model what becomes of the next token."""
+    found = slide.found
+    about = {
+        "context": slide.context,
+        "n": found.n,
+        "layers": len(found.keys),
+        "first": Fixed(100 * float(found.keys[0]), 1),
+        "last": Fixed(100 * float(found.keys[-1]), 1),
+    }
+    if not slide.name:
+        yield message(
+            "A small model with random weights sees {context} tokens at once. Over a text that is {n} tokens longer, "
+            "its window slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh "
+            "from the window; in layer {layers} by {last}%, because they come from tokens that still saw what has left "
+            "the window.",
+            **about,
+        )
+        return
     yield message(
-        "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer, its window "
-        "slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh from the "
-        "window; in layer {layers} by {last}%, because they come from tokens that still saw what has left the "
-        "window.",
-        context=context,
-        n=found.n,
-        layers=len(found.keys),
-        first=Fixed(100 * float(found.keys[0]), 1),
-        last=Fixed(100 * float(found.keys[-1]), 1),
+        "{name} sees {context} tokens at once here. Over a tale that is {n} tokens longer, its window slides. In layer "
+        "1, kept keys differ by {first}% of their length from keys computed afresh from the window; in layer {layers} "
+        "by {last}%, because they come from tokens that still saw what has left the window.",
+        name=slide.name,
+        **about,
     )
     yield message(
         "On average, {moved}% of the next token's probability moves to other tokens; in {same}% of the windows "

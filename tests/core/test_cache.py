@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from strategies import models
 
 from attention_core.cache import SLIDING_POSITIONS, measure_sliding, present, read_newest
-from attention_core.language_model import language_model
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
@@ -56,14 +55,6 @@ def test_the_same_text_with_and_without(positions, array):
         continue_text(model, [3, 1], 29, generator=generator(5), cached=cached) for cached in (True, False)
     )
     assert with_cache.tolist() == without.tolist() and len(set(with_cache.tolist())) > 3
-
-
-def test_the_language_model_writes_the_same_text_with_and_without():
-    reader = language_model()
-    start = list(reader.encode("Once upon a time there was").ids)
-    room = reader.model.config.context - len(start)
-    texts = [continue_text(reader.model, start, room, generator=generator(2), cached=c) for c in (True, False)]
-    assert texts[0].tolist() == texts[1].tolist() and len(texts[0]) == 64
 
 
 def test_runs_side_by_side_keep_keys_of_their_own():

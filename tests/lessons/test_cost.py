@@ -15,7 +15,6 @@ from screens import JUDGE, by_thought, chosen, holds
 
 from attention_core.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
 from attention_core.heads import KeyValues
-from attention_core.language_model import language_model
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.timings import WRITER
@@ -23,7 +22,7 @@ from lessons.cost.counted_view import COST_STEPS, SHORT_NAMES, count_tables
 from lessons.cost.lesson import Choices, screen
 from lessons.cost.measured_view import WAY_NAMES
 from lessons.cost.published_models import PUBLISHED
-from lessons.cost.sliding_window import TALE
+from lessons.cost.sliding_window import SLIDING_MODEL, TALE, notice_sliding, real_slide
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value, render, render_all
 from lessons.screen.screen import Curves, Facts, Parts, Table
@@ -410,11 +409,14 @@ HELD = "{tokens} keys are read in blocks of {block}. How many scores of a query 
 
 
 @cache
-def slid():
-    """The language model on the tale: kept keys stand in lists, and each window is read anew beside them."""
-    reader = language_model()
-    model, context = reader.model, reader.model.config.context
-    ids = torch.tensor([reader.pieces.ids["<start>"], *reader.pieces.encode(TALE)])
+def slid_small():
+    ids = torch.randint(64, (48,), generator=generator(1))
+    return slid(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids, 32)
+
+
+@torch.inference_mode()
+def slid(model, ids, context):
+    """A model on a text: kept keys stand in lists, and each window is read anew beside them."""
     kept = [
         list(zip(*(x.unbind(-2) for x in layer.attention.present), strict=True))
         for layer in model(ids[:context]).layers
@@ -433,17 +435,26 @@ def slid():
         moved.append(float((one - other).clamp(min=0).sum()))
         same.append(int(one.argmax()) == int(other.argmax()))
     n = len(same)
-    return [sum(gap) / n for gap in gaps], sum(moved) / n, sum(same) / n, n, context
+    return [sum(gap) / n for gap in gaps], sum(moved) / n, sum(same) / n, n
 
 
 def slide_said(case, sentence):
-    gaps, *_, n, context = slid()
-    return {"context": context, "n": n, "layers": len(gaps), "first": 100 * gaps[0], "last": 100 * gaps[-1]}
+    gaps, *_, n = slid_small()
+    return {"context": 32, "n": n, "layers": len(gaps), "first": 100 * gaps[0], "last": 100 * gaps[-1]}
 
 
-def slide_moves(case, sentence):
-    _, moved, same, *_ = slid()
-    return {"moved": 100 * moved, "same": 100 * same}
+def test_the_window_of_the_real_model_slides_as_a_plain_loop_finds(smollm2, shapes_taken_for_granted):
+    ids = torch.tensor(smollm2.tokenizer.encode(TALE).ids[:32])
+    gaps, moved, same, n = slid(smollm2.transformer, ids, 24)
+    slide = real_slide(smollm2)
+    assert (slide.context, slide.found.n, len(gaps)) == (24, n, 30)
+    assert slide.found.keys.tolist() == pytest.approx(gaps, abs=1e-4)
+    assert (slide.found.moved, slide.found.same) == (pytest.approx(moved, abs=1e-4), same)
+    said = render_all(tuple(notice_sliding(slide)))
+    assert f"sees 24 tokens at once here. Over a tale that is {n} tokens longer" in said
+    assert f"{100 * moved:.1f}% of the next token's probability moves" in said
+    figure = screen(run_example(Example()), 0, Choices("measured", timings=TIMINGS[1], slide=slide)).figures[-1]
+    assert list(figure.lines[0].y) == pytest.approx(gaps, abs=1e-4) and figure.notice == tuple(notice_sliding(slide))
 
 
 def timed(case, over, way):
@@ -487,12 +498,10 @@ def parting(case, sentence):
 
 
 ORACLE = {
-    "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer, its window "
-    "slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh from the "
-    "window; in layer {layers} by {last}%, because they come from tokens that still saw what has left the "
-    "window.": slide_said,
-    "On average, {moved}% of the next token's probability moves to other tokens; in {same}% of the windows the "
-    "likeliest token is the same.": slide_moves,
+    "A small model with random weights sees {context} tokens at once. Over a text that is {n} tokens longer, "
+    "its window slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh "
+    "from the window; in layer {layers} by {last}%, because they come from tokens that still saw what has left "
+    "the window.": slide_said,
     "Measured on {machine}: the shortest of several calls, since other programs make a call longer.": (
         lambda case, sentence: {"machine": "a machine", "concept": True}
     ),
