@@ -297,7 +297,7 @@ def head_choice(trace: ExampleTrace) -> int:
     n_heads = trace.example.n_heads
     if n_heads == 1:
         return 0
-    asks = message("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
+    asks = message("{n_heads} heads. Look at head", n_heads=n_heads)
     heads = counted(n_heads)
     if trace.trained is not None:
         heads = {n: render(trace.trained.label(n - 1)) for n in heads}
