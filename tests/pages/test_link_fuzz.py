@@ -252,7 +252,7 @@ def test_a_number_is_the_nearest_there_is(name):
         others = (rule.least, rule.most, math.floor(nearest) - 1, math.floor(nearest) + 1)
         assert all(abs(value - nearest) <= abs(value - n) for n in others if rule.least <= n <= rule.most)
         assert (note is None) == (value == nearest)
-        assert note is None or f"this is {repaired}." in note
+        assert note is None or f"{repaired} is used." in note
         assert repaired_number(name, repaired, rule) == (repaired, None)
 
 

@@ -84,7 +84,7 @@ def test_updates_take_the_film_back_to_its_beginning():
     at = first(trained_for=40)
     assert {row["moment"] for row in chart(at)[1]["ribbon_weights"]} == {0, 1, 2}
     at.slider(key="trained_for").set_value(0).run()
-    assert "alike" in asked(at) and "Untrained" in read_plainly(at.markdown[0].value)
+    assert "equally" in asked(at) and "Untrained" in read_plainly(at.markdown[0].value)
 
 
 LINKS = [

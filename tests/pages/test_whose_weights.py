@@ -159,7 +159,7 @@ def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again
 def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
     at = open_page("training/train", example=None, task="characters", steps=5)
     at.button(key="open_heads").click().run()
-    assert any("cannot be shown in the lessons: the task names no job" in text for text in texts(at))
+    assert any("cannot be shown in the lessons: the task gives its heads no job" in text for text in texts(at))
 
 
 @pytest.mark.parametrize(
