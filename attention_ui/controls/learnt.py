@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
 from attention_ui.controls.bound import changing_slider, clamped_control, one_in_list, switch, text_field
+from attention_ui.page.get_model import get_model_panel
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.markdown import plain_label
 from attention_ui.session.real_model import real_model
@@ -57,13 +58,15 @@ def real_text(reader: RealModelSource) -> dict[str, object]:
     """The text that the real model reads, and the model itself, where it is on this machine."""
     label = replace(SENTENCES[reader.key], label=message("Its sentence, in any language"))
     reads = translate("Left empty, it is “{sentence}”.", sentence=reader.sentence)
-    text = text_field(label, placeholder=reader.sentence, help=reads)
+    text, model = text_field(label, placeholder=reader.sentence, help=reads), real_model()
+    if model is None:
+        get_model_panel(message("Other sentences and other layers need the model itself."), place="_beside")
     why = translate(
         "A head has 64 features. Turned, its queries and keys keep their products, so each score and weight stays as "
         "it is, but nearly all of it comes from the first 8 features, which are shown. The values are turned likewise. "
         "The turn is found for this sentence; another sentence has another."
     )
-    return {"text": text, "real_model": real_model(), "turned": switch(TURNED, help=why)}
+    return {"text": text, "real_model": model, "turned": switch(TURNED, help=why)}
 
 
 def model_sizes(learnt: LearntExample) -> dict[str, int]:

@@ -107,7 +107,12 @@ def follow_head(text: str, layer: int, head: int) -> None:
     if st.button(
         translate("Follow this head through the lessons →"), key="follow_head", type="primary", width="stretch"
     ):
-        chosen = {"example": "language", "says_language": text, "layer": layer + 1, "head": head + 1}
-        for name, value in chosen.items():
-            set_state(name, value)
-        open_entry(CONTENTS[1], **{name: str(value) for name, value in chosen.items()})
+        open_head(text, layer, head)
+
+
+def open_head(text: str, layer: int, head: int) -> None:
+    """Make a head of the real model, as it reads a text, the running example, and open the first of the lessons."""
+    chosen = {"example": "language", "says_language": text, "layer": layer + 1, "head": head + 1}
+    for name, value in chosen.items():
+        set_state(name, value)
+    open_entry(CONTENTS[1], **{name: str(value) for name, value in chosen.items()})

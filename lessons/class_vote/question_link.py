@@ -5,7 +5,7 @@ that a class looks at are computed there and then as well.
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 import msgspec
@@ -51,7 +51,8 @@ def written_asked(asked: ScreenLink) -> str:
     """The question as a text. Raises ValueError, with a sentence, for a screen that nobody else can make."""
     if asked.example.given_by.needs_run:
         raise InputError("This screen shows a model of your own, which the students' screens do not have.")
-    return msgspec.json.encode(vars(asked), enc_hook=mask_as_rows).decode()
+    example = replace(asked.example, real_model=None)  # whoever reads it has one of his own
+    return msgspec.json.encode(vars(asked) | {"example": example}, enc_hook=mask_as_rows).decode()
 
 
 def mask_as_rows(value: object) -> object:
@@ -100,6 +101,6 @@ def screen_of_lesson(asked: ScreenLink, model: RealModel | None, encoder: RealMo
         if model is None:
             raise InputError("This question is about a real language model, which is not on this machine.")
         return lesson.read_screen(asked.choices, model, encoder)
-    trace = run_example(asked.example)
+    trace = run_example(asked.example.given_by.with_model(asked.example, model))
     screen = lesson.screen(trace, asked.head, asked.choices)
     return diff(screen, lesson.screen(unedited(trace), asked.head, asked.choices)) if asked.example.edits else screen

@@ -184,6 +184,10 @@ class RealModelSource(Source):
             ),
         )
 
+    def with_model(self, example: Chosen, model: RealModel | None) -> Chosen:
+        """Read by this model."""
+        return replace(example, real_model=model)
+
     def layer_on_text(self, example: Chosen) -> LayerOnText:
         """The layer that was chosen, where the model is at hand; else the one that ships."""
         model, text = example.real_model, clean_text(example.text or self.sentence).text

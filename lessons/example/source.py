@@ -150,6 +150,10 @@ class Source(ABC):
         """The model of an example, as far as it is trained; None where the weights are random."""
         return None
 
+    def with_model(self, example: Chosen, model: RealModel | None) -> Chosen:
+        """The same example in a process that has this real model, or none."""
+        return example
+
     def first_query(self, tokens: Sequence[str]) -> int:
         """The token that asks until another is chosen, counted from 0."""
         return len(tokens) - 1
