@@ -10,7 +10,8 @@ import streamlit as st
 from attention_core.tokens import clean_text
 from attention_ui.controls.bound import label_of, one_in_changing_list, one_in_list, switch, text_field
 from attention_ui.page.contents import CONTENTS, open_entry
-from attention_ui.session.links import forget_in_link
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import forget_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, head_name
 from lessons.kit.head_jobs import MIXTURE, HeadJobs
@@ -85,7 +86,16 @@ def head_looked_at(jobs: HeadJobs | None, *, here: bool) -> tuple[int, int]:
     """
     offered = [name for name, (layer, _) in ALL_HEADS.items() if here or layer == DEFAULT_LAYER]
     called = {name: called_head(name, jobs) for name in offered}
+    asked = text_in_link(LOOK_HEAD.name)
     chosen = one_in_list(replace(LOOK_HEAD, options=called), label_visibility="collapsed")
+    if asked in ALL_HEADS and asked not in called:
+        note = message(
+            "The link says {name} = {asked}, which needs the model; this is {head}.",
+            name=LOOK_HEAD.name,
+            asked=asked,
+            head=chosen,
+        )
+        show_notes(note)
     return ALL_HEADS[chosen]
 
 

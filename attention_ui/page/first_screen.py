@@ -49,7 +49,7 @@ STANDS_HERE = message(
 
 def show_first_screen() -> None:
     """The whole page."""
-    model, jobs, top = real_model(), head_jobs(), st.container(key="model_headline", gap=None)
+    model, jobs, top = real_model(), head_jobs(), st.container(key="model_headline")
     show_notes(*link_notes())
     with st.container(key="model_look", gap=None):
         places = {name: st.container(key=f"model_{name}") for name in PLACES}

@@ -1,5 +1,6 @@
 """A real server and a real browser. Without a browser these tests are skipped, and say so."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -22,15 +23,19 @@ def free_port():
 
 @pytest.fixture(scope="session")
 def start_server():
-    """Starts the app as a user does; every started server ends with the session."""
+    """Starts the app as a user does, with settings of its environment; every started server ends with the session."""
     servers = []
 
-    def start():
+    def start(**settings):
         port = free_port()
         log = open(ROOT / ".pytest_cache" / f"server-{port}.log", "w+")  # noqa: SIM115
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
         server = subprocess.Popen(
-            [*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
+            [*command, "--server.address", "127.0.0.1"],
+            cwd=ROOT,
+            env=os.environ | settings,
+            stdout=log,
+            stderr=subprocess.STDOUT,
         )
         servers.append((server, log))
         url = f"http://127.0.0.1:{port}"

@@ -2,7 +2,7 @@
 
 BUTTONS = ".stMain :is(button, .vega-bind label):not(.stElementToolbar *)"
 SAYS = "() => document.body.textContent + location.href"
-PICTURES, FOOT = ("Open it up", "All steps", "One sentence"), ".st-key-lesson_after button"
+PICTURES, FOOT = ("Open it up", "All steps", "A real model", "One sentence"), ".st-key-lesson_after button"
 
 
 def press(tab, button):

@@ -24,6 +24,7 @@ OPENINGS, ALL_OPENINGS = 5, 10  # of each page, at every change and with --all; 
 FOLDS = ("editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open", "keep_open")
 # What brings controls onto a page that are not always there.
 WAYS = {
+    "start/overview": [{"picture": picture} for picture in ("steps", "model", "row")],
     "one_head/dot_product": [{"view": "one"}],
     "one_head/mask": [{"mask": kind} for kind in ("window", "padding", "hand")],
     "one_head/output": [{"of": "one"}],
@@ -93,6 +94,7 @@ def bound_widgets(at):
     linked = (
         "sentence_of_batch",
         "asks",
+        "look_asks",
         "width",
         "real",
         "task",

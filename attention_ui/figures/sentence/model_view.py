@@ -9,7 +9,7 @@ from lessons.screen.model_view import ModelView
 from lessons.screen.text_width import wrapped
 
 WORDS_APART, GLUED = 0.33, 0.06  # ems between words, and between the parts of one
-LETTERS_SAID, FEWER_LETTERS, MOST_LINES = 46, 34, 9  # of a line of the card, and of a narrow one
+LETTERS_SAID, FEWER_LETTERS, MOST_LINES = 46, 32, 9  # of a line of the card, and of a narrow one
 LARGEST_BAR = 0.12  # a share from which on bars are drawn smaller
 PLACE = {"head": "{head}", "job": "{job}"}  # where the browser writes which head it is, and what it does
 
@@ -135,6 +135,7 @@ def chosen_in_view(figure: ModelView) -> pa.Table:
         if figure.guesses
         else translate("Its guesses for what comes next\nneed the model.")
     )
+    card = render(message("Head {head}: {job}", **PLACE))
     without = translate("with head {head} switched off", head=head) if figure.off else ""
     return pa.table(
         {
@@ -147,7 +148,8 @@ def chosen_in_view(figure: ModelView) -> pa.Table:
             "legend": [translate("What each does")],
             "first_head": [translate("head {head}", head=0)],
             "first_layer": [translate("layer {layer}", layer=0)],
-            "card": [render(message("Head {head}: {job}", **PLACE))],
+            "card": [card],
+            "card_small": [card.replace(f" {PLACE['job']}", f"\n{PLACE['job']}")],
             "next_title": [f"{title}\n{without}".strip()],
             "next_title_small": [without or (translate("its guesses") if figure.guesses else "")],
             "about": [on_card(about)],

@@ -13,7 +13,7 @@ NARROW = 860  # pixels of the picture: below it the sentence runs down
 KINDS = ("it_to_noun", "induction", "previous", "first", "mixture")
 ROLES = {"it_to_noun": "weight", "previous": "muted", "first": "hatch", "unmeasured": "hatch"}
 HEIGHT, BAND, MAP = 690, 58, 252  # pixels: all of a wide picture, its free band, what stands below that
-LARGE_HEIGHT, LARGE_MAP = 570, 232  # on a projector
+LARGE_HEIGHT, LARGE_MAP = 536, 226  # on a projector
 DOWN = {"row": 30, "words": 312, "band": 470, "card": 642, "map": 866, "legend": 1084, "height": 1258}
 PERCENT = (
     "(datum.w > 0 && datum.w <= 0.005 ? '< ' + format(0.01, '.0%') : datum.w >= 0.995 && datum.w < 0.999999"
@@ -44,20 +44,21 @@ def signals(n_heads: int, most: int, large: bool) -> dict[str, str | float | boo
         "asks_at": "narrow || !length(data('words')) ? 0 : data('words')[ask].at * f",
         "rise": "clamp((base - 8 - full - 12 * ask) / max(asks_at, 1), 0.02, 0.26)",
         "top": f"narrow ? {DOWN['map']} : s + {BAND} + 22",
-        "cell": f"narrow ? min(width / {most}, 20) : min((width * 0.5 - 56) / {most}, {18 if large else 20})",
+        "cell": f"narrow ? min(width / {most}, 20) : min((width * 0.5 - 56) / {most}, {15 if large else 20})",
         "x0": "narrow ? 0 : 52",
         "y0": "narrow ? top + 66 : top + 26",
-        "lx": "narrow ? 0 : width * 0.5 + 24",
+        "lx": "narrow ? 0 : width * 0.5 + clamp(width / 56, 10, 24)",
         "ly": f"narrow ? {DOWN['legend'] + 14} : top + 16",
         "lr": f"narrow ? 30 : {(below - 62) / 5}",
         "cx": "narrow ? 0 : width * 0.75 + 8",
         "cy": f"narrow ? {DOWN['card']} : top",
+        "small": "true" if large else "!narrow && width - cx < 310",
         "letters": "narrow ? 16 : " + ("19" if large else "clamp((width - cx) / 22, 13, 15)"),
         "gx": "narrow ? 196 : width - side",
         "gr": "narrow ? 26 : clamp((base - 60) / 6, 24, 32)",
         "gy": f"narrow ? min(n, {DOWN['words']} / row) * row + 52 : base + f * 0.68 - 3 * gr",
-        "bar": "narrow ? 0 : gr * 3.2",
-        "bars": "narrow ? 96 : side - bar - 100",
+        "bar": "narrow ? 0 : gr * 2.9",
+        "bars": "narrow ? 96 : max(side - bar - 100, 40)",
         "n_heads": n_heads,
         "large": large,
     }
@@ -214,7 +215,7 @@ def guess_layers() -> list[dict]:
             "narrow ? 19 : gr * 0.74",
             font=SERIF,
             align="narrow ? 'right' : 'left'",
-            look={"limit": {"expr": "narrow ? 122 : gr * 3.1"}},
+            look={"limit": {"expr": "narrow ? 122 : gr * 2.8"}},
             **hidden,
         ),
         rect(
@@ -291,7 +292,6 @@ def map_layers(most: int) -> list[dict]:
         ]
 
     small = "max(13, fl * 0.85)"
-    edge = "narrow ? 'left' : 'right'"
     return [
         text("heading", "now", "datum.heading", "0", "top", "fl", weight="600", where="datum.mapped"),
         *marks("heads", "heads", "datum.x", "datum.y", size, dim, place),
@@ -365,38 +365,29 @@ def map_layers(most: int) -> list[dict]:
             "job_counts",
             "jobs",
             "'' + datum.count",
-            "narrow ? min(width, 420) : cx - 34",
+            "narrow ? min(width, 420) : cx - clamp(width / 40, 20, 34)",
             "ly + (datum.i + 0.5) * lr",
             "max(13, fl * 0.94)",
             role="'muted'",
             align="right",
         ),
-        *card_layers(edge),
+        *card_layers(),
     ]
 
 
-def card_layers(edge: str) -> list[dict]:
-    """What is said of the head that is shown: of the one that is chosen, all that was measured."""
+def card_layers() -> list[dict]:
+    """What is said of the head that is shown: of the one that is chosen, where there is room, all that was measured."""
     job = {"lookup": "job", "from": {"data": {"name": "jobs"}, "key": "i", "fields": ["title", "says", "says_small"]}}
-    small = "!narrow && width - cx < 300"
-    said = f"shown === kept && data('now')[0].about ? ({small} ? data('now')[0].about_small : data('now')[0].about)"
-    said += f" : replace({small} ? datum.says_small : datum.says, '{{share}}', format(datum.share, '.0%'))"
-    name = "floor(datum.i / n_heads) + '.' + datum.i % n_heads"
-    title = f"replace(replace(data('now')[0].card, '{{head}}', {name}), '{{job}}', datum.title)"
-    look = {"baseline": "top", "lineHeight": {"expr": "letters * 1.3"}}
+    now, name = "data('now')[0]", "floor(datum.i / n_heads) + '.' + datum.i % n_heads"
+    title = f"replace(replace(small ? {now}.card_small : {now}.card, '{{head}}', {name}), '{{job}}', datum.title)"
+    said = f"shown === kept && !large && {now}.about ? (small ? {now}.about_small : {now}.about)"
+    said += " : replace(small ? datum.says_small : datum.says, '{share}', format(datum.share, '.0%'))"
+    line = {"baseline": "top", "lineHeight": {"expr": "letters * 1.3"}}
+    head = {"lineHeight": {"expr": "letters * 1.6"}}
     more = {"where": "datum.i === shown && isValid(datum.title)", "steps": [job]}
     return [
-        text(
-            "card",
-            "heads",
-            title,
-            "cx",
-            "cy",
-            "narrow ? 20 : max(15, min(letters * 1.4, (width - cx) / 17))",
-            font=SERIF,
-            **more,
-        ),
-        text("tells", "heads", said, "cx", "cy + letters * 1.3", "letters", look=look, **more),
+        text("card", "heads", title, "cx", "cy", "narrow ? 20 : letters * 1.3", font=SERIF, look=head, **more),
+        text("tells", "heads", said, "cx", "cy + letters * (small ? 2.9 : 1.3)", "letters", look=line, **more),
     ]
 
 
