@@ -11,7 +11,7 @@ from attention_core.transformer import Transformer
 from lessons.example.real_model import RealModel
 from lessons.read.compute import stop_early
 from lessons.read.reading import Reading
-from lessons.screen.format import argmax_ties
+from lessons.screen.format import argmax_ties, percent
 from lessons.screen.message import Fixed, Integer, Magnitude, Message, Percent, message
 from lessons.screen.screen import Code, Curves, Line, Table
 
@@ -52,7 +52,7 @@ def computed_guesses(model: RealModel, ids: tuple[int, ...], query: int) -> Earl
 
 
 def early_guesses_screen(reading: Reading) -> dict[str, object]:
-    """Curves over the layers, and all steps in a table."""
+    """A curve over the layers, and all steps in a table."""
     found = early_guesses(reading)
     return {
         "figures": (curves(reading, found), steps_table(reading, found)),
@@ -61,25 +61,25 @@ def early_guesses_screen(reading: Reading) -> dict[str, object]:
 
 
 def curves(reading: Reading, found: EarlyGuesses) -> Curves:
-    """The probability of the guess in the end, and of whatever comes first at each step: they meet where it leads."""
-    steps = [step / 2 for step in range(len(found.first))]
-    named = {
-        "first": (message("the first guess there"), found.chance, "muted"),
-        "final": (message("{token}", token=reading.in_vocabulary(found.final)), found.of_final, "ink"),
-    }
-    lines = tuple(
-        Line(key=f"guess_{key}", name=name, x=steps, y=chances.clamp(min=LEAST_DRAWN).tolist(), colour=colour)
-        for key, (name, chances, colour) in named.items()
+    """The probability of the guess in the end at every step, and from where on it comes first."""
+    final = reading.in_vocabulary(found.final)
+    line = Line(
+        key="guess_final",
+        name=message("{token}", token=final),
+        x=[step / 2 for step in range(len(found.first))],
+        y=found.of_final.clamp(min=LEAST_DRAWN).tolist(),
+        points=True,
     )
     return Curves(
         key="read_guesses",
         name=message("The guess for the next token, layer by layer"),
         notice=(when_it_leads(reading, found), *largest_rise(found)),
-        lines=lines,
+        lines=(line,),
         x=message("layers read; at a half the attention of the next, not yet its MLP"),
-        y=message("probability"),
+        y=message("probability of {token}", token=final),
         logarithmic_y=True,
         y_domain=(LEAST_DRAWN, 1),
+        marks=((message("first from here on"), found.first_for_good / 2),),
         width=900,
         height=300,
     )
@@ -111,11 +111,11 @@ def when_it_leads(reading: Reading, found: EarlyGuesses) -> Message:
 def largest_rise(found: EarlyGuesses) -> tuple[Message, ...]:
     """Which half of a layer raises it most; nothing where several tie."""
     rises = found.of_final.diff()
-    most = argmax_ties(rises)
+    most = argmax_ties(rises, percent)
     if len(most) > 1:
         return ()
     step = most[0][0] + 1
-    before, after = (Fixed(float(found.of_final[which])) for which in (step - 1, step))
+    before, after = (Percent(float(found.of_final[which])) for which in (step - 1, step))
     return (
         message(
             "Its probability rises most in {step}: from {before} to {after}.",
@@ -127,7 +127,7 @@ def largest_rise(found: EarlyGuesses) -> tuple[Message, ...]:
 
 
 def steps_table(reading: Reading, found: EarlyGuesses) -> Table:
-    """Every step."""
+    """Every step, the last first."""
     final = reading.in_vocabulary(found.final)
     return Table(
         key="read_steps",
@@ -154,6 +154,6 @@ def steps_table(reading: Reading, found: EarlyGuesses) -> Table:
                 Integer(int(found.place[step])),
                 Magnitude(float(found.of_final[step])),
             )
-            for step in range(len(found.first))
+            for step in reversed(range(len(found.first)))
         ),
     )

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from attention_core.heads import Heads
 from lessons.example.real_model import head_name
+from lessons.read.choices import N_HEADS
 from lessons.read.reading import Reading
 from lessons.screen.format import argmax_ties, percent
 from lessons.screen.message import Fixed, ListOf, Message, Percent, message
@@ -13,6 +14,7 @@ from lessons.screen.screen import Code, HeadMap, HeadMaps
 LEAST_CELL = 0.02  # smaller weights are not drawn
 MOST_CELLS = 4000  # in one figure: a browser takes long to draw more
 IN_A_ROW = {"layer": 5, "all": 18}
+MOST_IN_SMALL_MAPS = 20  # tokens; maps of more are twice as large
 
 
 def many_heads_screen(reading: Reading) -> dict[str, object]:
@@ -46,7 +48,7 @@ def maps(reading: Reading) -> HeadMaps:
         tokens=reading.names,
         least=least,
         hint=limit,
-        in_a_row=IN_A_ROW[which],
+        in_a_row=IN_A_ROW[which] if which == "layer" or len(reading.names) <= MOST_IN_SMALL_MAPS else N_HEADS,
         maps=tuple(one(layer, head) for layer in layers for head in range(weights.shape[1])),
     )
 

@@ -83,8 +83,9 @@ class Reading:
 
     def guesses(self, *ablated: Place) -> Float[Tensor, " vocabulary"]:
         """The probability of each token to come after the one that asks, with all heads or without some."""
-        logits = scores_without(self.model, self.text.ids, ablated) if ablated else self.trace.logits
-        return logits[self.query].softmax(dim=-1)
+        if not ablated:
+            return self.trace.logits[self.query].softmax(dim=-1)
+        return scores_without(self.model, self.text.ids, ablated, self.query).softmax(dim=-1)
 
     def in_vocabulary(self, token: int) -> Token:
         """A token of the vocabulary as sentences name it."""
@@ -100,13 +101,13 @@ class Reading:
         return [place for place in places if place != self.place][:n]
 
 
-@functools.lru_cache(maxsize=16)  # each has up to 10 MB
+@functools.lru_cache(maxsize=64)
 def scores_without(
-    model: RealModel, ids: tuple[int, ...], ablated: tuple[Place, ...]
-) -> Float[Tensor, "tokens vocabulary"]:
-    """The scores for the next tokens without some heads. Of such a pass nothing else is kept."""
+    model: RealModel, ids: tuple[int, ...], ablated: tuple[Place, ...], query: int
+) -> Float[Tensor, " vocabulary"]:
+    """The scores for the token after a query without some heads. Of such a pass nothing else is kept."""
     with torch.inference_mode():
-        return model.transformer(torch.tensor(ids), ablated).logits
+        return model.transformer(torch.tensor(ids), ablated).logits[query].clone()
 
 
 def names_of(text: CutText) -> tuple[Token, ...]:
@@ -121,7 +122,7 @@ def shown(token: str, *, begins: bool = False) -> str:
     if not token:
         return "·"  # goes on with the character before it
     if not word.strip():
-        return token.replace(" ", "␣").replace("\n", "⏎")
+        return "".join("⏎" if sign == "\n" else "␣" for sign in token)
     goes_on = word == token and token[0].isalnum() and not begins
     return f"·{token}" if goes_on else word
 
