@@ -11,7 +11,8 @@ from attention_ui.controls.learnt import MODEL_SIZES
 from attention_ui.page.contents import CONTENTS
 from attention_ui.session.link_rules import LINK_RULES
 from attention_ui.session.links import repaired_number, repaired_option, repaired_text, repaired_value
-from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, Text
+from lessons.read import choices as read
+from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, Text, declared_in
 from lessons.screen.format import format_value
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
@@ -189,7 +190,8 @@ def test_every_parameter_was_on_some_page(openings):
     drawn = {name for page in PAGES for _, at in openings(page) for name in bound_widgets(at)}
     assert drawn - {*RULES, *FREE, *OTHERS} == set(), "a control that the address fills has no rule"
     fields = {"own", "class", "teacher"}  # which no control shows
-    assert {*RULES, *FREE} - fields - drawn == set(), (
+    of_model = {choice.name for choice in declared_in(read)}  # which stand on the page where the model is: see there
+    assert {*RULES, *FREE} - fields - of_model - drawn == set(), (
         "a rule whose control is nowhere, or garbage that did not reach it"
     )
 

@@ -1,7 +1,8 @@
 """The lesson on the real model as a visitor uses it, with the model and without."""
 
 import pytest
-from visiting import chart, open_page, source_shown, texts
+from test_link_fuzz import agrees, bound_widgets, in_range, packed, shown_text, told
+from visiting import chart, open_page, source_shown, texts, visitor
 
 from lessons.example.real_model import DEFAULT_TEXT
 from lessons.read.choices import BEGINS, TEXTS, VIEW, ReadChoices
@@ -72,6 +73,16 @@ def test_weights_of_chosen_words_are_summed_and_the_link_says_which(smollm2):
     at.multiselect(key="together").set_value([2]).run()
     assert "From “it” it gives “cat” 0.80 together." in " ".join(texts(at))
     assert at.query_params["together"] in ("2", ["2"])
+
+
+@pytest.mark.parametrize("view", VIEW.options)
+def test_garbage_in_a_link_is_told_and_every_control_shows_something_that_it_offers(view, smollm2):
+    asked = packed("real_model/read", list(VIEW.options).index(view)) | {"read_view": view}
+    at = visitor("real_model/read", **asked).run()
+    assert not at.exception and not any("Traceback" in line for line in texts(at))
+    for name, widget in bound_widgets(at).items():
+        assert in_range(widget), name
+        assert name not in asked or agrees(name, widget, shown_text(asked[name])) or told(name, at), name
 
 
 def test_the_word_stands_in_the_link_and_gives_way_to_the_nearest(smollm2):
