@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -37,18 +37,21 @@ WRITER = OneOf(
     },
 )
 
+REAL = message("Here a real language model goes on with your own text, in any language: SmolLM2, 135 million weights.")
+
 
 @dataclass(frozen=True, eq=False)
 class Writer:
     """A model that writes, the history of its training where it is known, and what has to be said about it.
 
-    A real `model` has no checkpoint.
+    A real `model` has no checkpoint. `waits_for` says what will stand on the page once the real model is here.
     """
 
     checkpoint: Checkpoint | None
     history: Callable[[], str] | None
     notes: tuple[Message, ...] = ()
     model: WritingModel | None = None
+    waits_for: Message | None = None
 
     @property
     def task(self) -> CharacterTask | None:
@@ -99,16 +102,11 @@ def chosen_writer() -> Writer:
 
 
 def real_writer() -> Writer:
-    """The real model; where it is not on this machine, a panel that gets it, and the notebook's until then."""
+    """The real model; where it is not on this machine, the notebook's until somebody gets it."""
     model = real_model()
     if model is not None:
         return Writer(None, None, model=model)
-    get_model_panel(
-        message(
-            "Here a real language model goes on with your own text, in any language: SmolLM2, with 135 million weights."
-        )
-    )
-    return instead()
+    return replace(instead(message("The real model is not on this machine; below you can get it.")), waits_for=REAL)
 
 
 def own_writer() -> Writer:
@@ -146,7 +144,9 @@ def instead(*why: Message) -> Writer:
 
 
 def keep_panel(writer: Writer) -> None:
-    """A fold with the downloads of this model and its history, and a place for a file."""
+    """What gets the real model where it is wanted; a fold with downloads of this one, and a place for a file."""
+    if writer.waits_for is not None:
+        get_model_panel(writer.waits_for)
     fold("keep", translate("Keep this model, or bring one"), "keep_open", functools.partial(draw_keeping, writer))
 
 
