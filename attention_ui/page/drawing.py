@@ -227,19 +227,20 @@ def let_it_ask(chart: str) -> None:
 def draw_model_view(lesson: str | None, figure: ModelView) -> None:
     """A sentence as a real model reads it, and all its heads. A head or a word that is clicked is chosen."""
     spec = model_view_template(figure.n_layers, figure.n_heads, figure.most_tokens, is_projected())
-    on_pick = partial(choose_in_view, f"{figure.key}_chart", figure)
+    sizes = figure.n_layers, figure.n_heads, len(figure.tokens)
+    on_pick = partial(choose_in_view, f"{figure.key}_chart", *sizes)
     show_chart(figure, spec, tables_of_view(figure), lesson, on_pick=on_pick, width="stretch")
 
 
-def choose_in_view(chart: str, figure: ModelView) -> None:
+def choose_in_view(chart: str, n_layers: int, n_heads: int, n_tokens: int) -> None:
     """What was clicked, if the browser says so in the way the figure does."""
     picked = first_pick(get_state(chart))
     place = picked.get("i")
     if not isinstance(place, int | float) or place != int(place):
         return
-    if picked.get("what") == "head" and 0 <= place < figure.n_layers * figure.n_heads:
-        set_state("look_head", head_name(*divmod(int(place), figure.n_heads)))
-    if picked.get("what") == "word" and 0 <= place < len(figure.tokens):
+    if picked.get("what") == "head" and 0 <= place < n_layers * n_heads:
+        set_state("look_head", head_name(*divmod(int(place), n_heads)))
+    if picked.get("what") == "word" and 0 <= place < n_tokens:
         set_state("look_asks", int(place) + 1)
 
 

@@ -41,7 +41,11 @@ WAYS = {
         {"variant": "cross", "example": "sentence"},
     ],
     "training/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
-    "todays_attention/cost": [{"cost_of": "gpt2"}, {"cost_view": "blocks"}, {"cost_view": "measured"}],
+    "todays_attention/cost": [
+        {"cost_of": "gpt2", "cost_view": "counted"},
+        {"cost_view": "blocks"},
+        {"cost_view": "measured"},
+    ],
     "practice/take_home": [{"paper": "sheet"}, {"paper": "key"}],
     "training/generate": [{"writer": "language"}, {}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],

@@ -32,9 +32,12 @@ def held(thing):
     return list(found.values())
 
 
-@pytest.mark.parametrize("page", [entry.file.removesuffix(".py") for entry in CONTENTS])
-def test_no_button_holds_a_tensor(page):
-    controls = described(open_page(page)).values()
+PAGES = [(entry.file.removesuffix(".py"), {}) for entry in CONTENTS]
+
+
+@pytest.mark.parametrize(("page", "link"), [*PAGES, ("start/overview", {"picture": "model", "example": None})])
+def test_no_button_holds_a_tensor(page, link):
+    controls = described(open_page(page, **link)).values()
     assert any(control.callback_args for control in controls)
     for control in controls:
         holds = held([control.callback, control.callback_args, control.callback_kwargs])
