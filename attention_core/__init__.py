@@ -7,7 +7,6 @@ in a notebook.
 Order of reading
     arrays          NumPy arrays and torch tensors: one source for both
     tokens          text → tokens → ids
-    pieces          text → pieces of words → ids, as a language model reads it
     byte_pairs      text → bytes → pieces → ids, as most models read it today
     embeddings      ids → vectors; vectors for positions
     inputs          what may be given to attention, and what is said of anything else
@@ -35,8 +34,7 @@ Order of reading
     training        `train`: an iterator of steps; several runs side by side
     finite_differences  the loss near some weights, measured: gradients without a chain rule
     observe         what can be seen of a trained model: attention, ablation
-    language_model  a model of words that ships with the app: weights, pieces, what enters each head
-    head_patterns   what a head looks at, as a number, and the name that this earns
+    head_patterns   which keys a head might look at, by what they are to the query
     cache           keys and values kept from token to token
     timings         what attention takes on the machine at hand: seconds, bytes
     sampling        logits → the next token: temperature, top-k, top-p, one draw

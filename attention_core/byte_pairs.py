@@ -1,19 +1,19 @@
 """Text → bytes → pieces → ids: byte-level byte-pair encoding, with which GPT-2 began and most models read today.
 
 A text is cut into words, each word into its bytes, of which there are 256: so nothing is unknown in any script. Then
-pairs of neighbours are merged as in `pieces`. Each byte is written as a character that can be seen, the space as Ġ.
-Radford et al. 2019, section 2.2, https://openai.com/research/better-language-models.
+A text is cut into words, each word into its bytes, of which there are 256: so nothing is unknown in any script. Then
+pairs of neighbours are merged, those that were learned first in front, and frequent words end as one piece. Each byte
+is written as a character that can be seen, the space as Ġ. Radford et al. 2019, section 2.2,
 
 It is what the package `tokenizers` does, which is faster and knows special tokens as well: see `stored`.
 """
 
 import functools
+import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-
-from attention_core.pieces import merge_pairs
 
 SEEN = (*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1))
 UNSEEN = tuple(byte for byte in range(256) if byte not in SEEN)
@@ -57,6 +57,24 @@ class BytePairs:
     def decode(self, ids: Iterable[int]) -> str:
         """The text of these ids; � stands for bytes that are no whole character."""
         return readable("".join(self.tokens[i] for i in ids))
+
+
+def merge_pairs(word: Iterable[str], rank: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, ...]]:
+    """The pieces of a word, at first as they come, then after each merge, until no pair that was learned is left.
+
+    Of all neighbours the pair that was learned first is merged: Sennrich et al. 2016,
+    https://arxiv.org/abs/1508.07909.
+    """
+    pieces = list(word)
+    yield tuple(pieces)
+    while len(pieces) > 1:
+        pairs = list(itertools.pairwise(pieces))
+        first = min(pairs, key=lambda pair: rank.get(pair, len(rank)))
+        if first not in rank:
+            break
+        at = pairs.index(first)
+        pieces[at : at + 2] = ["".join(first)]
+        yield tuple(pieces)
 
 
 def words_of(text: str, digits_apart: bool = False) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""The language model of the page `read`: where its text comes from, how it is trained, what is measured of it."""
+"""What makes the weights that ship: the small model that lessons begin with, and a layer of the real one."""

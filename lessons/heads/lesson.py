@@ -1,6 +1,5 @@
 """Why several heads?"""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -42,7 +41,7 @@ from lessons.kit.questions import question_picker
 from lessons.screen.choice import Limit, Number, OneOf
 from lessons.screen.message import Integer, message
 from lessons.screen.screen import Code, Figure, Screen, Step, Table
-from lessons.trace.computation import Computation
+from lessons.trace.computation import Computation, taken_by
 
 HEADING = message("Why several heads?")
 OPENING = message(
@@ -159,7 +158,7 @@ def code_of_step(trace: SideBySide, computation: Computation, choices: Choices) 
         inputs |= {name: getattr(trace.heads, name) for name in "qkv"}
         if step != "output":
             inputs = {name: value for name, value in inputs.items() if name not in ("W_o", "b_o")}
-    taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
+    taken = taken_by(function, inputs)
     shown, functions = SHOWN[step], OF_THE_CORE[step]
     return Computation(function, taken).code(
         shown, *functions, attention=trace.heads.select(choices.head), scale=trace.scale

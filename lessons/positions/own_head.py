@@ -1,6 +1,5 @@
 """One head whose tokens have positions: what is left of those that its model knows, and how it is computed."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from lessons.example.edits import apply_edits
 from lessons.example.example import ExampleTrace, as_stored, heads_of, run_example, whose_weights
 from lessons.screen.message import Integer, Message, message
 from lessons.screen.screen import Step
-from lessons.trace.computation import Computation
+from lessons.trace.computation import Computation, taken_by
 from lessons.trace.head import head_inputs, head_names
 
 SENTENCES = {
@@ -47,7 +46,7 @@ def compute_with_positions(
         moved = [example.names[old] for old in order]
         there = {f"shuffled.{axis}": moved for axis in ("tokens", "queries", "keys")}
         names = replace(names, things={**names.things, **there})
-    taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
+    taken = taken_by(function, inputs)
     return Computation(function, taken, names)
 
 

@@ -156,6 +156,13 @@ def followed_matrix(followed: Followed, **look: Any) -> Matrix:
     return Matrix(**{"values": followed.values} | told | look)
 
 
+def taken_by(function: Callable[..., Any], inputs: Mapping[str, object]) -> dict[str, object]:
+    """Those inputs that a function has parameters for."""
+    parameters = inspect.signature(function).parameters
+    takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    return {name: value for name, value in inputs.items() if takes_all or name in parameters}
+
+
 def at_path(result: Any, path: str) -> Any:
     """What stands at a path of names in a result, such as "masked.weights"."""
     for name in filter(None, path.split(".")):

@@ -1,6 +1,5 @@
 """One head as it is, and the same head with one thing changed that today's models change: a function for each."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,7 +24,7 @@ from attention_core.heads import mean_of_groups, share_heads, split_heads
 from lessons.example.example import ExampleTrace, as_stored, projection_of, run_example
 from lessons.example.second_sentence import followed_by
 from lessons.screen.message import ListOf, Message, Numeral, message
-from lessons.trace.computation import Computation
+from lessons.trace.computation import Computation, taken_by
 from lessons.trace.head import HEAD_SENTENCES, head_inputs, head_names, one_head, project
 from lessons.trace.lines import digits
 from lessons.trace.story import Names
@@ -158,7 +157,7 @@ class VariedHead:
         """The head as it is and changed; twice as it is where nothing can be changed."""
         function = change_nothing if self.impossible else COMPUTE[self.kind]
         inputs = head_inputs(self.example, self.head, **inputs_of_kind(self))
-        taken = {name: inputs[name] for name in inspect.signature(function).parameters if name in inputs}
+        taken = taken_by(function, inputs)
         return Computation(function, taken, names_of_kind(self))
 
     @cached_property

@@ -5,15 +5,19 @@ from functools import cache
 
 import pytest
 import torch
+from safetensors import safe_open
 from screens import Case, check_case
 from test_every_screen import LESSONS, file_of
 
-from attention_core.language_model import language_model
+from attention_core.embeddings import Rotary
+from attention_core.heads import MultiHeadAttention
+from attention_core.masks import causal_mask
 from attention_core.tasks import TASKS
 from attention_core.training import TrainingSettings, recommended, train
 from attention_core.weights import model_with
 from lessons.example.example import Example, learnt_example, model_settings, run_example
 from lessons.example.presets import PRESETS
+from lessons.example.real_layer import SHIPPED_FILE
 from lessons.example.task_models import TASK_SOURCES
 from lessons.heads.example import heads_example, run_heads
 from lessons.screen.format import visible_text
@@ -32,7 +36,7 @@ EXAMPLES = {
     **{name: Example(source=name) for name in PRESETS},
     **{name: learnt_example(name, updates=60) for name in TASK_SOURCES},
     "induction, layer 2": learnt_example("induction", updates=60, layer=2),
-    "language": Example(source="language", text="a dog said: a dog", layer=4),
+    "language": Example(source="language", text="", layer=14),
     **{
         f"mine, {name}": Example(source="mine", text="", own=own, seed=own.seed, updates=20)
         for name, own in OWN.items()
@@ -56,11 +60,19 @@ def entered(trace):
     """What the model itself hands to the heads of this layer; what those make of it; and its rows of the tokens."""
     example = trace.example
     if example.source == "language":
-        model = language_model().model
-    else:
-        model = model_of(model_settings(example), example.updates)
+        return shipped()
+    model = model_of(model_settings(example), example.updates)
     layer = model(torch.tensor(trace.ids)).layers[example.layer - 1]
     return layer.normed, layer.attention, model.table[list(trace.ids)]
+
+
+def shipped():
+    """The same of the layer that ships, whose heads share keys and values here as they do in the model."""
+    with safe_open(SHIPPED_FILE, "pt") as file:
+        tensors = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
+    x, fetched = tensors.pop("x"), tensors.pop("fetched")
+    _, attention = MultiHeadAttention(**tensors, n_heads=9, rotary=Rotary(100_000.0))(x, causal_mask(len(x)))
+    return x, attention, fetched
 
 
 def shown(screen, key):

@@ -79,13 +79,13 @@ def test_a_feature_of_all_heads_is_told_as_one_of_its_head_before_the_split_and_
 
 
 def test_rotary_positions_turn_queries_and_keys_of_each_head():
-    example = run_example(Example(source="language", text="A dog said: a dog"))
+    example = run_example(Example(source="language", text=""))
     trace = run_heads(heads_example(example, "sentence"))
     assert trace.module.rotary is not None
     steps = follow(trace.computation, "heads.q", (1, 3, 2), trace.heads.q[1, 3, 2])
-    assert steps[-1][0] == "head 2: query of “said”, feature 3: turned by its position"
+    assert steps[-1][0] == "head 2: query of “on”, feature 3: turned by its position"
     assert [says for says, _ in steps[:2]] == [
-        f"query of “said”, feature {f} of head 2: its row of X · its column of W_q" for f in (3, 4)
+        f"query of “on”, feature {f} of head 2: its row of X · its column of W_q" for f in (3, 4)
     ]
 
 
