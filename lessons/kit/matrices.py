@@ -89,7 +89,10 @@ def traced_matrix(
         "colour": ROLES.get(tensor, "ink"),
     }
     look = usual | look
-    shown = features_shown(computation, rows), features_shown(computation, columns)
+    shown = tuple(
+        () if look[axis].named else features_shown(computation, size)
+        for axis, size in (("rows", rows), ("columns", columns))
+    )
     if any(shown):
         followed = replace(followed, only=those_shown(*shown))
         look["remark"] = look.get("remark") or shown_of(shown, (rows, columns))

@@ -156,7 +156,8 @@ class VariedHead:
     def computation(self) -> Computation:
         """The head as it is and changed; twice as it is where nothing can be changed."""
         function = change_nothing if self.impossible else COMPUTE[self.kind]
-        inputs = head_inputs(self.example, self.head, **inputs_of_kind(self))
+        own = {} if self.impossible else inputs_of_kind(self)
+        inputs = head_inputs(self.example, self.head, **own)
         taken = taken_by(function, inputs)
         return Computation(function, taken, names_of_kind(self))
 

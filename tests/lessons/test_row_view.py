@@ -78,8 +78,8 @@ def test_every_cell_of_every_chapter_evaluates_and_names_cells_of_its_figure(cha
     trace = run_example(example)
     figure = screen(trace, 0, Choices(chapter, len(trace.tokens) - 1)).figures[0]
     shapes = {matrix.key: matrix.values.shape for matrix in figure.matrices}
-    for matrix in figure.matrices:
-        check_matrix(matrix)
+    for place, matrix in enumerate(figure.matrices):
+        check_matrix(matrix, place)
         for i, j in np.ndindex(*matrix.values.shape):
             for cells in matrix.sources(i, j):
                 if cells.matrix in shapes:
