@@ -1,6 +1,5 @@
 """What the model would guess if it stopped earlier: after every layer, and between attention and MLP."""
 
-import functools
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +8,7 @@ from torch import Tensor
 
 from attention_core.transformer import Transformer
 from lessons.example.real_model import RealModel
+from lessons.kit.computed_once import computed_once
 from lessons.read.compute import stop_early
 from lessons.read.reading import Reading
 from lessons.screen.format import argmax_ties, percent
@@ -40,7 +40,7 @@ def early_guesses(reading: Reading) -> EarlyGuesses:
     return computed_guesses(reading.model, reading.text.ids, reading.query)
 
 
-@functools.lru_cache(maxsize=16)
+@computed_once(maxsize=16)
 def computed_guesses(model: RealModel, ids: tuple[int, ...], query: int) -> EarlyGuesses:
     """The same of these tokens."""
     with torch.inference_mode():

@@ -3,7 +3,6 @@
 In a causal model they cannot. In an encoder, which looks ahead, they might: measured on many pairs of sentences.
 """
 
-import functools
 from dataclasses import dataclass
 
 import torch
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from attention_core.transformer import Transformer
 from lessons.example.real_model import RealModel, head_name
+from lessons.kit.computed_once import computed_once
 from lessons.read.reading import Reading
 from lessons.screen.format import argmax_ties, percent
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message
@@ -47,7 +47,7 @@ class FlipTest:
         return ((tired >= LEAST_LEAD) & (wide <= -LEAST_LEAD)).float().mean(dim=0)
 
 
-@functools.lru_cache(maxsize=4)
+@computed_once(maxsize=4)
 def flip_test(model: RealModel, animals: tuple[str, ...], things: tuple[str, ...]) -> FlipTest:
     """All pairs of these nouns in one pass. Each must be one token, so that all sentences are equally long."""
     texts = [sentence_of(animal, thing, end) for animal in animals for thing in things for end in ENDINGS]

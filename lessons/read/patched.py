@@ -1,6 +1,5 @@
 """A head patched with what it finds in another text: how far that alone moves the answer."""
 
-import functools
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,6 +10,7 @@ from torch import Tensor
 from attention_core.heads import patch
 from attention_core.transformer import Transformer
 from lessons.example.real_model import RealModel, head_name
+from lessons.kit.computed_once import computed_once
 from lessons.kit.matrices import single_axis, traced_matrix
 from lessons.read.choices import HEADS_DRAWN
 from lessons.read.compute import way_moved
@@ -73,7 +73,7 @@ def two_texts(reading: Reading) -> TwoTexts:
     return TwoTexts(reading, Reading(replace(reading.asked, text=reading.asked.other), reading.model))
 
 
-@functools.lru_cache(maxsize=64)
+@computed_once(maxsize=64)
 def patched_scores(
     model: RealModel, here: tuple[int, ...], there: tuple[int, ...], place: Place
 ) -> Float[Tensor, " vocabulary"]:

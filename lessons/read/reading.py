@@ -1,6 +1,5 @@
 """A text as the real model reads it: what every view of the lesson is made of."""
 
-import functools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +11,7 @@ from attention_core.attention import AttentionTrace
 from attention_core.model import ModelTrace
 from attention_core.randomness import generator
 from lessons.example.real_model import DEFAULT_TEXT, CutText, RealModel, cut_text, head_name
+from lessons.kit.computed_once import computed_once
 from lessons.kit.head_jobs import HeadJobs
 from lessons.read.choices import MOST_TOKENS, ReadChoices
 from lessons.screen.message import Message, Token, message, plural
@@ -101,7 +101,7 @@ class Reading:
         return [place for place in places if place != self.place][:n]
 
 
-@functools.lru_cache(maxsize=64)
+@computed_once(maxsize=64)
 def scores_without(
     model: RealModel, ids: tuple[int, ...], ablated: tuple[Place, ...], query: int
 ) -> Float[Tensor, " vocabulary"]:
