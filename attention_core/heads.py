@@ -325,6 +325,17 @@ def share_heads(
     return namespace(x).broadcast_to(x[..., :, None, :, :], shape).reshape(*batch, n_heads, n_tokens, d_head)
 
 
+def sets_of_keys(W_k: Float[Array, "d_model all_d_k"], W_v: Float[Array, "d_model all_d_v"], n_heads: int) -> int:
+    """How many of the heads have keys and values of their own: neighbouring heads whose maps are equal share them."""
+
+    def shared(W: Array, kv_heads: int) -> bool:
+        maps = W.reshape(len(W), kv_heads, n_heads // kv_heads, -1)
+        return bool((maps == maps[:, :, :1]).all())
+
+    divisors = (n for n in range(1, n_heads + 1) if n_heads % n == 0)
+    return next(n for n in divisors if shared(W_k, n) and shared(W_v, n))
+
+
 def mean_of_groups(x: Float[Array, "heads tokens d_head"], size: int) -> Float[Array, "kv_heads tokens d_head"]:
     """The means of the keys or values of neighbouring heads, so many at a time: what heads begin to share with.
 

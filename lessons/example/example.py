@@ -16,14 +16,15 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate
-from attention_core.heads import split_heads
+from attention_core.heads import sets_of_keys, split_heads
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED
 from attention_core.training import TrainingSettings
 from attention_core.turning import turn_for_scores, turn_for_values
 from lessons.example.edits import LETTER_OF, Edits, apply_edits, waiting_notes
 from lessons.example.presets import EVERY_PRESET, RandomSource
-from lessons.example.real_layer import RealModelSource
+from lessons.example.real_layer import LayerOfRealModel, RealModelSource
+from lessons.example.real_model import head_name
 from lessons.example.source import MOST_UPDATES, Chosen, Drawn, ExampleInputs, Source
 from lessons.example.task_models import EVERY_TASK, TASK_SOURCES, OwnRun, TaskSource
 from lessons.screen.choice import Limit
@@ -102,6 +103,16 @@ class ExampleTrace(ExampleInputs):
     def names(self) -> tuple[Token, ...]:
         """The tokens as sentences name them."""
         return names(self.tokens)
+
+    @cached_property
+    def kv_heads(self) -> int:
+        """How many heads have keys and values of their own."""
+        return sets_of_keys(self.W_k, self.W_v, self.example.n_heads)
+
+    def called(self, head: int) -> int | str:
+        """What sentences call a head: by layer and head in a real model, both from 0; else by its number, from 1."""
+        real = isinstance(self.trained, LayerOfRealModel)
+        return head_name(self.trained.layer, head) if real else head + 1
 
 
 def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d_model d_head"]:

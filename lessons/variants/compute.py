@@ -11,6 +11,7 @@ from jaxtyping import Float
 from attention_core.arrays import Array, namespace, row_sum
 from attention_core.attention import (
     AttentionTrace,
+    Mask,
     Number,
     attend,
     cap_scores,
@@ -105,6 +106,19 @@ def share_in_group(x, W_q, W_k, W_v, may_attend, scale, n_heads: int, positions=
     return Changed(plain, attend(q, k, v, may_attend, scale=scale))
 
 
+def share_among_more(
+    q: Float[Array, "heads queries d_k"],
+    k: Float[Array, "sets keys d_k"],
+    v: Float[Array, "sets keys d_v"],
+    may_attend: Mask | None,
+    scale: Number,
+) -> Changed:
+    """Heads that share keys and values in several sets as it is; then all of them share the mean of the sets."""
+    together = (mean_of_groups(sets, len(sets)) for sets in (k, v))
+    own, one = ([share_heads(sets, len(q)) for sets in both] for both in ((k, v), together))
+    return Changed(attend(q, *own, may_attend, scale=scale), attend(q, *one, may_attend, scale=scale))
+
+
 def ask_another(x, W_q, W_k, W_v, may_attend, scale, cut: int, **others) -> Changed:
     """All tokens as one text; then cross-attention: those from the cut on ask, and look only at those before it."""
     q, k, v = project(x, W_q, W_k, W_v, **others)
@@ -156,6 +170,8 @@ class VariedHead:
     def computation(self) -> Computation:
         """The head as it is and changed; twice as it is where nothing can be changed."""
         function = change_nothing if self.impossible else COMPUTE[self.kind]
+        if function is share_in_group and self.shared_before:
+            function = share_among_more
         own = {} if self.impossible else inputs_of_kind(self)
         inputs = head_inputs(self.example, self.head, **own)
         taken = taken_by(function, inputs)
@@ -184,16 +200,28 @@ class VariedHead:
 
     @property
     def group(self) -> tuple[int, ...]:
-        """The heads that share keys and values with this one: as few as can share evenly; else itself."""
-        n_heads = self.example.example.n_heads
+        """The heads that share keys and values with this one: as few more as can share evenly; else itself."""
+        n_heads, before = self.example.example.n_heads, len(self.set_before)
         if self.kind != "grouped":
             return (self.head,)
-        size = next((size for size in range(2, n_heads + 1) if n_heads % size == 0), 1)
-        return tuple(range(self.head // size * size, (self.head // size + 1) * size))
+        sizes = (size for size in range(2 * before, n_heads + 1, before) if n_heads % size == 0)
+        return neighbours(self.head, next(sizes, 1))
+
+    @property
+    def set_before(self) -> tuple[int, ...]:
+        """The heads that share keys and values with this one in the example as it is."""
+        return neighbours(self.head, self.example.example.n_heads // self.example.kv_heads)
+
+    @property
+    def shared_before(self) -> bool:
+        """True where heads share keys and values in the example as it is."""
+        return len(self.set_before) > 1
 
     @property
     def kv_heads(self) -> int:
-        """How many heads have keys and values of their own."""
+        """How many heads have keys and values of their own once the change is made."""
+        if self.kind != "grouped" or self.impossible:
+            return self.example.kv_heads
         return self.example.example.n_heads // len(self.group)
 
     @property
@@ -211,6 +239,8 @@ class VariedHead:
                 "in the sidebar.",
                 d_k=d_k,
             )
+        if self.kind == "grouped" and len(self.group) == 1 and self.shared_before:
+            return message("All heads of this layer share one set of keys and values already.")
         if self.kind == "grouped" and len(self.group) == 1:
             return message(
                 "One head has nobody to share with, and this notebook has no other: choose other weights in the "
@@ -238,6 +268,11 @@ def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second:
     return VariedHead(kind, amount, example, head, asked_heads, cut)
 
 
+def neighbours(head: int, size: int) -> tuple[int, ...]:
+    """The heads beside a head, itself among them, where so many stand together."""
+    return tuple(range(head // size * size, (head // size + 1) * size))
+
+
 def inputs_of_kind(varied: VariedHead) -> dict[str, object]:
     """What a variant takes besides one head of the example, or in the place of some of that."""
     match varied.kind:
@@ -249,6 +284,10 @@ def inputs_of_kind(varied: VariedHead) -> dict[str, object]:
             return {"slope": varied.slope}
         case "cross":
             return {"cut": varied.cut}
+        case "grouped" if varied.shared_before:
+            heads, sharing = varied.example.heads, list(varied.group)
+            one_each = sharing[:: len(varied.set_before)]
+            return {"q": heads.q[sharing], "k": heads.k[one_each], "v": heads.v[one_each]}
         case "grouped":
             maps = {role: [projection_of(varied.example, role, head) for head in varied.group] for role in "qkv"}
             return {f"W_{role}": torch.cat(W, dim=-1) for role, W in maps.items()} | {"n_heads": len(varied.group)}
@@ -276,7 +315,7 @@ SENTENCES: dict[str, dict[str, Message]] = {
 
 def names_of_kind(varied: VariedHead) -> Names:
     """What a reader calls the numbers of a variant."""
-    tokens, cut, numbers = varied.example.names, varied.cut, ListOf(tuple(head + 1 for head in varied.group))
+    tokens, cut, numbers = varied.example.names, varied.cut, ListOf(tuple(map(varied.example.called, varied.group)))
     if varied.kind == "grouped":
         each = {
             name: message("head {head}: {says}", says=HEAD_SENTENCES[name])

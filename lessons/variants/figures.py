@@ -1,6 +1,7 @@
 """What a variant leads to, as curves: measured on this head, on untrained layers, or on models trained here."""
 
 import math
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
@@ -9,10 +10,13 @@ from attention_core.arrays import Array, namespace
 from attention_core.distances import alibi_slopes
 from attention_core.head_measures import tokens_that_reach
 from attention_core.measures import mean_entropy
+from lessons.example.example import ExampleTrace, projection_of, whose_weights
+from lessons.kit.matrices import weight_matrix
 from lessons.screen.format import render
-from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
-from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Part, Parts
+from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, message
+from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix, Part, Parts
 from lessons.trace.computation import Computation, followed_matrix
+from lessons.trace.head import compute_head, one_head
 from lessons.trace.story import Names
 from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 from lessons.variants.measures import (
@@ -50,7 +54,53 @@ def consequences(varied: VariedHead) -> tuple[Figure, ...]:
         return (cap_figure(varied),)
     if varied.kind == "alibi":
         return slopes_figure(varied), length_figure()
+    if varied.kind == "grouped" and varied.shared_before:
+        return (maps_figure(varied),)
     return (length_figure(),) if varied.kind == "rotary" else ()
+
+
+def maps_figure(varied: VariedHead) -> Matrices:
+    """W_k of the heads that share it as it is, and of a head that does not."""
+    example, own = varied.example, varied.set_before
+    others = [head for head in range(example.example.n_heads) if head not in own][:1]
+    band = tuple(map_of_head(example, head) for head in (*own, *others))
+    return Matrices(
+        key="variant_maps",
+        name=message("W_k of heads that share it, and of one that does not"),
+        bands=(band,),
+        first=band[0].key,
+        weights=whose_weights(example),
+        notice=(notice_maps(example, own), *(notice_other(example, own, other) for other in others)),
+    )
+
+
+def map_of_head(example: ExampleTrace, head: int) -> Matrix:
+    """W_k of one head."""
+    found = weight_matrix(example, "k", head, compute_head(one_head, example, head))
+    title = message("W_k of head {head}", head=example.called(head))
+    return replace(found, key=f"W_k{head}", title=title, sources=lambda i, j: ())
+
+
+def notice_maps(example: ExampleTrace, own: tuple[int, ...]) -> Message:
+    """That the numbers are the same."""
+    W_k, W_v = (projection_of(example, role, own[0]) for role in "kv")
+    return message(
+        "Heads {heads} have the same W_k, all {keys} numbers of it, and the same W_v, all {values}. So they have the "
+        "same keys and values, and the cache keeps them once; each has a W_q of its own.",
+        heads=ListOf(tuple(map(example.called, own))),
+        keys=Integer(W_k.numel()),
+        values=Integer(W_v.numel()),
+    )
+
+
+def notice_other(example: ExampleTrace, own: tuple[int, ...], other: int) -> Message:
+    """By how much the map of a head of another set differs."""
+    gap = (projection_of(example, "k", own[0]) - projection_of(example, "k", other)).abs().max()
+    return message(
+        "Head {head} belongs to another set: its W_k differs from theirs by up to {gap}.",
+        head=example.called(other),
+        gap=Fixed(float(gap)),
+    )
 
 
 def reach_figure(reach: int, causal: bool) -> Curves:

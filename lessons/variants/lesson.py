@@ -137,7 +137,9 @@ def title_of(varied: VariedHead) -> Message:
         "cap": message("with a soft cap"),
         "alibi": message("with ALiBi"),
         "rotary": message("with rotary positions"),
-        "grouped": message("with shared keys"),
+        "grouped": message("keys shared by {count}", count=len(varied.group))
+        if varied.shared_before
+        else message("with shared keys"),
         "cross": message("with cross-attention"),
     }[varied.kind]
 

@@ -5,8 +5,9 @@ import torch
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from attention_core.measures import mean_entropy
+from attention_core.positions import USUAL
 from lessons.screen.format import distinguishable, number
-from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message, plural
+from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, message, plural
 from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 
 NEXT_TO_NOTHING = 5e-5  # bits of entropy, or a difference of scores
@@ -125,18 +126,32 @@ def notice_alibi(varied: VariedHead) -> tuple[Message, ...]:
 
 def notice_rotary(varied: VariedHead) -> tuple[Message, ...]:
     """What a score depends on then."""
+    turned = message(
+        "Queries and keys are turned by their positions, so a score depends on the two vectors and the "
+        "distance between them, not on where they are."
+    )
+    return (turned, *turned_before(varied), moved(varied))
+
+
+def turned_before(varied: VariedHead) -> tuple[Message, ...]:
+    """Where the model of the example turns them itself, how."""
+    if varied.example.rotary is None:
+        return ()
+    if varied.example.rotary == USUAL:
+        return (message("The model itself turns them in just this way."),)
     return (
         message(
-            "Queries and keys are turned by their positions, so a score depends on the two vectors and the "
-            "distance between them, not on where they are."
+            "The model turns them, too: on the left with its own base, {base}, on the right with {usual}, that of the "
+            "first such models.",
+            base=Integer(round(varied.example.rotary.base)),
+            usual=Integer(round(USUAL.base)),
         ),
-        moved(varied),
     )
 
 
 def notice_groups(varied: VariedHead) -> tuple[Message, ...]:
     """Who shares."""
-    sharing = ListOf(tuple(head + 1 for head in varied.group))
+    sharing = ListOf(tuple(map(varied.example.called, varied.group)))
     shared = plural(
         "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.",
         "Heads {heads} share one set of keys and values, the means of their own: {count} sets for {all} heads.",
@@ -144,7 +159,24 @@ def notice_groups(varied: VariedHead) -> tuple[Message, ...]:
         heads=sharing,
         all=varied.example.example.n_heads,
     )
-    return (*what_is_shown(varied), shared, moved(varied))
+    return (*what_is_shown(varied), *shared_already(varied), shared, moved(varied))
+
+
+def shared_already(varied: VariedHead) -> tuple[Message, ...]:
+    """Who shares in the example as it is."""
+    if not varied.shared_before:
+        return ()
+    return (
+        plural(
+            "In this model heads {heads} share their W_k and W_v already: {count} set of keys and values for {all} "
+            "heads. On the right more of them share.",
+            "In this model heads {heads} share their W_k and W_v already: {count} sets of keys and values for {all} "
+            "heads. On the right more of them share.",
+            varied.example.kv_heads,
+            heads=ListOf(tuple(map(varied.example.called, varied.set_before))),
+            all=varied.example.example.n_heads,
+        ),
+    )
 
 
 def what_is_shown(varied: VariedHead) -> tuple[Message, ...]:

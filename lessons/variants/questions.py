@@ -45,7 +45,7 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     moved = float(total_variation(first.weights, second.weights).mean())
     if min(query_gap.value, moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
         return None  # with one token, or one word said again and again, heads that share cannot differ
-    both = ListOf((one + 1, other + 1))
+    both = ListOf((varied.example.called(one), varied.example.called(other)))
     same = message(
         "They are the same {count} numbers, and the values the same {others}: the cache keeps them once.",
         count=first.k.numel(),

@@ -7,7 +7,8 @@ from functools import cache
 import pytest
 import torch
 from learnt_oracle import ORACLE as LEARNT
-from screens import AS_GOOD, JUDGE, by_text, by_thought, chosen, holds
+from safetensors import safe_open
+from screens import AS_GOOD, JUDGE, Case, by_text, by_thought, check_said, chosen, holds
 
 from attention_core.head_measures import tokens_that_reach
 from attention_core.model import ModelConfig, TinyTransformer
@@ -15,6 +16,7 @@ from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from lessons.example.edits import Edit
 from lessons.example.example import Example, learnt_example, run_example
+from lessons.example.real_layer import SHIPPED_FILE
 from lessons.example.second_sentence import followed_by
 from lessons.example.task_models import recorded
 from lessons.screen.format import format_value, render, render_all
@@ -70,14 +72,14 @@ def projected(case, name, head=None, positions=True):
     return (x @ W[:, head * width : (head + 1) * width]).tolist()
 
 
-def turn(rows):
+def turn(rows, base=10000.0):
     """Rotary positions, each pair of features as one complex number."""
     width, turned = len(rows[0]), []
     for place, row in enumerate(rows):
         numbers = [
             complex(row[i], row[i + 1]) * complex(math.cos(angle), math.sin(angle))
             for i in range(0, width, 2)
-            for angle in [place * 10000.0 ** (-i / width)]
+            for angle in [place * base ** (-i / width)]
         ]
         turned.append([part for z in numbers for part in (z.real, z.imag)])
     return turned
@@ -86,7 +88,8 @@ def turn(rows):
 def rows_of_head(case, name, head):
     """Queries or keys as the head has them without the variant."""
     rows = projected(case, name, head)
-    return turn(rows) if example_of(case).rotary and case.choices.variant != "rotary" else rows
+    rotary = example_of(case).rotary
+    return turn(rows, rotary.base) if rotary else rows
 
 
 def scaled_scores(case, q, k):
@@ -103,8 +106,16 @@ def softmax(scores, extra=None):
     return [power / sum(powers) for power in powers[:-1]]
 
 
+def set_before(case):
+    """The heads that share keys and values in the example as it is: three in the real model, else each for itself."""
+    n_sharing = 3 if case.example.example.source == "language" else 1
+    return range(case.head // n_sharing * n_sharing, case.head // n_sharing * n_sharing + n_sharing)
+
+
 def group_of(case):
     n_heads = example_of(case).example.n_heads
+    if case.example.example.source == "language":
+        return range(9)
     size = next((size for size in range(2, n_heads + 1) if n_heads % size == 0), 1)
     return range(case.head // size * size, case.head // size * size + size)
 
@@ -215,7 +226,33 @@ def cap_of_no_use(case, sentence):
 
 def groups_said(case, sentence):
     n_heads, group = example_of(case).example.n_heads, group_of(case)
-    return {"count": n_heads // len(group), "heads": [head + 1 for head in group], "all": n_heads}
+    return {"count": n_heads // len(group), "heads": [called(case, head) for head in group], "all": n_heads}
+
+
+def called(case, head):
+    return f"13.{head}" if case.example.example.source == "language" else head + 1
+
+
+def shared_already(case, sentence):
+    return {"count": 3, "heads": [called(case, head) for head in set_before(case)], "all": 9}
+
+
+def same_maps(case, sentence):
+    """Each number of the maps of the heads that share, one by one, in the file that ships."""
+    with safe_open(SHIPPED_FILE, "np") as file:
+        stored = {name: file.get_tensor(name) for name in ("W_k", "W_v")}
+    for name, W in stored.items():
+        for head in set_before(case):
+            own = getattr(case.example, name)[:, 64 * head : 64 * head + 64].numpy()
+            assert (own == W[:, head // 3 * 64 : head // 3 * 64 + 64].astype("float32")).all()
+    size = len(stored["W_k"]) * 64
+    return {"heads": [called(case, head) for head in set_before(case)], "keys": size, "values": size}
+
+
+def other_map(case, sentence):
+    other = next(head for head in range(9) if head not in set_before(case))
+    own, others = (case.example.W_k[:, 64 * head :][:, :64] for head in (case.head, other))
+    return {"head": called(case, other), "gap": float((own - others).abs().max())}
 
 
 def cut_said(case, sentence):
@@ -446,6 +483,15 @@ ORACLE = {
         lambda case, sentence: {"slope": 0.5 ** (case.head % 8 + 1), "head": case.head % 8 + 1, "heads": 8}
     ),
     "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.": groups_said,
+    "In this model heads {heads} share their W_k and W_v already: {count} set of keys and values for {all} heads. On "
+    "the right more of them share.": shared_already,
+    "Heads {heads} have the same W_k, all {keys} numbers of it, and the same W_v, all {values}. So they have the same "
+    "keys and values, and the cache keeps them once; each has a W_q of its own.": same_maps,
+    "Head {head} belongs to another set: its W_k differs from theirs by up to {gap}.": other_map,
+    "W_k of head {head}": lambda case, sentence: {"head": sentence.arguments["head"]},
+    "keys shared by {count}": lambda case, sentence: {"count": len(group_of(case))},
+    "The model turns them, too: on the left with its own base, {base}, on the right with {usual}, that of the first "
+    "such models.": lambda case, sentence: {"base": example_of(case).rotary.base, "usual": 10000},
     "The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them may be "
     "looked at.": cut_said,
     "Reversing the keys and values of the first sentence changes no output by more than {change}.": only_rounding,
@@ -501,7 +547,7 @@ def one_reply(reply, numbers):
 
 
 def answer_still(case, prompt):
-    assert [head - 1 for head in prompt.arguments["both"].items] == list(group_of(case))[:2]
+    assert list(prompt.arguments["both"].items) == [called(case, head) for head in group_of(case)][:2]
     one, other = ((shared_rows(case, head), shared_output(case, head)) for head in list(group_of(case))[:2])
     gaps = [moved_between(one[0], other[0]), max(abs(a - b) for a, b in zip(one[1], other[1], strict=True))]
     judge = by_text(
@@ -632,7 +678,7 @@ def answer_kept(case, prompt):
     said = {name: prompt.arguments[name] for name in ("heads", "sets", "d_k", "d_v", "kept")}
     n_heads, kind, kept = example_of(case).example.n_heads, case.choices.variant, said["kept"]
     d_k, d_v = len(projected(case, "q")[0]), len(projected(case, "v")[0])
-    sets = n_heads // len(group_of(case)) if kind == "grouped" else n_heads
+    sets = n_heads // len(group_of(case) if kind == "grouped" else set_before(case))
     assert (said["heads"], said["sets"], said["d_k"], said["d_v"]) == (n_heads, sets, d_k, d_v)
     if kind == "window":
         assert kept == case.choices.reach + 2
@@ -666,6 +712,9 @@ ORACLE |= {
     ),
     "The first token has heard everybody after one layer, and tells everybody in the next.": holds(
         lambda case: not example_of(case).example.causal and heard(case.choices.reach, 2, False, True) == 41
+    ),
+    "The model itself turns them in just this way.": holds(
+        lambda case: all(example_of(case).rotary.base ** (i / 8) == pytest.approx(10000 ** (i / 8)) for i in range(8))
     ),
     "No weight moves, or too little to see.": holds(
         lambda case: moved_between(weights_of(case, False), weights_of(case, True)) < 1e-4
@@ -830,3 +879,32 @@ def test_what_cannot_be_changed_is_said_and_nothing_changes():
 
 def test_the_text_of_the_models_is_that_of_the_training_page():
     assert settings_of_lengths("alibi").task == CharacterTask(window=16)
+
+
+# The layer of the real model, whose heads share already.
+
+REAL = Example(source="language", text="", layer=14)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_that_is_said_of_the_real_layer_is_computed_again(kind):
+    example = run_example(REAL)
+    for head in (0, 4, 8):
+        case = Case(example, head, Choices(kind), screen(example, head, Choices(kind)))
+        used = check_said(case, ORACLE, ANSWERS)
+    assert kind != "grouped" or any("share their W_k and W_v already" in template for template in used)
+
+
+def test_what_the_real_layer_costs_with_more_sets_of_keys_and_with_fewer():
+    table = screen(run_example(REAL), 8, Choices("grouped")).figures[-1]
+    for row, sets in zip(table.cells, (3, 1, 9), strict=True):
+        name, parameters, *kept = (format_value(cell) for cell in row)
+        assert parameters == f"{576 * 64 * (9 + 2 * sets):,}"
+        assert kept == [f"{n * sets * 128:,}" for n in (10, 4096)], name
+
+
+def test_the_heads_of_the_real_layer_have_the_same_keys_and_others_than_with_one_set():
+    figure = screen(run_example(REAL), 8, Choices("grouped")).figures[1]
+    *same, other = (matrix.values for matrix in figure.matrices)
+    assert len(same) == 3 and torch.equal(same[0], same[1]) and torch.equal(same[0], same[2])
+    assert not torch.equal(same[0], other)
