@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from attention_core import byte_pairs, pieces
+from attention_core import byte_pairs
 from attention_core.byte_pairs import BYTE_OF, BytePairs, readable, words_of
 from attention_core.tokens import clean_text
 from lessons.example.real_model import RealModel
@@ -98,7 +98,7 @@ def cutting_screen(cutting: Cutting, word: int, step: int) -> Screen:
             rows(cutting),
         ),
         remarks=tuple(what_is_seen(cutting)),
-        code=Code((words_of, BytePairs.encode, BytePairs.steps, pieces.merge_pairs, byte_pairs.readable)),
+        code=Code((words_of, BytePairs.encode, BytePairs.steps, byte_pairs.merge_pairs, byte_pairs.readable)),
         ask=question_picker("tokens", CUTTING_QUESTIONS, len(cutting.ids), cutting),
     )
 
