@@ -91,6 +91,11 @@ class TransformerConfig:
             )
 
 
+def config_of(settings: Mapping[str, object]) -> TransformerConfig:
+    """The sizes of a model, as JSON keeps them."""
+    return TransformerConfig(**{**settings, "rotary": Rotary(**settings["rotary"])})
+
+
 def silu(x: Array) -> Array:
     """x · sigmoid(x): Elfwing et al. 2017, https://arxiv.org/abs/1702.03118."""
     return x / (1 + namespace(x).exp(-x))

@@ -5,21 +5,20 @@ mapped: see `store`.
 """
 
 import mmap
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.embeddings import Rotary
 from attention_core.heads import KeyValues
 from attention_core.model import ModelTrace
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_weights
 from attention_core.stored.hub_folder import hub_model
 from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_tokenizer
-from attention_core.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
+from attention_core.transformer import Transformer, build_transformer, config_of, weight_shapes
 from models.folders import ModelFiles
 from models.shared import Once, n_bytes_of
 from models.store import ModelContents, stored_file, stored_model
@@ -109,8 +108,3 @@ def gguf_contents(files: ModelFiles) -> ModelContents:
     config, weights = gguf_weights(content)
     about = {"config": asdict(config), "tokenizer": gguf_tokenizer(content.settings).to_str()}
     return ModelContents(about, weight_shapes(config), weights)
-
-
-def config_of(settings: Mapping[str, object]) -> TransformerConfig:
-    """The sizes of a model, as JSON keeps them."""
-    return TransformerConfig(**{**settings, "rotary": Rotary(**settings["rotary"])})

@@ -4,6 +4,7 @@ The model must be on this machine: `python -m models` fetches it.
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -30,9 +31,7 @@ def layer_to_ship(model: RealModel) -> tuple[dict[str, torch.Tensor], dict[str, 
         "licence": "Apache-2.0",
         "text": DEFAULT_TEXT,
         "layer": DEFAULT_LAYER,
-        "n_layers": len(model.transformer.layers),
-        "n_heads": attention.n_heads,
-        "base": attention.rotary.base,
+        "config": asdict(model.transformer.config),
         "ids": cut.ids,
         "tokens": cut.tokens,
     }

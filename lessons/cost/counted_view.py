@@ -40,7 +40,7 @@ def sizes_of_example(example: ExampleTrace) -> LayerSizes:
     """A layer as wide as the running example, with its tokens."""
     own, (tokens, d_model) = example.example, example.x.shape
     return LayerSizes(
-        tokens=tokens, d_model=d_model, n_heads=own.n_heads, n_kv_heads=own.n_heads, d_k=own.d_k, d_v=own.d_v
+        tokens=tokens, d_model=d_model, n_heads=own.n_heads, n_kv_heads=example.kv_heads, d_k=own.d_k, d_v=own.d_v
     )
 
 

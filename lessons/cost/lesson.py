@@ -11,6 +11,7 @@ from lessons.cost.online_softmax_view import OnlineRow, online_figures
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
 from lessons.cost.sliding_window import Slide
+from lessons.cost.whole_model_view import whole_model_figures
 from lessons.example.example import ExampleTrace
 from lessons.example.source import MAX_TOKENS
 from lessons.kit.questions import question_picker
@@ -107,9 +108,10 @@ def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen
     """The cost of one layer, counted."""
     model = PUBLISHED.get(choices.model)
     sizes = sizes_of_example(example) if model is None else model.sizes(choices.tokens)
+    parts, facts, *others = counted_figures(sizes, model)
     return Screen(
         formula=cost_formula(sizes),
-        figures=tuple(counted_figures(sizes, model)),
+        figures=(parts, facts, *whole_model_figures(example, sizes, model), *others),
         code=Computation(count_layer, {"sizes": sizes}).code(COUNTED, multiplications, numbers_moved, squared_from),
         ask=question_picker("cost", QUESTIONS, example.example.seed, sizes),
     )

@@ -14,9 +14,9 @@ from jaxtyping import Float
 from safetensors import safe_open
 from torch import Tensor
 
-from attention_core.embeddings import Rotary
 from attention_core.heads import MultiHeadAttention
 from attention_core.tokens import Vocabulary, clean_text
+from attention_core.transformer import TransformerConfig, config_of
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, RealModel, cut_text, head_name
 from lessons.example.source import FIRST_SHOWN, MAX_TOKENS, Chosen, ExampleInputs, Job, Source, TrainedLayer
 from lessons.screen.message import Message, message, plural
@@ -41,7 +41,7 @@ class LayerOnText:
     """
 
     layer: int
-    n_layers: int
+    config: TransformerConfig
     ids: tuple[int, ...]
     tokens: tuple[str, ...]
     x: Float[Tensor, "tokens d_model"]
@@ -56,15 +56,15 @@ def shipped_layer() -> LayerOnText:
     with safe_open(SHIPPED_FILE, "pt") as file:
         about = json.loads(file.metadata()["about"])
         tensors = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118  it is no dictionary
-    maps = {name: tensors[name] for name in ("W_q", "W_k", "W_v", "W_o")}
+    maps, config = {name: tensors[name] for name in ("W_q", "W_k", "W_v", "W_o")}, config_of(about["config"])
     return LayerOnText(
         layer=about["layer"],
-        n_layers=about["n_layers"],
+        config=config,
         ids=tuple(about["ids"]),
         tokens=tuple(about["tokens"]),
         x=tensors["x"],
         fetched=tensors["fetched"],
-        attention=a_map_each(MultiHeadAttention(**maps, n_heads=about["n_heads"], rotary=Rotary(about["base"]))),
+        attention=a_map_each(MultiHeadAttention(**maps, n_heads=config.n_heads, rotary=config.rotary)),
     )
 
 
@@ -73,7 +73,7 @@ def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
     cut, transformer = cut_text(model, text, MAX_TOKENS), model.transformer
     return LayerOnText(
         layer=layer,
-        n_layers=len(transformer.layers),
+        config=transformer.config,
         ids=cut.ids,
         tokens=cut.tokens,
         x=model.trace(cut.ids).layers[layer].normed.clone(),
@@ -109,6 +109,7 @@ def sizes_of(at: LayerOnText) -> dict[str, int]:
 class LayerOfRealModel(TrainedLayer):
     """A layer of the real model. Its `table` has the rows of the tokens that are shown."""
 
+    config: TransformerConfig
     name: str = NAME
 
     def origin(self) -> Message:
@@ -177,6 +178,7 @@ class RealModelSource(Source):
             notes=notes,
             trained=LayerOfRealModel(
                 layer=at.layer,
+                config=at.config,
                 n_heads=maps.n_heads,
                 vocabulary=vocabulary,
                 table=at.fetched[[tokens.index(token) for token in vocabulary.tokens]],
@@ -206,7 +208,7 @@ class RealModelSource(Source):
 
     def n_layers(self, example: Chosen) -> int:
         """How many there are to choose from."""
-        return self.layer_on_text(example).n_layers if example.real_model else 1
+        return self.layer_on_text(example).config.n_layers if example.real_model else 1
 
     def attention(self, example: Chosen) -> MultiHeadAttention:
         """The heads of the layer."""

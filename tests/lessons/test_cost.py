@@ -11,7 +11,8 @@ from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_timings import FULL, made_up
-from screens import JUDGE, by_thought, chosen, holds
+from screens import JUDGE, Case, by_thought, check_said, chosen, holds
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from attention_core.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
 from attention_core.heads import KeyValues
@@ -58,7 +59,8 @@ def sizes_of(case):
         widths = {"d_model": model.d_model, "d_k": model.d_head, "d_v": model.d_head}
         return LayerSizes(tokens=case.choices.tokens, **heads, **widths)
     (h, n, d_k), d_v = case.example.heads.q.shape, case.example.heads.v.shape[-1]
-    return LayerSizes(tokens=n, d_model=case.example.x.shape[1], n_heads=h, n_kv_heads=h, d_k=d_k, d_v=d_v)
+    kv = 3 if case.example.example.source == "language" else h
+    return LayerSizes(tokens=n, d_model=case.example.x.shape[1], n_heads=h, n_kv_heads=kv, d_k=d_k, d_v=d_v)
 
 
 class Loops:
@@ -161,6 +163,7 @@ def test_published_models_keep_what_is_known_of_them():
         "mistral_7b": 128 * 1024,
         "gemma_2b": 18 * 1024,
         "llama3_8b": 128 * 1024,
+        "smollm2": 30 * 3 * 64 * 2 * 2,
     }
     assert PUBLISHED["llama2_7b"].bytes_of_cache == 2 * 2**30
     assert PUBLISHED["mistral_7b"].bytes_of_cache == PUBLISHED["llama3_8b"].bytes_of_cache / 2 == 2**29
@@ -621,7 +624,46 @@ def answer_busiest(case, prompt):
     }
 
 
+@cache
+def real_parameters():
+    """Those of the real model as `transformers` builds it from the numbers of its config.json, by their names."""
+    sizes = {"vocab_size": 49152, "hidden_size": 576, "intermediate_size": 1536, "num_hidden_layers": 30}
+    heads = {"num_attention_heads": 9, "num_key_value_heads": 3}
+    config = LlamaConfig(**sizes, **heads, tie_word_embeddings=True)
+    with torch.device("meta"):
+        model = LlamaForCausalLM(config)
+    model.tie_weights()
+    return {name: parameter.numel() for name, parameter in model.named_parameters()}
+
+
+def real_multiplications(case, sentence):
+    """An MLP multiplies each token with each number of its maps."""
+    n, s = len(case.example.tokens), sizes_of(case)
+    maps = sum(size for name, size in real_parameters().items() if name.startswith("model.layers.0.mlp"))
+    products = 2 * s.d_model * (s.n_heads + s.n_kv_heads) * s.d_k * n + s.n_heads * n * n * (s.d_k + s.d_v + 2)
+    return {"tokens": n, "attention": products, "mlp": n * maps}
+
+
+def real_cache(case, sentence):
+    """A key and a value are as long as what W_k and W_v give."""
+    kept, heads = (
+        sum(size // 576 for name, size in real_parameters().items() if any(part in name for part in parts))
+        for parts in (("k_proj", "v_proj"), ("q_proj",))
+    )
+    alone = 2 * heads  # a key and a value as wide as the queries
+    return {"kept": kept, "sets": 3, "heads": 9, "layers": 30, "alone": alone, "times": alone / kept}
+
+
 ORACLE |= {
+    "The embedding is used twice: its rows are fetched at the beginning, and at the end {model} multiplies with it to "
+    "score {count} tokens.": lambda case, sentence: {"model": "SmolLM2-135M", "count": 49152},
+    "For the {tokens} tokens here, the attention of a layer takes {attention} multiplications, and the maps of its MLP "
+    "take {mlp}: one for each token and each of their parameters.": real_multiplications,
+    "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads in each of {layers} "
+    "layers, as the others share them. If none shared, it would keep {alone}: {times} times as many.": real_cache,
+    "All of {model}": chosen,
+    "The parameters of {model}": chosen,
+    "in {count} layers and around them": lambda case, sentence: {"count": 30},
     "No block after the first brings a larger score, so what was summed is never rescaled.": holds(
         lambda case: not rising(case, None)["blocks"]
     ),
@@ -663,3 +705,48 @@ def test_the_right_card_is_the_busiest_step():
     question = next(q for q in map(ask, range(50)) if q.prompt.template == BUSIEST)
     assert render(question.cards[question.right].text) == "Q, K and V"
     assert question.cards[question.right].reply.arguments["count"].value == 16 * 768 * 3 * 768
+
+
+# The real model.
+
+REAL = Example(source="language", text="", layer=14)
+NAMES_OF_PARTS = {
+    "embedding": ("embed_tokens",),
+    **{f"W_{role}": (f"{role}_proj",) for role in "qkvo"},
+    "MLP": ("mlp",),
+    "norms": ("layernorm", "model.norm"),
+    "together": ("",),
+}
+
+
+def test_the_real_layer_is_counted_with_the_keys_that_its_heads_share():
+    example = run_example(REAL)
+    for choices in (Choices(), Choices(model="smollm2", tokens=8192)):
+        case = Case(example, 8, choices, screen(example, 8, choices))
+        check_said(case, ORACLE, ANSWERS)
+    layer = {name: size for name, size in real_parameters().items() if name.startswith("model.layers.13.self_attn")}
+    facts = dict((render(name), count.value) for name, count in screen(example, 8, Choices()).figures[1].facts)
+    assert facts["parameters"] == sum(layer.values())
+    assert facts["numbers in the cache"] == 10 * 2 * 3 * 64
+
+
+def test_the_parameters_of_each_part_of_the_real_model_are_those_of_transformers():
+    table = next(figure for figure in screen(run_example(REAL), 8, Choices()).figures if figure.key == "cost_whole")
+    parameters = real_parameters()
+    for row, (name, parts) in zip(table.cells, NAMES_OF_PARTS.items(), strict=True):
+        own = {key: size for key, size in parameters.items() if any(part in key for part in parts)}
+        in_layer = sum(size for key, size in own.items() if key.startswith("model.layers.13."))
+        assert (render(row[0]), row[1].value, row[2].value) == (name, in_layer, sum(own.values()))
+        assert row[3].value == pytest.approx(sum(own.values()) / 134_515_008)
+
+
+def test_the_published_sizes_of_the_real_model_are_those_of_the_layer_that_ships():
+    published, counted = PUBLISHED["smollm2"], sizes_of(Case(run_example(REAL), 8, Choices(), None))
+    assert published.sizes(10) == counted
+    config = run_example(REAL).trained.config
+    assert (published.layers, published.context) == (config.n_layers, config.context)
+
+
+def test_of_other_examples_and_of_published_models_no_whole_model_is_told():
+    for example, choices in ((Example(), Choices()), (REAL, Choices(model="gpt2"))):
+        assert all(figure.key != "cost_whole" for figure in screen(run_example(example), 0, choices).figures)

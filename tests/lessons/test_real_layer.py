@@ -51,7 +51,7 @@ def test_the_shipped_layer_is_computed_from_the_numbers_of_its_file():
         tensors = {name: file.get_tensor(name).astype(float) for name in ("x", "W_q", "W_k")}
     example = run_example(SHIPPED)
     for head in range(9):
-        found = head_by_hand(tensors["x"], tensors, about["base"], head, kv_heads=3)
+        found = head_by_hand(tensors["x"], tensors, about["config"]["rotary"]["base"], head, kv_heads=3)
         np.testing.assert_allclose(example.heads.weights[head].numpy(), found, atol=1e-4)
     it, cat = (example.tokens.index(word) for word in ("it", "cat"))
     assert float(example.heads.weights[DEFAULT_HEAD, it, cat]) == pytest.approx(0.804, abs=5e-4)
