@@ -76,6 +76,7 @@ def start_up() -> None:
     """Import what the first page takes a second to import, while the browser loads, and warm it up."""
     with failure_known():
         import attention_ui.controls.look
+        import attention_ui.page.first_screen
         import attention_ui.page.lesson_page  # noqa: F401
         import lessons.overview.matrices_view  # noqa: F401
         from attention_ui.server.process import scheduler, warm_up
@@ -90,10 +91,12 @@ def finish() -> None:
     with failure_known():
         import attention_ui.session.link_rules  # noqa: F401
         from attention_ui.server.process import settle_down
+        from attention_ui.session.head_jobs import how_far_measured
         from models.fetch import fetch_at_start
 
         settle_down()
         fetch_at_start()
+        how_far_measured()  # which begins it, where the model is here
 
 
 @contextmanager

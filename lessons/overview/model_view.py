@@ -69,6 +69,7 @@ class ReadSentence:
     shares: Float[Array, " vocabulary"] | None = None  # of all tokens, to come next
     without: Float[Array, " vocabulary"] | None = None  # the same without the chosen head
     model: RealModel | None = None
+    n_left: int = 0  # tokens of the text that are not read
 
     @property
     def names(self) -> tuple[Token, ...]:
@@ -118,6 +119,7 @@ def read_sentence(model: RealModel, asked: ModelChoices) -> ReadSentence:
         shares=whole.logits[-1].softmax(dim=-1),
         without=None if less is None else less.logits[-1].softmax(dim=-1),
         model=model,
+        n_left=len(cut_text(model, asked.text).ids) - len(cut.ids),
     )
 
 
@@ -164,7 +166,7 @@ def model_screen(read: ReadSentence, jobs: HeadJobs | None) -> Screen:
     rules = () if jobs is None else (rules_table(jobs),)
     return Screen(
         headline=question(read),
-        lead=(look_back(read),),
+        lead=(look_back(read), *left_out(read)),
         figures=(figure, *rules),
         code=Code((attend,), read.attention),
     )
@@ -202,6 +204,11 @@ def look_back(read: ReadSentence) -> Message:
         key=key,
         **said,
     )
+
+
+def left_out(read: ReadSentence) -> tuple[Message, ...]:
+    """That a long text is not read to its end."""
+    return () if not read.n_left else (message("It reads the first {most} tokens.", most=MOST_TOKENS),)
 
 
 def called(read: ReadSentence) -> Message:

@@ -46,7 +46,7 @@ def violations(tab, width, scheme):
 
 
 @pytest.mark.part(4)
-@pytest.mark.parametrize(("place", "address"), enumerate(entry.address for entry in CONTENTS))
+@pytest.mark.parametrize(("place", "address"), enumerate([*(entry.address for entry in CONTENTS), "?picture=model"]))
 def test_nothing_on_a_page_keeps_anybody_out(visit, place, address, whole):
     shut, opened = LOOKS[place // 4 % len(LOOKS)]
     tab = visit(color_scheme="light", reduced_motion="reduce").open("" if address == "home" else address)

@@ -4,7 +4,8 @@ WIDTHS = (1920, 1440, 1280, 1024, 390)
 LAID_OUT = """async (width) => {
   const frame = () => new Promise(requestAnimationFrame);
   const place = () => document.querySelector("[data-testid=stSidebar]")?.getBoundingClientRect();
-  const glides = () => place() && (width > 768 ? place().left < 0 : place().right > 0);  // out of the way, or back
+  const folded = () => width <= 768 || document.querySelector("[data-testid=stSidebar]").dataset.collapsed === "true";
+  const glides = () => place() && (folded() ? place().right > 0 : place().left < 0);  // out of the way, or back
   while (document.querySelector(".stApp").clientWidth !== width || glides()) await frame();
   await frame();
   await frame();

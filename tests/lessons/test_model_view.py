@@ -98,6 +98,12 @@ def test_each_of_our_sentences_fits_and_is_looked_at_with_a_head_that_does_somet
         assert float(row[1:].max()) > 0.5, "more than half of the attention of one token goes to another than the first"
 
 
+def test_of_a_long_text_it_is_said_that_its_end_is_not_read(smollm2):
+    for words, said in ((16, ()), (17, ("It reads the first 16 tokens.",))):
+        screen = model_screen(read_sentence(smollm2, ModelChoices("a " * words)), None)
+        assert tuple(map(render, screen.lead[1:])) == said and len(screen.figures[0].tokens) == 16
+
+
 def test_without_the_model_the_usual_sentence_is_computed_from_the_layer_that_ships(smollm2):
     whole = read_sentence(smollm2, ModelChoices())
     for head in range(9):
