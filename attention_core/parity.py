@@ -14,11 +14,19 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from attention_core.attention import attend
-from attention_core.heads import MultiHeadAttention, MultiHeadTrace, linear, merge_heads
+from attention_core.heads import (
+    MultiHeadAttention,
+    MultiHeadTrace,
+    linear,
+    merge_heads,
+    sets_of_keys,
+    share_heads,
+)
 from attention_core.masks import causal_mask, full_mask
 from attention_core.randomness import generator
 
 MOST_TOKENS, MOST_HEADS, MOST_D_HEAD = 12, 4, 8  # of a random case
+GROUPS_SINCE = "2.5"  # the version of PyTorch whose function first took the keys and values of fewer heads
 
 
 def copy_to_pytorch(ours: MultiHeadAttention, batch_first: bool = True) -> nn.MultiheadAttention:
@@ -52,12 +60,17 @@ class Parity:
     may_attend: Bool[Tensor, "tokens tokens"]
     ours: MultiHeadAttention
     trace: MultiHeadTrace
-    fused: Float[Tensor, "heads tokens d_head"]  # what F.scaled_dot_product_attention makes of our q, k, v
+    fused: Float[Tensor, "heads tokens d_head"]  # what F.scaled_dot_product_attention makes of what it is given
     theirs: nn.MultiheadAttention | None = None
     module: Float[Tensor, "tokens d_model"] | None = None  # the output of nn.MultiheadAttention
     per_head: Float[Tensor, "heads tokens tokens"] | None = None  # its weights
     averaged: Float[Tensor, "tokens tokens"] | None = None  # the weights it returns unless asked otherwise
     positions: Float[Tensor, "tokens d_model"] | None = None
+
+    @property
+    def handed_over(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The queries of all heads, and of the keys and values those that the function is given: see `handed_over`."""
+        return handed_over(self.ours, self.trace)
 
     @property
     def module_difference(self) -> float:
@@ -82,12 +95,34 @@ def largest_absolute(difference: Tensor) -> float:
 
 def heads_by_function(
     q: Float[Tensor, "heads queries d_k"],
-    k: Float[Tensor, "heads keys d_k"],
-    v: Float[Tensor, "heads keys d_v"],
+    k: Float[Tensor, "kv_heads keys d_k"],
+    v: Float[Tensor, "kv_heads keys d_v"],
     may_attend: Bool[Tensor, "queries keys"],
 ) -> Float[Tensor, "heads queries d_v"]:
-    """The outputs of all heads as PyTorch's function computes them. Its boolean mask keeps where it is True."""
+    """The outputs of all heads as PyTorch's function computes them. Its boolean mask keeps where it is True.
+
+    Given the keys and values of fewer heads, it lets neighbouring heads share them.
+    """
+    if len(k) < len(q):
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend, enable_gqa=True)
     return F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)
+
+
+def takes_groups() -> bool:
+    """True where the function of this PyTorch takes the keys and values of fewer heads."""
+    return torch.__version__ >= GROUPS_SINCE
+
+
+def heads_with_keys(ours: MultiHeadAttention) -> int:
+    """How many heads have keys and values of their own; the others share those of a neighbour."""
+    with_bias = (W if b is None else torch.cat([W, b[None]]) for W, b in ((ours.W_k, ours.b_k), (ours.W_v, ours.b_v)))
+    return sets_of_keys(*with_bias, ours.n_heads)
+
+
+def handed_over(ours: MultiHeadAttention, trace: MultiHeadTrace) -> tuple[Tensor, Tensor, Tensor]:
+    """What PyTorch's function is given: keys and values that heads share only once, where it can take them so."""
+    apart = ours.n_heads // heads_with_keys(ours) if takes_groups() else 1
+    return trace.heads.q, trace.heads.k[::apart], trace.heads.v[::apart]
 
 
 @torch.no_grad()
@@ -102,7 +137,7 @@ def compare_with_pytorch(
     All divide by √d_head, as nn.MultiheadAttention cannot do otherwise.
     """
     _, trace = ours(x, may_attend, positions=positions)
-    fused = heads_by_function(trace.heads.q, trace.heads.k, trace.heads.v, may_attend)
+    fused = heads_by_function(*handed_over(ours, trace), may_attend)
     parity = Parity(x, may_attend, ours, trace, fused, positions=positions)
     if not fits_pytorch(ours):
         return parity
@@ -124,14 +159,14 @@ class BesideFunction:
 
 def heads_beside_function(
     q: Float[Tensor, "heads tokens d_k"],
-    k: Float[Tensor, "heads tokens d_k"],
-    v: Float[Tensor, "heads tokens d_v"],
+    k: Float[Tensor, "kv_heads tokens d_k"],
+    v: Float[Tensor, "kv_heads tokens d_v"],
     may_attend: Bool[Tensor, "tokens tokens"],
     W_o: Float[Tensor, "all_d_v features"],
     b_o: Float[Tensor, " features"] | None = None,
 ) -> BesideFunction:
     """All heads from their queries, keys and values on."""
-    heads = attend(q, k, v, may_attend)
+    heads = attend(q, share_heads(k, len(q)), share_heads(v, len(q)), may_attend)
     ours, theirs = merge_heads(heads.output), merge_heads(heads_by_function(q, k, v, may_attend))
     return BesideFunction(ours, theirs, linear(theirs, W_o, b_o), heads.weights.mean(dim=0))
 

@@ -117,16 +117,6 @@ PUBLISHED = {
         context=8192,
         source="Gemma Team 2024, arXiv 2403.08295, table 1; github.com/google/gemma_pytorch, config.py",
     ),
-    "smollm2": PublishedModel(
-        name="SmolLM2-135M",
-        layers=30,
-        d_model=576,
-        n_heads=9,
-        n_kv_heads=3,
-        d_head=64,
-        context=8192,
-        source="Allal et al. 2025, arXiv 2502.02737; HuggingFaceTB/SmolLM2-135M-Instruct, config.json",
-    ),
     "llama3_8b": PublishedModel(
         name="Llama 3 8B",
         layers=32,
@@ -136,5 +126,15 @@ PUBLISHED = {
         d_head=128,
         context=8192,
         source="github.com/meta-llama/llama-models, models/sku_list.py and llama3/MODEL_CARD.md",
+    ),
+    "smollm2": PublishedModel(
+        name="SmolLM2-135M",
+        layers=30,
+        d_model=576,
+        n_heads=9,
+        n_kv_heads=3,
+        d_head=64,
+        context=8192,
+        source="Allal et al. 2025, arXiv 2502.02737; HuggingFaceTB/SmolLM2-135M-Instruct, config.json",
     ),
 }

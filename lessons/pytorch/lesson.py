@@ -5,19 +5,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+import torch
 from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.heads import merge_heads
 from attention_core.parity import (
+    GROUPS_SINCE,
     Parity,
     compare_with_pytorch,
     copy_to_pytorch,
     fits_pytorch,
     heads_beside_function,
     heads_by_function,
+    heads_with_keys,
     one_mask_for_both,
     shapes_of_batch,
+    takes_groups,
 )
 from attention_core.weights import named_weights
 from lessons.example.example import ExampleTrace
@@ -84,7 +88,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         derive=partial(derive_beside_pytorch, beside),
         remarks=(
             *notice_model(trace),
-            *why_not_the_module(trace),
+            *why_not_the_module(trace, parity),
+            *keys_once(parity),
             *without_positions(trace, choices.view),
             *with_batch_axis(parity, choices.view),
         ),
@@ -97,7 +102,7 @@ def code_of_view(beside: Beside, view: str) -> Code:
     every = {"x": parity.x, "may_attend": parity.may_attend, "ours": parity.ours, "positions": parity.positions}
     if parity.theirs is None or too_wide(parity.ours) or view == "fused":
         shown = shown_features(parity.ours.W_o.shape[-1], ours.n_heads)
-        vectors = {role: getattr(ours.heads, role) for role in "qkv"}
+        vectors = dict(zip("qkv", parity.handed_over, strict=True))
         maps = {"W_o": parity.ours.W_o[:, shown], "b_o": None if parity.ours.b_o is None else parity.ours.b_o[shown]}
         inputs, function = {**vectors, "may_attend": parity.may_attend, **maps}, heads_beside_function
         shows, about = ("ours", "theirs", "output", "averaged"), heads_by_function
@@ -111,18 +116,47 @@ def code_of_view(beside: Beside, view: str) -> Code:
     return Computation(function, given).code(shows, about, attention=ours.heads.select(0), scale=ours.scale)
 
 
-def why_not_the_module(trace: HeadsTrace) -> tuple[Message, ...]:
+def why_not_the_module(trace: HeadsTrace, parity: Parity) -> tuple[Message, ...]:
     """Why PyTorch's own module cannot hold these heads, where it cannot."""
     if fits_pytorch(trace.module):
         return ()
     turns = message("does not turn queries and keys by their positions")
     shares = message("gives queries, keys and values of a head the same number of features, d_model ÷ heads")
-    reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares))
+    own_keys = message("gives each head keys and values of its own")
+    grouped = heads_with_keys(parity.ours) < trace.n_heads
+    reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares), (grouped, own_keys))
     return (
         message(
             "nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which "
             "is given queries, keys and values, computes them.",
             reasons=ListOf(tuple(why for holds, why in reasons if holds)),
+        ),
+    )
+
+
+def keys_once(parity: Parity) -> tuple[Message, ...]:
+    """Where heads share keys and values, how PyTorch's function is given them."""
+    sets, heads = heads_with_keys(parity.ours), parity.ours.n_heads
+    if sets == heads:
+        return ()
+    if not takes_groups():
+        return (
+            message(
+                "Heads share keys and values here, but the function of PyTorch {version} cannot be told so (since "
+                "{since} it can, by enable_gqa=True): it is given them once for each head.",
+                version=str(torch.__version__),
+                since=GROUPS_SINCE,
+            ),
+        )
+    q, k, _ = parity.handed_over
+    return (
+        message(
+            "Every {each} of the {all} heads share keys and values. With enable_gqa=True the function is given queries "
+            "{q}, but keys and values {k}: it lets neighbours share them, and we need not repeat them.",
+            each=heads // sets,
+            all=heads,
+            q=str(list(q.shape)),
+            k=str(list(k.shape)),
         ),
     )
 
@@ -187,7 +221,10 @@ def figures_of(beside: Beside, choices: Choices) -> Iterator[Figure]:
 
 def parity_rows(parity: Parity) -> Facts:
     """The largest differences, in large type."""
-    facts = [(message("F.scaled_dot_product_attention differs by at most"), Magnitude(parity.fused_difference))]
+    name = message("F.scaled_dot_product_attention differs by at most")
+    if takes_groups() and heads_with_keys(parity.ours) < parity.ours.n_heads:
+        name = message("With enable_gqa=True it differs by at most")
+    facts = [(name, Magnitude(parity.fused_difference))]
     if parity.theirs is not None:
         facts.insert(0, (message("nn.MultiheadAttention differs by at most"), Magnitude(parity.module_difference)))
     return Facts(key="differences", name=message("How far apart ours and PyTorch's are"), facts=tuple(facts))

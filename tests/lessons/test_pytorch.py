@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 from printed_lines import wrong
-from screens import AS_GOOD, JUDGE, by_thought, chosen
+from screens import AS_GOOD, JUDGE, Case, by_thought, check_said, chosen
+from torch.torch_version import TorchVersion
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
@@ -23,6 +24,7 @@ from attention_core.parity import (
     heads_by_hand,
     one_mask_for_both,
     random_cases,
+    takes_groups,
 )
 from attention_core.randomness import generator
 from attention_core.weights import named_weights
@@ -94,13 +96,14 @@ def vectors_of(module, x, added=None):
     asking = x if added is None else x + added
     whole = [linear(module, name, one.double().numpy()) for name, one in zip("qkv", (asking, asking, x), strict=True)]
     for q, k, v in zip(*(np.split(one, module.n_heads, axis=1) for one in whole), strict=True):
-        yield (turned(q), turned(k), v) if module.rotary else (q, k, v)
+        turns = module.rotary is not None
+        yield (turned(q, module.rotary.base), turned(k, module.rotary.base), v) if turns else (q, k, v)
 
 
-def turned(vectors):
+def turned(vectors, base):
     """Each pair of features as a complex number, times one of length 1."""
     n, width = vectors.shape
-    speeds = 10000.0 ** (-np.arange(0, width, 2) / width)
+    speeds = base ** (-np.arange(0, width, 2) / width)
     pairs = (vectors[:, ::2] + 1j * vectors[:, 1::2]) * np.exp(1j * np.arange(n)[:, None] * speeds)
     return np.stack([pairs.real, pairs.imag], axis=-1).reshape(n, width)
 
@@ -313,7 +316,16 @@ def why_it_cannot(case, sentence):
     assert ("does not turn queries and keys by their positions" in said) == (module.rotary is not None)
     shares = "gives queries, keys and values of a head the same number of features, d_model ÷ heads"
     assert (shares in said) == (not module.W_q.shape == module.W_v.shape == module.W_o.shape)
+    shared = case.choices.example.running.source == "language"
+    assert ("gives each head keys and values of its own" in said) == shared
     return {"reasons": [...] * len(said)}
+
+
+def keys_once(case, sentence):
+    """The real model has 9 heads of queries, and 3 of keys and values; each has 64 features."""
+    n = len(trace_of(case).tokens)
+    assert case.choices.example.running.source == "language"
+    return {"each": 3, "all": 9, "q": str([9, n, 64]), "k": str([3, n, 64])}
 
 
 def shapes_in_a_batch(case, sentence):
@@ -334,6 +346,14 @@ ORACLE = {
     },
     "nn.MultiheadAttention differs by at most": lambda case, sentence: {},
     "F.scaled_dot_product_attention differs by at most": lambda case, sentence: {},
+    "With enable_gqa=True it differs by at most": lambda case, sentence: {},
+    "Every {each} of the {all} heads share keys and values. With enable_gqa=True the function is given queries {q}, "
+    "but keys and values {k}: it lets neighbours share them, and we need not repeat them.": (keys_once),
+    "Heads share keys and values here, but the function of PyTorch {version} cannot be told so (since {since} it can, "
+    "by enable_gqa=True): it is given them once for each head.": lambda case, sentence: {
+        "version": str(torch.__version__),
+        "since": "2.5",
+    },
     "at most {most}": lambda case, sentence: {"most": only_rounding(sentence.arguments["most"])},
     "{outputs} differ by at most {difference}, in numbers up to {size}: about {digits} of the 7 or so digits of single "
     "precision agree.": difference,
@@ -633,3 +653,51 @@ def test_times_are_told_as_measured_and_in_no_order_of_merit():
     )
     calls = []
     assert len(timed(lambda: calls.append(1), 4)) == 4 and len(calls) == 5
+
+
+# The real layer, whose heads share keys and values.
+
+
+def real_case():
+    running = run_example(Example(source="language", text="", layer=14))
+    choices = Choices(heads_example(running, "sentence"), causal_mask(10), "fused")
+    return Case(running, 0, choices, screen(running, 0, choices))
+
+
+def test_the_function_is_given_three_keys_for_nine_heads_and_finds_what_loops_find(monkeypatch):
+    given, function = [], torch.nn.functional.scaled_dot_product_attention
+
+    def watched(q, k, v, **others):
+        given.append((tuple(q.shape), tuple(k.shape), tuple(v.shape), others.get("enable_gqa", False)))
+        return function(q, k, v, **others)
+
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", watched)
+    case = real_case()
+    assert given == [((9, 10, 64), (3, 10, 64), (3, 10, 64), True)]
+    trace = trace_of(case)
+    parity = compare_with_pytorch(trace.x, case.choices.may_attend, trace.module)
+    _, found = heads_of(trace.module, trace.x, mask_of(case))
+    np.testing.assert_allclose(parity.fused.swapaxes(0, 1).flatten(1).numpy(), found, atol=1e-5)
+    assert 0 <= parity.fused_difference < 1e-5
+    said = check_said(case, ORACLE, ANSWERS)
+    assert [render(name) for name, _ in case.screen.figures[0].facts] == ["With enable_gqa=True it differs by at most"]
+    assert any("enable_gqa=True the function is given queries" in template for template in said)
+
+
+def test_the_code_beside_the_real_layer_hands_its_keys_over_once():
+    call = real_case().screen.code.call()
+    assert call.inputs["k"].shape == (3, 10, 64) and call.inputs["q"].shape == (9, 10, 64)
+    result = call.function(**call.inputs)
+    torch.testing.assert_close(result.ours, result.theirs, atol=1e-5, rtol=1e-5)
+
+
+def test_an_older_pytorch_is_given_the_keys_of_each_head_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(torch, "__version__", TorchVersion("2.4.1+cpu"))
+    case = real_case()
+    check_said(case, ORACLE, ANSWERS)
+    assert case.screen.code.call().inputs["k"].shape == (9, 10, 64)
+    facts = [render(name) for name, _ in case.screen.figures[0].facts]
+    assert facts == ["F.scaled_dot_product_attention differs by at most"]
+    for version, takes in (("2.5.0", True), ("2.13.0+cpu", True), ("2.4.1", False), ("3.0", True)):
+        monkeypatch.setattr(torch, "__version__", TorchVersion(version))
+        assert takes_groups() == takes, version
