@@ -72,7 +72,7 @@ D_MODEL = Number("d_model", message("$d_{model}$ · features of a token"), LIMIT
 D_K = Number("d_k", message("$d_k$ · features of a query or key"), LIMITS["d_k"], DEFAULTS.d_k)
 D_V = Number("d_v", message("$d_v$ · features of a value"), LIMITS["d_v"], DEFAULTS.d_v)
 HEADS = Number("heads", message("Heads"), LIMITS["n_heads"], DEFAULTS.n_heads)
-HEAD = Number("head", message("Head"), LIMITS["n_heads"], 1)
+HEAD = Number("head", message("Head"), Limit(1, 9), 1)  # as many as a layer of the real model has
 SEED = Number("seed", message("Seed of all random numbers"), LIMITS["seed"], DEFAULTS.seed, typed=True)
 SENTENCE_OF_BATCH = Number("sentence_of_batch", message("Look at sentence"), LIMITS["sentence_of_batch"], 1)
 BEFORE_MODELS_CAME = (  # which links set that named no source

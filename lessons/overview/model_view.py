@@ -129,7 +129,7 @@ def shipped_sentence(asked: ModelChoices) -> ReadSentence:
     heads = shipped.attention(shipped.x, causal_mask(len(shipped.ids)))[1].heads
     return ReadSentence(
         asked=replace(asked, text=DEFAULT_TEXT, layer=shipped.layer, off=False),
-        n_layers=shipped.n_layers,
+        n_layers=shipped.config.n_layers,
         n_heads=len(heads.weights),
         cut=CutText(shipped.ids, shipped.tokens),
         attention=heads.select(asked.head),

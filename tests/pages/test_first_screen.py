@@ -111,6 +111,10 @@ def test_following_a_head_makes_it_the_running_example(measured):
     at.button(key="follow_head").click().run()
     assert not at.exception
     assert (at.session_state["example"], at.session_state["says_language"]) == ("language", SENTENCES["cat"])
+    # AppTest stays on the page that it has opened: what the link says arrives at another one as it was meant
+    lesson = open_page("one_head/softmax", example="language", says_language=SENTENCES["cat"], layer=14, head=5)
+    assert lesson.query_params["head"] == "5"
+    assert not any("The link says" in line for line in texts(lesson))
 
 
 def test_while_its_heads_are_measured_the_map_says_how_far_that_is(smollm2, monkeypatch, tmp_path):
