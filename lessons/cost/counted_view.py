@@ -17,7 +17,7 @@ from attention_core.costs import (
 )
 from attention_core.traced import Written, given
 from lessons.cost.published_models import PUBLISHED, PublishedModel
-from lessons.example.example import ExampleTrace
+from lessons.example.example import ExampleTrace, unedited
 from lessons.screen.format import render
 from lessons.screen.message import Fixed, Integer, Message, Percent, message
 from lessons.screen.screen import Curves, Facts, Figure, Line, Part, Parts, Table
@@ -37,10 +37,15 @@ POINTS_BEYOND = 4  # doublings that the curves go on beyond all that is marked
 
 
 def sizes_of_example(example: ExampleTrace) -> LayerSizes:
-    """A layer as wide as the running example, with its tokens."""
+    """A layer as wide as the running example, with its tokens. Heads share what they share before any edit."""
     own, (tokens, d_model) = example.example, example.x.shape
     return LayerSizes(
-        tokens=tokens, d_model=d_model, n_heads=own.n_heads, n_kv_heads=example.kv_heads, d_k=own.d_k, d_v=own.d_v
+        tokens=tokens,
+        d_model=d_model,
+        n_heads=own.n_heads,
+        n_kv_heads=unedited(example).kv_heads,
+        d_k=own.d_k,
+        d_v=own.d_v,
     )
 
 

@@ -10,7 +10,7 @@ from attention_core.transformer import TransformerConfig, layer_shapes, weight_s
 from lessons.cost.published_models import PublishedModel
 from lessons.example.example import ExampleTrace
 from lessons.example.real_layer import LayerOfRealModel
-from lessons.screen.message import Fixed, Integer, Message, Percent, message
+from lessons.screen.message import Fixed, Integer, Message, Percent, message, plural
 from lessons.screen.screen import Table
 
 PARTS = {  # a bias counts with its map
@@ -80,10 +80,12 @@ def notice_whole(config: TransformerConfig, sizes: LayerSizes, name: str) -> Ite
             count=Integer(config.vocabulary),
         )
     maps = [math.prod(shape) for part, shape in layer_shapes(config).items() if part.startswith("mlp.W")]
-    yield message(
-        "For the {tokens} tokens here, the attention of a layer takes {attention} multiplications, and the maps of its "
+    yield plural(
+        "For the {count} token here, the attention of a layer takes {attention} multiplications, and the maps of its "
+        "MLP take {mlp}: one for each of their parameters.",
+        "For the {count} tokens here, the attention of a layer takes {attention} multiplications, and the maps of its "
         "MLP take {mlp}: one for each token and each of their parameters.",
-        tokens=Integer(sizes.tokens),
+        sizes.tokens,
         attention=Integer(sum(multiplications(sizes))),
         mlp=Integer(sizes.tokens * sum(maps)),
     )

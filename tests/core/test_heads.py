@@ -14,6 +14,7 @@ from attention_core.heads import (
     features_per_head,
     mean_of_groups,
     merge_heads,
+    sets_of_keys,
     share_heads,
     split_heads,
 )
@@ -365,3 +366,17 @@ def test_under_a_causal_mask_the_future_cannot_change_the_past(kind):
     before, after = (heads(t, causal_mask(KEYS))[0] for t in (x, changed))
     torch.testing.assert_close(before[:3], after[:3])
     assert not torch.allclose(before[3:], after[3:])
+
+
+def test_heads_share_keys_and_values_where_both_of_their_maps_are_equal_and_neighbours():
+    a, b, c = (torch.randn(5, 2, generator=generator(seed)) for seed in (1, 2, 3))
+
+    def sets(keys, values):
+        return sets_of_keys(torch.cat(keys, dim=-1), torch.cat(values, dim=-1), len(keys))
+
+    assert sets([a, a, b, b], [c, c, a, a]) == 2
+    assert sets([a, a, a, a], [b, b, b, b]) == 1
+    assert sets([a, a, b, b], [a, b, c, c]) == 4  # values of their own
+    assert sets([a, b, a, b], [c, c, c, c]) == 4  # equal, but no neighbours
+    assert sets([a, a, b], [a, a, b]) == 3  # groups of one size
+    assert sets([a], [b]) == 1

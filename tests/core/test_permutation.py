@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.attention import attend
-from attention_core.embeddings import rotate, sinusoidal_positions
+from attention_core.embeddings import Rotary, rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
 from attention_core.permutation import (
     attend_in_both_orders,
@@ -23,8 +23,10 @@ from attention_core.positions import (
     add_positions,
     added_positions,
     kinds_for,
+    scores_by_distance,
     similarity_of_query_and_key,
     similarity_of_rows,
+    turn_vectors,
     wavelengths,
 )
 from attention_core.randomness import generator
@@ -248,3 +250,14 @@ def test_attention_itself_is_what_runs():
     x, *maps = drawn(5, 3, 2, 7)
     own = attend(*(x @ W for W in maps), scale=0.7)
     assert torch.equal(attend_with_positions(x, *maps, None, 0.7, "none", 0).head.output, own.output)
+
+
+@pytest.mark.parametrize("rotary", [Rotary(100_000.0), Rotary(features=4), Rotary(stretch=3.0)])
+def test_each_way_of_turning_is_that_of_the_vectors_the_angles_and_the_scores(rotary):
+    x, W_q, W_k, _ = drawn(7, 5, 6, 3)
+    turned = turn_vectors(x, W_q, W_k, rotary)
+    assert torch.allclose(turned.q_turned, rotate(x @ W_q, how=rotary), atol=1e-6)
+    speeds = [rotary.base ** (-2 * pair / (rotary.features or 6)) for pair in range((rotary.features or 6) // 2)]
+    assert turned.angles[4].tolist() == pytest.approx([4 * speed / rotary.stretch for speed in speeds])
+    scores = scores_by_distance(turned.q[6], turned.k[2], 0.5, rotary)
+    assert float(scores[4]) == pytest.approx(float(turned.q_turned[6] @ turned.k_turned[2]) / 2, abs=1e-5)

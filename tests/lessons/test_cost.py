@@ -24,6 +24,7 @@ from lessons.cost.lesson import Choices, screen
 from lessons.cost.measured_view import WAY_NAMES
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.sliding_window import SLIDING_MODEL, TALE, notice_sliding, real_slide
+from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value, render, render_all
 from lessons.screen.screen import Curves, Facts, Parts, Table
@@ -641,7 +642,7 @@ def real_multiplications(case, sentence):
     n, s = len(case.example.tokens), sizes_of(case)
     maps = sum(size for name, size in real_parameters().items() if name.startswith("model.layers.0.mlp"))
     products = 2 * s.d_model * (s.n_heads + s.n_kv_heads) * s.d_k * n + s.n_heads * n * n * (s.d_k + s.d_v + 2)
-    return {"tokens": n, "attention": products, "mlp": n * maps}
+    return {"count": n, "attention": products, "mlp": n * maps}
 
 
 def real_cache(case, sentence):
@@ -657,8 +658,8 @@ def real_cache(case, sentence):
 ORACLE |= {
     "The embedding is used twice: its rows are fetched at the beginning, and at the end {model} multiplies with it to "
     "score {count} tokens.": lambda case, sentence: {"model": "SmolLM2-135M", "count": 49152},
-    "For the {tokens} tokens here, the attention of a layer takes {attention} multiplications, and the maps of its MLP "
-    "take {mlp}: one for each token and each of their parameters.": real_multiplications,
+    "For the {count} token here, the attention of a layer takes {attention} multiplications, and the maps of its MLP "
+    "take {mlp}: one for each of their parameters.": real_multiplications,
     "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads in each of {layers} "
     "layers, as the others share them. If none shared, it would keep {alone}: {times} times as many.": real_cache,
     "All of {model}": chosen,
@@ -750,3 +751,9 @@ def test_the_published_sizes_of_the_real_model_are_those_of_the_layer_that_ships
 def test_of_other_examples_and_of_published_models_no_whole_model_is_told():
     for example, choices in ((Example(), Choices()), (REAL, Choices(model="gpt2"))):
         assert all(figure.key != "cost_whole" for figure in screen(run_example(example), 0, choices).figures)
+
+
+def test_an_edit_by_hand_changes_no_count():
+    edited = Example(source="language", text="", layer=14, edits=(Edit("W_k", 3, 5, 2.0),))
+    facts, own = (screen(run_example(example), 8, Choices()).figures[1].facts for example in (edited, REAL))
+    assert [number.value for _, number in facts] == [number.value for _, number in own]
