@@ -83,6 +83,13 @@ def rotation_angles(
     return positions[:, None] * base ** (exponents / d_model)
 
 
+@functools.lru_cache(maxsize=64)
+def shared_angles(n_tokens: int, d_model: int, base: float) -> Float[Tensor, "tokens pairs"]:
+    """The same in torch, once for all layers and heads that turn as many tokens: shared, and never to be changed."""
+    with torch.inference_mode(False):  # it is kept, so it must be fit for every use
+        return rotation_angles(n_tokens, d_model, base)
+
+
 @dataclass(frozen=True)
 class Rotary:
     """How rotary positions turn.
@@ -127,7 +134,7 @@ def rotate(
             base=str(how.base),
             stretch=str(how.stretch),
         )
-    angles = rotation_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
+    angles = shared_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
     return turn_pairs(x, xp.asarray(angles, dtype=x.dtype))
 
 
@@ -137,6 +144,7 @@ def turn_pairs(
     """Each pair of neighbouring features, turned by its angle; features beyond the pairs stay as they are."""
     xp, width = namespace(x), 2 * angles.shape[-1]
     even, odd = x[..., 0:width:2], x[..., 1:width:2]
-    turned = [even * xp.cos(angles) - odd * xp.sin(angles), even * xp.sin(angles) + odd * xp.cos(angles)]
+    cos, sin = xp.cos(angles), xp.sin(angles)
+    turned = [even * cos - odd * sin, even * sin + odd * cos]
     turned = xp.stack(turned, axis=-1).reshape(*x.shape[:-1], width)
     return turned if width == x.shape[-1] else xp.concat([turned, x[..., width:]], axis=-1)

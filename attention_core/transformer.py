@@ -9,6 +9,7 @@ of the same `attend`, and leave the same trace; `model` is the member that the t
 Weights may be kept in half precision, to take half the memory: each layer is widened to 32 bits while it computes.
 """
 
+import functools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -241,10 +242,16 @@ class Transformer:
         for i, layer in enumerate(self.layers):
             off = [head for where, head in ablated if where == i]
             other = {head: output for (where, head), output in (patched or {}).items() if where == i}
-            layers.append(widened(layer)(x, may_attend, off, past[i] if past else None, other))
+            layer = widened(layer) if self.is_half else layer
+            layers.append(layer(x, may_attend, off, past[i] if past else None, other))
             x = layers[-1].output
         normed = x if self.norm is None else widened(self.norm)(x)
         return ModelTrace(ids, None, tuple(layers), normed, self.unembed(normed))
+
+    @functools.cached_property
+    def is_half(self) -> bool:
+        """Whether some weights are kept in half precision; asked once, as a walk over all weights takes its time."""
+        return any(weight.dtype.itemsize < 4 for _, weight in named_weights(self))
 
     def embed(self, ids: Int[Array, "*batch tokens"], begin: int, types: Int[Array, "*batch tokens"] | None) -> Tokens:
         """What enters the first layer: a row for each token, for its position, and for its type."""

@@ -4,7 +4,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SIZE = {"width": 1366, "height": 768}
 FIGURE = ".st-key-pipeline svg.marks"
-FIRST_FIGURE = ":is(.st-key-ribbons, .st-key-pipeline) svg.marks"  # of the bare address, which once was the pipeline
+FIRST_FIGURE = ":is(.st-key-model_view, .st-key-ribbons, .st-key-pipeline) svg.marks"  # of the bare address, ever since
 TWIN = ".st-key-pipeline [data-testid=stText]"
 VALUE = ".st-key-value [data-testid=stText]"
 SLIDER = ".st-key-d_k input[type=range]"
@@ -88,11 +88,13 @@ class Pressed:
 
 @dataclass
 class Launch:
-    """Seconds until a server answers, and until its page is painted, and its memory then."""
+    """Seconds until a server answers, and until its page is painted, its memory then, and what it has computed."""
 
     ready: float
     painted: float
     memory: float
+    own_memory: float
+    processor: float
 
 
 @contextmanager
@@ -184,26 +186,24 @@ def measure_launches(times: int) -> list[Launch]:
         return [launch_once(browser) for _ in range(times + 1)][1:]
 
 
-def launch_once(browser: Browser, folder: Path = OURS) -> Launch:
-    """From the command to the painted first screen."""
+def launch_once(browser: Browser, folder: Path = OURS, figure: str = FIRST_FIGURE) -> Launch:
+    """From the command to the painted figure of the first screen."""
     with Server(folder) as server:
         ready = time.perf_counter() - server.started
         context = browser.new_context(viewport=SIZE)
         page = context.new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.goto(server.url, wait_until="commit")
-        page.wait_for_function(PAINTED, arg=FIRST_FIGURE)
+        page.wait_for_function(PAINTED, arg=figure)
         page.evaluate(NEXT_FRAME)
-        painted = time.perf_counter() - server.started
+        painted, processor = time.perf_counter() - server.started, server.cpu_seconds()
         page.wait_for_timeout(SETTLE_MS)
-        launch = Launch(ready, painted, server.memory())
+        memory = server.resident()
+        launch = Launch(ready, painted, memory.whole, memory.own, processor)
         context.close()
     return launch
 
 
 def typical(launches: list[Launch]) -> Launch:
-    """The middle one of the times, and the most memory."""
-    middle = [
-        statistics.median(getattr(launch, name) for launch in launches) for name in ("ready", "painted", "memory")
-    ]
-    return Launch(*middle)
+    """The middle one of each."""
+    return Launch(*(statistics.median(values) for values in zip(*map(astuple, launches), strict=True)))

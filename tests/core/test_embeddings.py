@@ -50,3 +50,11 @@ def test_what_cannot_be_placed_is_said():
         rotate(torch.zeros(2, 3))
     with pytest.raises(ValueError, match="at least 1 token"):
         sinusoidal_positions(0, 4)
+
+
+def test_angles_kept_from_inference_serve_training():
+    with torch.inference_mode():
+        rotate(torch.zeros(1, 7, 10))
+    x = torch.ones(1, 7, 10, requires_grad=True)
+    rotate(x).sum().backward()
+    assert x.grad.shape == x.shape

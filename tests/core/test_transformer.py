@@ -198,7 +198,7 @@ def test_activations_by_their_formulas():
     "changed, sentence",
     [
         ({"kv_heads": 4}, "6 heads cannot share 4"),
-        ({"d_head": 0}, "d_head is a whole number from 1 on, but got 0"),
+        ({"d_head": 0}, "d_head is a whole number of at least 1, but got 0"),
         ({"parallel": True, "norm_place": "after"}, "side by side have their norms before them"),
         ({"epsilon": math.nan}, "the ε of a norm is a small number from 0 on, but got nan"),
         ({"d_head": 5}, "pairs of the 5 features of a head, but of 5 features"),
