@@ -373,9 +373,10 @@ def by_chance_too(jobs: HeadJobs) -> Message:
     cheap = [job for job in JOBS if jobs.by_chance(job) >= jobs.count(job)]
     if not cheap:
         return message("Each name is earned by more heads of the model than by heads with shuffled weights.")
+    names = ListOf(tuple(message("{name}", name=job.name) for job in cheap))
     return plural(
         "The name {names} is earned by no more heads of the model than by heads with shuffled weights.",
         "The names {names} are each earned by no more heads of the model than by heads with shuffled weights.",
         len(cheap),
-        names=ListOf(tuple(message("{name}", name=job.name) for job in cheap)),
+        names=names,
     )
