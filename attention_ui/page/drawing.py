@@ -9,6 +9,10 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
+from attention_ui.figures.features.by_feature import pairs_numbers, tables_of_pairs
+from attention_ui.figures.features.by_feature_chart import pairs_template
+from attention_ui.figures.features.strips import strips_numbers, tables_of_strips
+from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
 from attention_ui.figures.matrices.film import film_tables, jumps_of
 from attention_ui.figures.matrices.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
@@ -58,6 +62,7 @@ from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
 from lessons.example.real_model import head_name
 from lessons.example.source import MAX_TOKENS
+from lessons.screen.by_feature import ByFeature
 from lessons.screen.format import format_value, join_sentences, render, translate
 from lessons.screen.message import Message
 from lessons.screen.model_view import ModelView
@@ -65,6 +70,7 @@ from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.screen.softmax_parts import Sharing
+from lessons.screen.strips import Strips
 from lessons.screen.token_text import TokenText
 from words import FIRST, language
 
@@ -244,6 +250,30 @@ def choose_in_view(chart: str, n_layers: int, n_heads: int, n_tokens: int) -> No
         set_state("look_asks", int(place) + 1)
 
 
+def draw_strips(lesson: str | None, figure: Strips) -> None:
+    """Matrices of many features, a thin bar for each number."""
+    widths = tuple(one.values.shape[1] for one in figure.strips)
+    spec = strips_template(widths, len(figure.tokens), least_letters())
+    show_chart(figure, spec, tables_of_strips(figure), lesson, width="stretch")
+    say_whose_weights(figure)
+
+
+def draw_by_feature(lesson: str | None, figure: ByFeature) -> None:
+    """A query with each key, feature by feature. The key that is clicked is chosen."""
+    n_columns = len(figure.shown) + bool(figure.others)
+    n_terms = n_columns + 1 + (figure.scaled is not None)
+    spec = pairs_template(len(figure.keys), n_columns, n_terms, least_letters())
+    on_pick = partial(choose_key, f"{figure.key}_chart", figure)
+    show_chart(figure, spec, tables_of_pairs(figure), lesson, on_pick=on_pick, width="stretch")
+
+
+def choose_key(chart: str, figure: ByFeature) -> None:
+    """The key that was clicked, if the browser says so in the way the figure does."""
+    place = first_pick(get_state(chart)).get("i")
+    if isinstance(place, int | float) and place in range(len(figure.keys)):
+        set_state(figure.picks, figure.keys[int(place)].key.position + 1)
+
+
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
     from attention_ui.figures.sentence.arcs_chart import arcs_chart  # with Altair
@@ -348,6 +378,18 @@ def offer_model_view(figure: ModelView) -> None:
         offer_numbers(figure.key, view_numbers(figure))
 
 
+def offer_strips(figure: Strips) -> None:
+    """Every number of the matrices."""
+    with offer_line(figure):
+        offer_numbers(figure.key, strips_numbers(figure))
+
+
+def offer_by_feature(figure: ByFeature) -> None:
+    """What each feature adds to each score."""
+    with offer_line(figure):
+        offer_numbers(figure.key, pairs_numbers(figure))
+
+
 def offer_curves(*figures: Curves) -> None:
     """Curves, those of a screen in one table."""
     with offer_line(figures[0]):
@@ -396,6 +438,8 @@ KINDS: dict[type[Figure], Kind] = {
     TokenText: Kind(draw_token_text),
     Ribbons: Kind(draw_ribbons, says=True, numbers=offer_ribbons),
     ModelView: Kind(draw_model_view, says=True, numbers=offer_model_view),
+    Strips: Kind(draw_strips, numbers=offer_strips),
+    ByFeature: Kind(draw_by_feature, numbers=offer_by_feature),
     Flow: Kind(draw_flow),
     Facts: Kind(draw_facts),
     Listing: Kind(draw_listing, waits=True),

@@ -1,6 +1,6 @@
 """Why queries, keys and values?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -12,10 +12,12 @@ from lessons.kit.edit_notices import edit_remarks
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import KEYS, QUERIES, token_axis, traced_matrix, weight_matrix
 from lessons.kit.questions import question_picker
+from lessons.kit.shared_choices import PLACES, QUERY
 from lessons.kit.stages import longest
 from lessons.kit.weighted_sum import View
 from lessons.projections.questions import QUESTIONS
-from lessons.screen.choice import OneOf
+from lessons.projections.real_head import compute_by_feature, head_figures
+from lessons.screen.choice import OneOf, OneToken
 from lessons.screen.format import distinguishable
 from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Screen
@@ -40,16 +42,22 @@ ROLE = OneOf(
         "k": message("K: keys"),
         "v": message("V: values"),
         "mirror": message("X Xᵀ beside Q Kᵀ"),
+        "head": message("The whole head"),  # of a head of many features
     },
     look="steps",
 )
+ONE_PAIR = ("role", ("head",))
+ASKS = replace(QUERY, only=ONE_PAIR, masked=False, width=150)
+MEETS = OneToken("meets", message("Key token"), PLACES, only=ONE_PAIR, masked=False, width=150)
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the learner chose on this page; the rest is the running example."""
+    """What the learner chose on this page; the rest is the running example. Tokens are counted from 0."""
 
     role: ROLE.type = ROLE.begin
+    query: ASKS.type = 0
+    meets: MEETS.type = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +81,9 @@ SENTENCES = {"xx": message("score of {key} for {query}: their rows of X, multipl
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
-    """One of the three products, or what two of them are for: scores that need not be symmetric."""
+    """One of the three products, or what two of them are for: scores that need not be symmetric; or a whole head."""
+    if choices.role == "head":
+        return whole_head(example, head, choices)
     inputs = head_inputs(example, head)
     inputs = {name: inputs[name] for name in inputs if name not in ("may_attend", "scale")}
     computation = Computation(project_and_compare, inputs, head_names(example, **SENTENCES))
@@ -94,10 +104,30 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         code=computation.code(
             ("q", "k", "v", "scores", "xx"), project, attention=example.heads.select(head), scale=example.scale
         ),
-        ask=question_picker("projections", QUESTIONS, example.example.seed, example, head),
-        derive=lambda tensor, *place: computation.follow(tensor).derive(*place),
-        remarks=edit_remarks(example, head),
+        **asked_of(example, head, computation),
     )
+
+
+def whole_head(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """All numbers of the head, and one of its scores, feature by feature."""
+    computation = compute_by_feature(example, head, choices.query)
+    return Screen(
+        formula=stage_formula("qkv", example),
+        figures=tuple(head_figures(example, computation, head, choices.query, choices.meets)),
+        code=computation.code(
+            ("q", "k", "v", "products", "scores", "scaled"), project, attention=example.heads.select(head)
+        ),
+        **asked_of(example, head, computation),
+    )
+
+
+def asked_of(example: ExampleTrace, head: int, computation: Computation) -> dict[str, object]:
+    """What is the same in all views: the questions, where their numbers come from, and what edits have changed."""
+    return {
+        "ask": question_picker("projections", QUESTIONS, example.example.seed, example, head),
+        "derive": lambda tensor, *place: computation.follow(tensor).derive(*place),
+        "remarks": edit_remarks(example, head),
+    }
 
 
 def product_view(example: ExampleTrace, head: int, computation: Computation, role: str) -> View:

@@ -44,6 +44,7 @@ from lessons.screen.screen import (
     Table,
 )
 from lessons.screen.softmax_parts import Sharing
+from lessons.screen.strips import Strips
 from tests.printed import lead, readings, with_decimals
 
 SUPERLATIVE = re.compile(
@@ -263,6 +264,8 @@ def said_in(several: Iterable[Figure]) -> Iterator[Message]:
                 yield from figure.titles
                 for known in figure.moments:
                     yield from (*known.lines, *known.says, *known.output_says)
+            case Strips():
+                yield from (one.shape for one in figure.strips)
             case Table():
                 yield from figure.columns
                 yield from (cell for row in figure.cells for cell in row if isinstance(cell, Message))

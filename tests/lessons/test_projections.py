@@ -25,6 +25,8 @@ ROLES = ("q", "k", "v", "mirror")
 
 def cases(example):
     yield from map(Choices, ROLES)
+    last = len(example.tokens) - 1
+    yield from (Choices("head", query, key) for query, key in ((last, 0), (last, last), (last // 2, last)))
 
 
 def length(vector):
@@ -95,6 +97,25 @@ def shapes_then(case, sentence):
     return {name: every[name] for name in sentence.arguments}
 
 
+def many_become_fewer(case, sentence):
+    q, k, v = (product(case, role)[0] for role in "qkv")
+    assert len(q) == len(k)
+    return {"d_model": len(case.example.x[0]), "d_k": len(q), "d_v": len(v)}
+
+
+def added_up(case, sentence):
+    """The pair of the choices; a key that the query may not look at gives way to the last that it may."""
+    query, key = case.choices.query, case.choices.meets
+    seen = [place for place, visible in enumerate(case.example.heads.visible[0][query].tolist()) if visible]
+    key = key if key in seen else seen[-1]
+    q, k = case.attention.q[query].tolist(), case.attention.k[key].tolist()
+    total = sum(a * b for a, b in zip(q, k, strict=True))
+    said = {"query": query, "key": key, "count": len(q), "score": round(total + 1e-9, 2)}
+    if abs(100 * total % 1 - 0.5) < 1e-3:  # it may be rounded either way
+        said["score"] = sentence.arguments["score"].value
+    return said | ({"scaled": total / math.sqrt(len(q))} if "scaled" in sentence.arguments else {})
+
+
 SHAPE_OF_Q = "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?"
 ONE_MORE = "The sentence gets one more token. Which matrices of this head get one more row?"
 NEW_ROWS = (
@@ -117,6 +138,12 @@ ORACLE = EDITS_ORACLE | {
             len(case.example.tokens) == 1 and all(m.values.numel() == 1 for m in case.screen.figures[0].matrices)
         )
     ),
+    "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the {d_v} of its value. "
+    "A number has the same width everywhere: up if it is positive, down if it is negative.": many_become_fewer,
+    "The query of {query} and the key of {key}: {count} products add up to the score, {score}. They come from the "
+    "numbers before rounding, and are written so that they add up.": added_up,
+    "The query of {query} and the key of {key}: {count} products add up to the score, {score}; divided by √{count} it "
+    "is {scaled}. They come from the numbers before rounding, and are written so that they add up.": added_up,
     "{rows}\u00a0×\u00a0{columns}": chosen,
     "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": chosen,
     **dict.fromkeys(NEW_ROWS, shapes_then),

@@ -1,0 +1,1 @@
+"""Figures of heads of many features."""
