@@ -5,7 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 from attention_ui.controls import editing, example, heads, learnt, look, model_view, read
-from attention_ui.page import code
+from attention_ui.page import code, tokens_page
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.practice import exercise_view, take_home_view
 from attention_ui.session import chart
@@ -32,6 +32,7 @@ CONTROLS = (
     model_view,
     read,
     code,
+    tokens_page,
     row_view,
     training_controls,
     writing_controls,

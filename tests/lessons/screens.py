@@ -160,7 +160,8 @@ SHARED: Oracle = {
 
 def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
     """Check one screen; the templates that it used."""
-    first = 0 if case.example is None else case.example.example.seed
+    example = getattr(case.example, "example", None)  # a run of training has none
+    first = getattr(example, "seed", 0)
     for place, figure in enumerate(figures(case.screen.figures), first):
         check_figure(figure, place)
     return check_said(case, oracle, answers)

@@ -15,7 +15,7 @@ from screens import Case, check_case
 from test_every_screen import LESSONS, file_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lessons.example.example import Example, run_afresh, run_example
+from lessons.example.example import Example, learnt_example, run_afresh, run_example
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
@@ -91,9 +91,8 @@ def nothing_kept():
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_lesson_is_true_for_the_language_model_whatever_processor_computes_it(lesson, whole):
-    example = Example(source="language", text="A dog said: a dog", layer=4)
-    check_computed_elsewhere(lesson, example, every=1 if whole else 5)
+def test_every_lesson_is_true_for_a_trained_model_whatever_processor_computes_it(lesson, whole):
+    check_computed_elsewhere(lesson, learnt_example("induction", layer=2), every=1 if whole else 5)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

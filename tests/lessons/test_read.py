@@ -19,7 +19,7 @@ from lessons.read.reading import Reading, how_it_was_read, shown
 from lessons.screen.format import percent, render
 from lessons.screen.program import program_of
 from lessons.screen.screen import Arcs, HeadMaps, Matrices
-from tests.printed import with_decimals
+from tests.printed import readings, with_decimals
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
@@ -174,7 +174,7 @@ def keys_in(sentence):
 
 
 def many(row):
-    return sum(percent(weight) == percent(max(row)) for weight in row)
+    return sum(bool(readings(weight, percent) & readings(max(row), percent)) for weight in row)
 
 
 def summed(case, sentence):

@@ -169,8 +169,8 @@ def test_a_download_says_how_far_it_is_is_given_up_and_goes_on_later(package_ind
 
 
 def test_a_time_that_is_over_ends_it_in_a_sentence(package_index, settings, folder):
-    package_index.piece, package_index.pause = 1000, 0.05
-    ended = Fetch(WHEEL, lambda: settings, seconds=0.3).run()
+    package_index.piece, package_index.pause = 1000, 0.2
+    ended = Fetch(WHEEL, lambda: settings, seconds=1.0).run()
     assert ended.stage is Stage.FAILED and "more than" in str(ended.error)
     assert (folder / f"{NAME}.part").exists(), "the next one goes on from here"
 

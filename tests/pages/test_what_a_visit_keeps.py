@@ -38,7 +38,7 @@ PAGES = [(entry.file.removesuffix(".py"), {}) for entry in CONTENTS]
 @pytest.mark.parametrize(("page", "link"), [*PAGES, ("start/overview", {"picture": "model", "example": None})])
 def test_no_button_holds_a_tensor(page, link):
     controls = described(open_page(page, **link)).values()
-    assert any(control.callback_args for control in controls)
+    assert page == "real_model/read" or any(control.callback_args for control in controls)  # which waits for its model
     for control in controls:
         holds = held([control.callback, control.callback_args, control.callback_kwargs])
         assert not [thing for thing in holds if isinstance(thing, torch.Tensor)], control.id
