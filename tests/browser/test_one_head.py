@@ -228,3 +228,33 @@ def test_curves_that_wait_for_an_answer_are_drawn_without_a_warning_also_where_t
             tab.page.get_by_text("Show them now").click()
             tab.page.wait_for_selector(".st-key-curve_jacobian svg .mark-line path[d*=L]")
             tab.page.locator(".st-key-covered").first.wait_for(state="detached")
+
+
+CUT_OR_SMALL = """() => {
+    const cut = one => {
+        const [box, frame] = [one.getBoundingClientRect(), one.ownerSVGElement.getBoundingClientRect()]
+        return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1
+    }
+    const small = one => parseFloat(getComputedStyle(one).fontSize) < 13
+    return [...document.querySelectorAll(':is(.st-key-strips_figure, .st-key-by_feature_figure) svg text')]
+        .filter(one => one.textContent && (cut(one) || small(one))).map(one => one.textContent)
+}"""
+
+
+def test_a_click_on_a_key_of_the_real_head_shows_how_its_score_adds_up_wide_and_narrow(visit):
+    tab = visit().open("projections?example=language&role=head&cover=false&says_language=")
+    key = ".st-key-by_feature_figure"
+    tab.page.wait_for_selector(f"{key} .sums_marks text")
+    tab.page.locator(f"{key} .touch_marks path").nth(9 * 5 + 2).click()
+    tab.page.wait_for_url("**meets=6**")
+    expect(tab.page.locator(f"{key} .pair_marks text")).to_contain_text("mat")
+    said = tab.page.locator(f"{key} .sums_marks text").all_text_contents()
+    *parts, score = [round(100 * float(text.replace("−", "-"))) for text in said[:-1]]
+    assert len(parts) == 9 and sum(parts) == score
+    for width in (1440, 390):
+        tab.page.set_viewport_size({"width": width, "height": 900})
+        tab.page.wait_for_timeout(500)
+        assert tab.page.evaluate(CUT_OR_SMALL) == [], width
+        assert tab.page.evaluate("document.documentElement.scrollWidth") == width
+    down = tab.page.locator(f"{key} .products_down_marks text").all_text_contents()
+    assert down == said, "the same numbers, a line each"

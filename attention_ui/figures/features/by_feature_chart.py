@@ -12,7 +12,7 @@ HEAD, LINE, TERM_LINE = 64, 29, 30  # of the titles, of a key, of a term on a ph
 LEAST, SUM = 300, 290  # of the whole picture, and of a sum that stands below
 
 FEATURE, QUERY_LINE, KEY_LINE = "(sy + 46)", "(sy + 46 + step)", "(sy + 46 + 2 * step)"
-BARS_TOP, BARS_FLOOR = "(sy + 90 + 2 * step)", "(sh - 14)"  # of the bars
+BARS_TOP, BARS_FLOOR = "(sy + 90 + 2 * step)", "(sh - 28)"  # of the bars
 
 
 def pairs_signals(n_keys: int, n_columns: int, n_terms: int, letters: int) -> dict[str, str | float | bool]:
@@ -249,5 +249,6 @@ def touch_pairs() -> dict:
 def pairs_template(n_keys: int, n_columns: int, n_terms: int, letters: int) -> dict:
     """The whole specification, without data. Shared by all: never change it."""
     layers = [*pair_layers(), *across_layers(), *down_layers(), touch_pairs()]
-    layers.insert(1, text("pair", "texts", "datum.pair", "sx", "sy + 12", "fl", weight="600"))
+    limit = {"limit": {"expr": "width - sx"}}
+    layers.insert(1, text("pair", "texts", "datum.pair", "sx", "sy + 12", "fl", weight="600", look=limit))
     return picture(layers, pairs_signals(n_keys, n_columns, n_terms, letters))

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from lessons.screen.format import localised, render, translate, visible_text
+from lessons.screen.format import render, translate, visible_text
 from lessons.screen.message import Numeral
 from lessons.screen.strips import Strip, Strips
 
@@ -59,10 +59,10 @@ def titles_of_strips(figure: Strips) -> pa.Table:
 
 def cut_of(one: Strip) -> str:
     """Where its bars end."""
-    limit = localised(f"{one.limit:g}")
+    limit = Numeral(f"{one.limit:g}")
     if float(abs(one.values).max()) > one.limit:
-        return translate("cut at ±{limit}", limit=Numeral(limit))
-    return translate("up to ±{limit}", limit=Numeral(limit))
+        return translate("cut at ±{limit}", limit=limit)
+    return translate("up to ±{limit}", limit=limit)
 
 
 def tokens_of_strips(figure: Strips) -> pa.Table:
