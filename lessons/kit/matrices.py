@@ -96,6 +96,8 @@ def traced_matrix(
     if any(shown):
         followed = replace(followed, only=those_shown(*shown))
         look["remark"] = look.get("remark") or shown_of(shown, (rows, columns))
+        if look.get("visible") is not None:
+            look["visible"] = followed.only(look["visible"])
         look |= {name: part_of(look[name], those) for name, those in zip(("rows", "columns"), shown, strict=True)}
     return followed_matrix(followed, **look)
 

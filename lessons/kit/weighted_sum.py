@@ -55,7 +55,7 @@ def weighted_sum(
         axes=("keys", "d_v"),
         rows=token_axis(tokens, KEYS),
         colour="v",
-        visible=[[seen] * attention.v.shape[1] for seen in attention.visible[query].tolist()],
+        visible=attention.visible[query][:, None].expand(attention.v.shape),
         sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)),
         given="part" in given,
     )

@@ -29,13 +29,13 @@ def role(case, letter):
     x, added = case.example.x, case.example.added
     made_of = x if added is None or letter == "v" else x + added
     rows = made_of.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
-    return turned(rows) if case.example.rotary and letter in "qk" else rows
+    return rows if case.example.rotary is None or letter == "v" else turned(rows, case.example.rotary.base)
 
 
-def turned(rows):
+def turned(rows, base):
     """Queries or keys as rotary positions turn them: each pair of features as one complex number."""
     n, width = rows.shape
-    angles = np.arange(n)[:, None] * 10000.0 ** (-np.arange(0, width, 2) / width)
+    angles = np.arange(n)[:, None] * base ** (-np.arange(0, width, 2) / width)
     pairs = (rows[:, ::2] + 1j * rows[:, 1::2]) * np.exp(1j * angles)
     return np.stack([pairs.real, pairs.imag], axis=-1).reshape(n, width)
 

@@ -5,12 +5,14 @@ import json
 import sys
 import types
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 import torch
 from printed_lines import wrong
 from safetensors import safe_open
+from screens import Case, check_said
 from test_every_screen import LESSONS, file_of
 
 from attention_core.turning import FEATURES
@@ -75,11 +77,19 @@ def test_turned_or_as_stored_scores_and_weights_are_the_same():
 
 @pytest.mark.parametrize("lesson", ONE_HEAD)
 def test_every_line_of_the_real_head_can_be_computed_again(lesson, shapes_taken_for_granted):
-    example, module = run_example(SHIPPED), __import__(LESSONS[lesson], fromlist=["screen"])
+    example, module = run_example(SHIPPED), import_module(LESSONS[lesson])
     for choices in file_of(lesson).cases(example):
         for figure in matrices_figures(module.screen(example, DEFAULT_HEAD, choices).figures):
             for matrix in figure.matrices:
                 check_lines(matrix)
+
+
+@pytest.mark.parametrize("lesson", ["dot_product", "scores", "mask", "softmax", "output"])
+def test_every_sentence_about_the_real_head_is_true(lesson, shapes_taken_for_granted):
+    example, module, wanted = run_example(SHIPPED), import_module(LESSONS[lesson]), file_of(lesson)
+    for choices in wanted.cases(example):
+        screen = module.screen(example, DEFAULT_HEAD, choices)
+        check_said(Case(example, DEFAULT_HEAD, choices, screen), wanted.ORACLE, wanted.ANSWERS)
 
 
 def check_lines(matrix):

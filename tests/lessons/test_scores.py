@@ -124,7 +124,7 @@ EXACT_ROOT = "The score is divided by √{d_k} = {root}."
 
 def root_of_d_k(case, sentence):
     d_k = case.attention.q.shape[1]
-    assert ("=" in sentence.template) == (d_k in (1, 4, 9, 16)), "a rounded root is not equal to it"
+    assert ("=" in sentence.template) == (d_k in (1, 4, 9, 16, 64)), "a rounded root is not equal to it"
     return {"d_k": d_k, "root": d_k**0.5}
 
 
@@ -192,7 +192,7 @@ def answer_scaled(case, prompt):
     key, query = (prompt.arguments[name].position for name in ("key", "query"))
     score, d_k = visible_scores(case)[query, key], case.attention.q.shape[1]
     return {
-        EXACT_ROOT if d_k in (1, 4, 9, 16) else EXACT_ROOT.replace("=", "≈"): score * d_k**-0.5,
+        EXACT_ROOT if d_k in (1, 4, 9, 16, 64) else EXACT_ROOT.replace("=", "≈"): score * d_k**-0.5,
         "That is the score before scaling: it still has to be divided.": score,
         "Divide by √d_k, not by d_k: the standard deviation of the scores grows only with √d_k.": score / d_k,
         "Divide, do not multiply: scaling takes back what the sum of d_k products adds.": score * d_k**0.5,
