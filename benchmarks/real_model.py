@@ -296,7 +296,8 @@ def measure_class(rounds: int) -> None:
         middle = map(statistics.median, both)
         print_row(f"{what}, {unit} (beside: one after the other)", *middle, ratio_of(*both), 1.5, 0)
     both = processor["equal"], processor["one"]
-    print_row("as many equal ones at once, processor ms (beside: one visitor)", *map(statistics.median, both), ratio_of(*both), None, 0)
+    what = "as many equal ones at once, processor ms (beside: one visitor)"
+    print_row(what, *map(statistics.median, both), ratio_of(*both), None, 0)
     print(f"| &nbsp; passes | {max(passes)} | 1 | {max(passes):.2f} | {judged(max(passes) == 1, '1')} |", flush=True)
 
 
