@@ -28,7 +28,11 @@ VISITS = {
         "example=sentence&text=one+two+three&seed=11",
         [("seed", 12), ("scaling", False), ("heads", 2), ("text", "four five"), ("seed", 11)],
     ),
-    "a model in training": ("softmax", "", [("model_d_k", 3), ("trained_for", 60), ("model_heads", 2), ("seed", 5)]),
+    "a model in training": (
+        "softmax",
+        "example=pronouns",
+        [("model_d_k", 3), ("trained_for", 60), ("model_heads", 2), ("seed", 5)],
+    ),
     "numbers changed by hand": (
         "",
         "example=journey&picture=steps&edits=q2,1=1",

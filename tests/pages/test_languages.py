@@ -81,7 +81,7 @@ ENGLISH = {
     *("cup", "ldots", "max", "exp", "nan", "inf", "sin", "cos", "blue", "orange"),
 }
 # Whose texts are English on purpose.
-EXEMPT = re.compile(r"<!doctype|github|arXiv|nn\.|torch|scaled_dot_product|^\{|^[a-z]+$")
+EXEMPT = re.compile(r"<!doctype|github|SmolLM|arXiv|nn\.|torch|scaled_dot_product|^\{|^[a-z]+$")
 QUOTED = re.compile(r"“[^”]*”|'[^']*'|\$[^$]*\$|\bd_model\b")  # tokens, formulas and a name of the field
 
 

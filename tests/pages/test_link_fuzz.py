@@ -8,6 +8,7 @@ import pytest
 from visiting import open_page, texts, visitor
 
 from attention_ui.controls.learnt import MODEL_SIZES
+from attention_ui.page import tokens_page
 from attention_ui.page.contents import CONTENTS
 from attention_ui.session.link_rules import LINK_RULES
 from attention_ui.session.links import repaired_number, repaired_option, repaired_text, repaired_value
@@ -194,7 +195,8 @@ def test_every_parameter_was_on_some_page(openings):
     drawn = {name for page in PAGES for _, at in openings(page) for name in bound_widgets(at)}
     assert drawn - {*RULES, *FREE, *OTHERS} == set(), "a control that the address fills has no rule"
     fields = {"own", "class", "teacher"}  # which no control shows
-    of_model = {choice.name for choice in declared_in(read)}  # which stand on the page where the model is: see there
+    reading = {choice.name for module in (read, tokens_page) for choice in declared_in(module)}
+    of_model = {*reading, "meets"}  # which stand on a page where the model is, or a head of it: see there
     assert {*RULES, *FREE} - fields - of_model - drawn == set(), (
         "a rule whose control is nowhere, or garbage that did not reach it"
     )
