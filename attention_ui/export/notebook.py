@@ -67,7 +67,7 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
     for lesson, choices in lesson_path(example):
         screen = lesson.screen(example, head, choices)
         address = lesson.__name__.split(".")[1]
-        sections.append(Section(render(lesson.HEADING), screen.code, screen.figures, address))
+        sections.append(Section(render(lesson.TOPIC), screen.code, screen.figures, address))
     return notebook_of(sections)
 
 

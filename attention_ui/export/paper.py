@@ -15,7 +15,7 @@ from lessons.screen.message import Message, message
 from lessons.screen.screen import Matrix, Question
 from lessons.take_home.sheet import SheetChoices, sheet_code
 from lessons.take_home.tasks import (
-    PAPER_HEADINGS,
+    PAPER_TOPICS,
     Blanks,
     PaperTask,
     answers_of,
@@ -97,7 +97,7 @@ def task_solved(number: int, task: PaperTask, decimals: int) -> str:
 
 def in_task(number: int, task: PaperTask, inner: str) -> str:
     """What every task begins with."""
-    heading = f"<h2>{number}. {escaped(PAPER_HEADINGS[task.lesson])}</h2>"
+    heading = f"<h2>{number}. {escaped(PAPER_TOPICS[task.lesson])}</h2>"
     return f'<div class="task">{heading}\n<p>{escaped(task.asks)}</p>\n{inner}</div>\n'
 
 

@@ -36,18 +36,18 @@ def show_drawer(
     figures: Sequence[Figure] = (),
     lesson: str = "",
     *,
-    heading: Message,
+    topic: Message,
     path: Callable[[], bytes] | None = None,
     more: Mapping[str, Callable[[], None]] | None = None,
 ) -> None:
     """One line at the foot: the lesson before, what the drawer holds, the lesson after. Below it what is open.
 
-    The numbers of a `lesson` that is covered are not given away. `heading` is the question that a notebook of this
-    screen begins with; `path` makes one of all lessons. `more` is what only this page has in its drawer.
+    The numbers of a `lesson` that is covered are not given away. `topic` is what a notebook of this screen begins
+    with; `path` makes one of all lessons. `more` is what only this page has in its drawer.
     """
     parts = drawer_parts(code, figures, lesson)
     if "program" in parts:
-        section = Section(render(heading), code, figures, address)
+        section = Section(render(topic), code, figures, address)
         parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
     parts = {**parts, **(more or {})}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once

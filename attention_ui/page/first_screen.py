@@ -25,7 +25,7 @@ from attention_ui.session.real_model import real_model
 from lessons.example.real_model import RealModel, head_name
 from lessons.kit.head_jobs import HeadJobs
 from lessons.overview.model_view import (
-    HEADING,
+    TOPIC,
     ModelChoices,
     ReadSentence,
     cut_sentence,
@@ -65,7 +65,7 @@ def show_first_screen() -> None:
         draw_what_is_missing(model, jobs)
     for rules in screen.figures[1:]:
         fold(rules.key, render(rules.name), rules.key, partial(draw_rules, rules))
-    show_drawer("home", screen.code, screen.figures[:1], heading=HEADING)
+    show_drawer("home", screen.code, screen.figures[:1], topic=TOPIC)
 
 
 def ask_and_read(

@@ -1,4 +1,4 @@
-"""The page of a lesson: its question, the running example in the sidebar, and its screen from top to bottom."""
+"""The page of a lesson: its topic, the running example in the sidebar, and its screen from top to bottom."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,7 +12,7 @@ from attention_ui.controls.choices import chosen_in
 from attention_ui.controls.example import USUAL_EXAMPLE, current_trace, head_choice
 from attention_ui.export.notebook import notebook_of_path
 from attention_ui.figures.roles import in_role_colours
-from attention_ui.page.contents import opening
+from attention_ui.page.contents import draw_topic
 from attention_ui.page.derivation import derivation_of_click, derivation_panel
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
@@ -40,7 +40,7 @@ class LessonPage:
 
     lesson: ModuleType
     address: str
-    top: AbstractContextManager  # where its question will stand, which is known only when the screen is
+    top: AbstractContextManager  # where its topic and its question will stand, known only when the screen is
     example: ExampleTrace
     head: int
     stage: AbstractContextManager  # where its first figure will stand
@@ -62,20 +62,21 @@ def open_lesson(
     lesson: ModuleType,
     *,
     address: str = "",
+    top: AbstractContextManager | None = None,
     heads: bool = True,
     own_sizes: bool = False,
     own_mask: bool = False,
     own_tokens: bool = False,
     controls_below: bool = False,
 ) -> LessonPage:
-    """Open the page of a lesson: the question it answers, the controls of the running example, the choice of a head.
+    """Open the page of a lesson: a place for its topic, the controls of the running example, the choice of a head.
 
     A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
     `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
     Controls of its own that are drawn from now on stand above its first figure, or `controls_below` it.
     """
     address = address or lesson.__name__.split(".")[1]
-    top = st.container()
+    top = top or st.container()
     own_example = getattr(lesson, "OWN_EXAMPLE", USUAL_EXAMPLE)
     example = current_trace(own_example, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
     head = head_choice(example) if heads else 0
@@ -88,7 +89,7 @@ def show_lesson(
     *,
     columns: Sequence[float] = (),
     in_row: int = 0,
-    **opened: bool | str,
+    **opened: bool | str | AbstractContextManager,
 ) -> None:
     """The whole page of a lesson, `opened` as `open_lesson` says.
 
@@ -118,7 +119,7 @@ def draw_screen(
     covers: bool = True,
     path: Callable[[], bytes] | None = None,
 ) -> None:
-    """The question on top, figures with what there is to notice, the derivation of a number, the code.
+    """Topic and question on top, figures with what there is to notice, the derivation of a number, the code.
 
     Where no answer ever stands in a figure, nothing `covers` them, and no switch for that is offered.
 
@@ -139,27 +140,22 @@ def draw_screen(
                 draw_group(coverable, group)
             say_notice(coverable, group, screen.headline, charts_below=group is not together[-1])
     draw_notice(coverable, screen.remarks, charts_below=False)
-    if asks:
-        st.markdown(render(lesson.OPENING))
     if screen.formula is not None:
         st.latex(in_role_colours(spoken_formula(screen.formula), st.context.theme.type or "light"))
     draw_panels(screen, followed, coverable, question if asks and is_answered(address) else None, beside)
-    show_drawer(address, screen.code, screen.figures, coverable, heading=lesson.HEADING, path=path)
+    show_drawer(address, screen.code, screen.figures, coverable, topic=lesson.TOPIC, path=path)
 
 
 def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, address: str, covers: bool) -> None:
-    """The headline of the page: a question about its numbers, what it shows, or else the question it answers."""
+    """The topic of the page and its point; below them what it shows, or a question about its numbers."""
+    aside = draw_topic(lesson)
     if screen.headline is not None:
         with st.container(key=f"{address}_headline", gap="small"):
-            st.caption(render(lesson.HEADING))
-            st.title(marked(screen.headline, HEADLINE_COLOURS), anchor=False)
+            st.header(marked(screen.headline, HEADLINE_COLOURS), anchor=False)
             if screen.lead:
                 st.markdown(join_sentences(map(marked, screen.lead)))
-    elif question is None:
-        with st.container(key=f"{address}_opening"):
-            opening(lesson)
-    else:
-        question_panel(address, question, about=render(lesson.HEADING), offered=covers)
+    elif question is not None:
+        question_panel(address, question, aside=aside, offered=covers)
 
 
 def draw_panels(

@@ -1,6 +1,7 @@
 """Predict, then look: a question about the numbers on this page, and a reply to every card."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import streamlit as st
 
@@ -25,19 +26,24 @@ Ask = Callable[[int], Question]  # from a number to a question; the same number 
 
 
 def question_panel(
-    lesson: str, question: Question, *, about: str = "", cover: bool = True, offered: bool = True
+    lesson: str,
+    question: Question,
+    *,
+    aside: AbstractContextManager | None = None,
+    cover: bool = True,
+    offered: bool = True,
 ) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
-    Above it stands, small, what it is `about`. With `cover`, the question is that of the whole page, and its figures
-    can be covered until something is chosen; the switch for that is not `offered` where no answer stands in a figure.
+    What goes on to another stands `aside`, or above it. With `cover`, the question is that of the whole page, and its
+    figures can be covered until something is chosen; the switch for that is not `offered` where no answer stands in a
+    figure.
     """
     if hidden("predict"):
         return
     with st.container(gap="small", key=f"{lesson}_quiz"):
-        above = st.container(horizontal=True, vertical_alignment="center")
-        prompt = marked(question.prompt, ROLE_COLOURS)
-        st.title(prompt, anchor=False) if cover else st.header(prompt, anchor=False)
+        aside = aside or st.container(horizontal=True, vertical_alignment="center")
+        st.header(marked(question.prompt, ROLE_COLOURS), anchor=False)
         chosen = chosen_card(lesson, question)
         draw_cards(lesson, question, chosen)
         replies = [
@@ -49,19 +55,22 @@ def question_panel(
                 reveal(lesson, question, chosen)
             elif cover and covered(lesson):
                 say_covered(lesson)
-    with above:
-        if about:
-            st.caption(about, width="content")
-        left = get_state(f"{lesson}_question") or 0
-        another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
-        st.button(translate("Another question"), key=f"{lesson}_another", **another)
-        tries = first_tries()
-        count = translate("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
-        with room_for("tries", [[count]], width="content"):
-            if tries:
-                st.caption(count, width="content")
+    with aside:
+        go_on_to_another(lesson)
     if cover and offered:
         cover_switch()
+
+
+def go_on_to_another(lesson: str) -> None:
+    """A button to another question, and how many were answered rightly at the first try."""
+    left = get_state(f"{lesson}_question") or 0
+    another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
+    st.button(translate("Another question"), key=f"{lesson}_another", **another)
+    tries = first_tries()
+    count = translate("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
+    with room_for("tries", [[count]], width="content"):
+        if tries:
+            st.caption(count, width="content")
 
 
 def chosen_card(lesson: str, question: Question) -> int | None:

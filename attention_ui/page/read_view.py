@@ -6,7 +6,7 @@ from types import ModuleType
 import streamlit as st
 
 from attention_ui.controls.read import read_choices
-from attention_ui.page.contents import opening
+from attention_ui.page.contents import draw_topic
 from attention_ui.page.get_model import get_model_panel
 from attention_ui.page.lesson_page import draw_screen, stage_of_page
 from attention_ui.server.process import outside_turn
@@ -26,7 +26,7 @@ def show_read(lesson: ModuleType) -> None:
     top, stage, model = st.container(), stage_of_page(), real_model()
     if model is None:
         with top:
-            opening(lesson)
+            draw_topic(lesson)
         show_notes(*link_notes())
         get_model_panel(lesson.STANDS_HERE)
     else:

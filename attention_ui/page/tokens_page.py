@@ -1,5 +1,7 @@
 """The page of the lesson on tokens: a real model cuts one's own text, or the running example looks up its rows."""
 
+from contextlib import AbstractContextManager
+
 import streamlit as st
 
 from attention_core.tokens import clean_text
@@ -30,20 +32,19 @@ MERGES_DONE = Number("merges", message("Merges done"), Limit(0, MOST_LETTERS), 0
 
 def show_tokens() -> None:
     """The view that is chosen. Where the real model is not on this machine, a panel below the example offers it."""
-    model, real = real_model(), one_in_row(WHO_CUTS) == "real"
+    top, model, real = st.container(), real_model(), one_in_row(WHO_CUTS) == "real"
     if real and model is not None:
-        show_cutting(model)
+        show_cutting(model, top)
         return
-    show_lesson(tokens, heads=False)
+    show_lesson(tokens, heads=False, top=top)
     if real:
         get_model_panel(
             message("Here a real language model cuts your own text into tokens, and you play its merges one by one.")
         )
 
 
-def show_cutting(model: RealModel) -> None:
+def show_cutting(model: RealModel, top: AbstractContextManager) -> None:
     """A text of one's own, its tokens, and the merges of one word, step by step."""
-    top = st.container()
     raw = text_field(TEXT_TO_CUT)
     cutting = cut(model, raw)
     show_notes(*link_notes(), *clean_text(raw, MOST_LETTERS).notes)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_ui.page.contents import draw_topic
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
 from attention_ui.session.state import take_state
@@ -11,8 +12,8 @@ from attention_ui.voting.teacher import teacher_view
 from attention_ui.voting.watching import in_doubt
 from classes.keeper import NOT_YOURS
 from classes.stages import RefusedError, Room, UnreachableError
-from lessons.class_vote.lesson import HEADING, OPENING
-from lessons.screen.format import render, translate
+from lessons.class_vote import lesson as class_vote
+from lessons.screen.format import translate
 from lessons.screen.message import message, reason
 
 GOES_ON = message("The votes cannot be reached just now. Keep this page open: it continues by itself.")
@@ -32,7 +33,7 @@ def class_panel_of_visit() -> None:
         else:
             class_view(room)
     except UnreachableError:  # and of this class nothing is known yet
-        st.title(render(HEADING), anchor=False)
+        draw_topic(class_vote)
         show_notes(GOES_ON)
     except RefusedError as error:
         show_notes(reason(error))
@@ -59,8 +60,7 @@ def look_again() -> None:
 def lobby() -> None:
     """Join a class, or open one."""
     show_notes(take_state("class_note"))
-    st.title(render(HEADING), anchor=False)
-    st.markdown(render(OPENING))
+    draw_topic(class_vote)
     student, teacher = st.columns(2, gap="large")
     with student:
         st.header(translate("Join a class"), anchor=False)

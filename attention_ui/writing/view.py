@@ -10,7 +10,7 @@ import streamlit as st
 from attention_core import generation
 from attention_core.generation import MAX_NEW_TOKENS, NewToken, regenerate_last
 from attention_core.sampling import Sampling
-from attention_ui.page.contents import opening
+from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.page.question import Ask, current_question, question_panel
 from attention_ui.server.process import outside_turn, redrawn_picture
@@ -85,13 +85,10 @@ def live_writing(request: Request, top: AbstractContextManager) -> None:
     question = ask and current_question(ADDRESS, ask)
     asks = question is not None and not hidden("predict")
     with top:
+        aside = draw_topic(generate)
         if asks:
-            question_panel(ADDRESS, question, about=render(generate.HEADING))
-        else:
-            opening(generate)
+            question_panel(ADDRESS, question, aside=aside)
     st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
-    if asks:
-        st.markdown(render(generate.OPENING))
 
 
 def in_no_order(parts: Sequence[Part]) -> tuple[Part, ...]:

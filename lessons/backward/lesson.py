@@ -24,11 +24,9 @@ from lessons.screen.choice import Limit, Number, OneOf, numbers
 from lessons.screen.message import message
 from lessons.screen.screen import Code, Figure, Screen
 
-HEADING = message("How does it learn from a mistake?")
-OPENING = message(
-    "A small model guesses what a pronoun stands for. Its **loss** says how wrong it was; a **gradient** says how the "
-    "loss changes as a number grows. A name with d_ before it, such as d_scores, is the gradient of the loss with "
-    "respect to what has that name: here the scores."
+TOPIC = message("Backpropagation")
+POINT = message(
+    "The loss says how wrong a guess is; a number's gradient, written d_, says how the loss changes as it grows."
 )
 
 UPDATES_MADE = OneOf("updates", message("Updates made"), numbers(UPDATES), 20, look="slider", width=200)

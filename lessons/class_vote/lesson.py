@@ -9,10 +9,10 @@ from lessons.screen.format import argmax_ties
 from lessons.screen.message import ListOf, Message, message
 from lessons.screen.screen import Card, Code, Figure, Part, Parts, Question, Table
 
-HEADING = message("What does the room think?")
-OPENING = message(
-    "A question from any lesson for a whole class: everybody answers, sees how the others answered, talks it over with "
-    "a neighbour, and answers again. Then the figure shows who was right."
+TOPIC = message("Voting in class")
+POINT = message(
+    "A class answers a question, sees how all answered, talks it over, answers again, and the figure shows who was "
+    "right."
 )
 CARD_LETTERS = "ABCD"
 

@@ -21,11 +21,8 @@ from lessons.screen.message import message
 from lessons.screen.screen import Screen
 from lessons.trace.computation import Computation
 
-HEADING = message("What does it cost?")
-OPENING = message(
-    "Every token is compared with every other: twice as many tokens, four times as many scores. See what that "
-    "costs, and how to avoid ever holding all the scores."
-)
+TOPIC = message("The cost of attention")
+POINT = message("Every query meets every key: twice as many tokens make four times as many scores.")
 
 EXAMPLE_SIZES = "example"
 COUNTED = ("multiplications", "moved", "parameters", "cache", "squared_from")

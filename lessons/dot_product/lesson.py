@@ -21,10 +21,9 @@ from lessons.screen.screen import Matrices, Screen
 from lessons.trace.computation import Computation, followed_matrix
 from lessons.trace.head import head_names
 
-HEADING = message("Can tokens attend without learned parameters?")
-OPENING = message(
-    "Compare one token with every token by the dot product, turn the scores into weights, and mix the rows by those "
-    "weights. This is attention already, without W_q, W_k and W_v."
+TOPIC = message("The dot product")
+POINT = message(
+    "The dot product compares two tokens: multiply their features pair by pair, then add; the sum is their score."
 )
 
 VIEW = OneOf(

@@ -9,10 +9,10 @@ from lessons.exercises.verdict import known_mistake, same, verdict_of
 from lessons.screen.message import message
 from lessons.screen.screen import Code
 
-HEADING = message("Can you write it yourself?")
-OPENING = message(
-    "Write each step of attention in Python. Your code runs only in this browser; its numbers are compared "
-    "with PyTorch's on cases that are new in every run."
+TOPIC = message("Exercises")
+POINT = message(
+    "Write each step of attention yourself: your code runs only in this browser, and its numbers are compared with "
+    "PyTorch's."
 )
 COMPARES = Code((verdict_of, known_mistake, same))
 

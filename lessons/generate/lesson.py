@@ -27,10 +27,9 @@ from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix, Part, Par
 from lessons.trace.computation import Computation
 from lessons.trace.story import step_of_given
 
-HEADING = message("How does it write?")
-OPENING = message(
-    "The model gives every token a probability, one is drawn and appended, and the next round begins. "
-    "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same."
+TOPIC = message("Generating text")
+POINT = message(
+    "A model gives every token a probability of coming next; one is drawn, appended, and the model is asked again."
 )
 
 WRITES = (

@@ -43,11 +43,9 @@ from lessons.screen.message import Integer, message
 from lessons.screen.screen import Code, Figure, Screen, Step, Table
 from lessons.trace.computation import Computation, taken_by
 
-HEADING = message("Why several heads?")
-OPENING = message(
-    "One head can express only one attention pattern. Several heads project all features, each to its own "
-    "queries, keys and values; W_o mixes what they find. Sentence, seed, mask and scaling come from the "
-    "sidebar."
+TOPIC = message("Multi-head attention")
+POINT = message(
+    "One head has one pattern of weights, so several work side by side, and the matrix W_o mixes what they find."
 )
 
 SHOWN: dict[str, tuple[str, ...]] = {  # of what each step computes, what its program prints

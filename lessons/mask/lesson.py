@@ -24,9 +24,9 @@ from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_names, project
 
 OWN_EXAMPLE = "language"
-HEADING = message("Who may look at whom?")
-OPENING = message(
-    "A mask hides keys from queries. It is applied before the softmax, so the remaining weights still sum to 1."
+TOPIC = message("The causal mask")
+POINT = message(
+    "The causal mask hides later tokens from each token: their weights are 0, and the others still sum to 1."
 )
 
 LARGE_NEGATIVE = -1e9

@@ -23,11 +23,8 @@ from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_names, one_head
 
 OWN_EXAMPLE = "language"
-HEADING = message("What comes out?")
-OPENING = message(
-    "Each query receives a mix of the values it looked at, by their weights. A large weight on a short value "
-    "still adds little."
-)
+TOPIC = message("The output of a head")
+POINT = message("Each query receives a mix of the values: every value times its weight, added up.")
 
 GIVEN = ("query", "k", "score", "weight", "v")
 SENTENCES = {

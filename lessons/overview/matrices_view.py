@@ -15,10 +15,9 @@ from lessons.screen.message import Message, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Screen
 from lessons.trace.head import compute_head, divisor_of, one_head
 
-HEADING = message("What does attention do, in one picture?")
-OPENING = message(
-    "Each token compares its **query** with the **key** of every token it may look at. It then receives a weighted "
-    "mix of their **values**, its own included."
+TOPIC = message("Attention in one picture")
+POINT = message(
+    "Each token compares its **query** with the **keys** it may look at, and receives a mix of their **values**."
 )
 
 STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_transposed": "scores"}

@@ -23,7 +23,7 @@ from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, messa
 from lessons.screen.model_view import Guess, ModelView, NamedHeads
 from lessons.screen.screen import Code, Screen, Table
 
-HEADING = message("How does a language model know who “it” is?")
+TOPIC = message("How does a language model know who “it” is?")
 SENTENCES = {
     "cat": DEFAULT_TEXT,
     "animal": "The animal didn't cross the street because it was too",

@@ -18,8 +18,10 @@ from lessons.screen.screen import Code, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, divisor_of, one_head, project
 
-HEADING = message("How does one query find its keys?")
-OPENING = message("Follow one row from its token's features to what the head passes on.")
+TOPIC = message("One query, step by step")
+POINT = message(
+    "A query meets every key: each meeting gives a score, scores become shares, and the shares mix the values."
+)
 
 CHAPTER = OneOf(
     "chapter",

@@ -16,8 +16,10 @@ from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
 from lessons.screen.screen import Screen
 from lessons.trace.head import compute_head, one_head
 
-HEADING = message("What does an attention head do?")
-OPENING = message("Every token shares out one whole among the tokens it may look at.")
+TOPIC = message("One attention head")
+POINT = message(
+    "Every token shares out one whole among the tokens it may look at: these shares are its attention weights."
+)
 
 NEARLY_EVEN = 0.15  # of the even share is the most by which a weight of a nearly even row may differ from it
 MOST_MOMENTS = 31

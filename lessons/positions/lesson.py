@@ -29,10 +29,10 @@ from lessons.screen.screen import Cells, Matrices, Matrix, Screen, Table
 from lessons.trace.computation import Computation
 from lessons.trace.head import head_inputs
 
-HEADING = message("Does attention know the order?")
-OPENING = message(
-    "Shuffle the tokens and see what the output does. Then tell attention the positions, and shuffle again. The mask "
-    "and the positions stay where they are while the tokens move."
+TOPIC = message("Positions")
+POINT = message(
+    "Without a mask, attention knows no order: shuffle the tokens, and the outputs shuffle along, until positions "
+    "are put in."
 )
 
 VISIBLE = 1e-6  # weights that differ by less differ by rounding

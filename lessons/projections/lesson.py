@@ -24,11 +24,8 @@ from lessons.screen.screen import Cells, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 from lessons.trace.head import VECTORS, head_inputs, head_names, project
 
-HEADING = message("Why queries, keys and values?")
-OPENING = message(
-    "Three matrices give every token three vectors: a query to compare with the keys, a key to be compared with, and "
-    "a value to pass on."
-)
+TOPIC = message("Queries, keys and values")
+POINT = message("Three matrices give each token a query to ask with, a key to be found by, and a value to pass on.")
 
 PROJECTION_TITLES = {"q": message("Q"), "k": message("K"), "v": message("V")}
 SYMMETRIC_UP_TO = 1e-5  # of the largest score: what differs by less is equal

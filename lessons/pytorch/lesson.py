@@ -44,10 +44,9 @@ from lessons.screen.message import ListOf, Magnitude, Message, message
 from lessons.screen.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Table
 from lessons.trace.computation import Computation
 
-HEADING = message("Is this what PyTorch computes?")
-OPENING = message(
-    "The weights of the lesson on heads are copied into PyTorch's own functions. Equal shapes prove nothing, so "
-    "every number is compared."
+TOPIC = message("Attention in PyTorch")
+POINT = message(
+    "The same weights go into PyTorch's own functions, and every number that comes out is compared with ours."
 )
 
 THEIRS = {"module": "nn.MultiheadAttention", "fused": "scaled_dot_product_attention"}

@@ -17,10 +17,9 @@ from lessons.read.without_head import without_head_screen
 from lessons.screen.message import message
 from lessons.screen.screen import Screen
 
-HEADING = message("What do the heads of a real language model do?")
-OPENING = message(
-    "SmolLM2, a language model of 135 million numbers, reads your text, in any language. Look at one of its 270 heads, "
-    "or at all of them; read its guesses layer by layer; switch a head off, or give it what it finds in another text."
+TOPIC = message("The heads of a real model")
+POINT = message(
+    "The 270 heads of SmolLM2, a real language model, differ: a few look one token back, most rest on the first."
 )
 STANDS_HERE = message(
     "**Here a real language model reads your text**: where its heads look, what it would guess after each layer, and "

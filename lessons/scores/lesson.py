@@ -20,10 +20,9 @@ from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, project
 
 OWN_EXAMPLE = "language"
-HEADING = message("Why divide by the square root of d_k?")
-OPENING = message(
-    "The more features a query and a key have, the more their dot product varies. See what that does to the softmax, "
-    "with the division and without it."
+TOPIC = message("Scores and √d_k")
+POINT = message(
+    "Scores are dot products of queries and keys; the more features, d_k, the wider they spread, so we divide by √d_k."
 )
 
 MEASURED_KEYS, MEASURED_DRAWS = 16, 200

@@ -24,9 +24,9 @@ from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_names, one_head
 
 OWN_EXAMPLE = "language"
-HEADING = message("How do scores become weights?")
-OPENING = message(
-    "Subtract the largest score, take the exponential, divide by the sum. Only differences between scores matter."
+TOPIC = message("Softmax")
+POINT = message(
+    "Softmax turns scores into weights, shares of one whole: raise e to each score, then divide by the sum."
 )
 
 ORDER = ("scores", "shifted", "powers", "weights")

@@ -12,12 +12,8 @@ from attention_core.errors import InputError, Phrase
 from attention_core.tokens import clean_text, tokenize
 from lessons.screen.message import Message, message
 
-HEADING = message("What does a class take home?")
-OPENING = message(
-    "A worksheet from the lessons you choose, with numbers small enough to work out by hand, and its key: every "
-    "number in it is computed when you ask for it. Or a plan for a lesson, with what to ask the room before each "
-    "screen."
-)
+TOPIC = message("Worksheets and lesson plans")
+POINT = message("Take attention to class: a worksheet to solve by hand, with its key, or a plan for a whole lesson.")
 
 # Their places are bits of every code that was ever printed: a new one comes last.
 ON_PAPER = ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")

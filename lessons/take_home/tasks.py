@@ -41,8 +41,8 @@ from lessons.tokens import lesson as tokens
 from lessons.trace.head import VECTORS
 
 QUESTIONS_DRAWN, TRIES_AT_TASKS = 1000, 8
-PAPER_HEADINGS = {
-    lesson.__name__.split(".")[1]: lesson.HEADING
+PAPER_TOPICS = {
+    lesson.__name__.split(".")[1]: lesson.TOPIC
     for lesson in (tokens, dot_product, projections, scores, mask, softmax, output)
 }
 

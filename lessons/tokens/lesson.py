@@ -24,10 +24,9 @@ from lessons.tokens.questions import QUESTIONS
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
-HEADING = message("What goes in?")
-OPENING = message(
-    "A text is split into tokens. Each token has an id, and each id picks one row of the embedding table. Those rows "
-    "are all that attention ever sees."
+TOPIC = message("Tokens and embeddings")
+POINT = message(
+    "Text is cut into tokens, pieces such as words, and a table gives each of them a row of numbers: its embedding."
 )
 
 

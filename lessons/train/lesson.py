@@ -21,10 +21,10 @@ from lessons.train.notebook_runs import beside_the_printed
 from lessons.train.questions import QUESTIONS
 from lessons.train.task_figures import figures_of_task
 
-HEADING = message("How are the weights learned?")
-OPENING = message(
-    "A small transformer starts with random weights and learns a task from examples. Press **Start** and watch its "
-    "heads take shape."
+TOPIC = message("Training")
+POINT = message(
+    "A model starts with random numbers and learns from examples: each step changes them a little to make its guesses "
+    "less wrong."
 )
 
 FIRST_STEPS = 5  # which a program trains

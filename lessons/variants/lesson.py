@@ -17,10 +17,9 @@ from lessons.variants.figures import consequences
 from lessons.variants.notices import notice_variant
 from lessons.variants.questions import QUESTIONS
 
-HEADING = message("What do today's models change?")
-OPENING = message(
-    "Today's models change only a few lines of the attention of 2017. Choose one change: on the left are the head's "
-    "weights without it, on the right with it; below is what it costs or saves, and what it leads to, measured."
+TOPIC = message("Attention today")
+POINT = message(
+    "Today's models change only a few lines of the attention of 2017: who is seen, how scores are made, what is shared."
 )
 
 VARIANT_FORMULAS = {

@@ -1,6 +1,6 @@
 """Practice: can you write it yourself?"""
 
-from attention_ui.page.contents import opening
+from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawer import show_drawer
 from attention_ui.practice.exercise_view import chosen_exercise, exercise_panel
 from attention_ui.practice.progress_view import progress_panel
@@ -8,7 +8,7 @@ from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
 from lessons.exercises import every
 
-opening(every)
+draw_topic(every)
 show_notes(*link_notes())
 exercise_panel(chosen_exercise())
-show_drawer("exercises", every.COMPARES, heading=every.HEADING, more={"progress": progress_panel})
+show_drawer("exercises", every.COMPARES, topic=every.TOPIC, more={"progress": progress_panel})

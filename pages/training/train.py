@@ -1,6 +1,6 @@
 """Train: a small transformer learns a task while one watches."""
 
-from attention_ui.page.contents import opening
+from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_notice
 from attention_ui.page.question import current_question, question_panel
@@ -11,7 +11,7 @@ from attention_ui.training.run_tools import run_tools
 from lessons.example.task_texts import texts_of
 from lessons.train import lesson as train
 
-opening(train)
+draw_topic(train)
 choice = training_controls()
 show_notes(*choice.notes)
 run = live_run(choice)
@@ -21,4 +21,4 @@ if choice.settings is not None:
 compare_panel(run)
 if run is not None:
     run_tools(run)
-show_drawer("train", run and train.code_of_run(run.recording.settings), heading=train.HEADING)
+show_drawer("train", run and train.code_of_run(run.recording.settings), topic=train.TOPIC)

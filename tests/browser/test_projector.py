@@ -13,6 +13,13 @@ SMALLER = """least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3, 
 LETTERS_IN_FIGURES = """() => [...document.querySelectorAll('.stVegaLiteChart svg text')]
     .filter(one => one.textContent.trim() && one.getBoundingClientRect().width)
     .map(one => parseFloat(getComputedStyle(one).fontSize))"""
+LINES_OF_TOPIC = """() => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector(".st-key-topic > * > .stMarkdown p"));
+  const ends = [...range.getClientRects()].map((line) => Math.round(line.bottom));
+  const topic = document.querySelector(".st-key-topic h1").getBoundingClientRect();
+  return new Set(ends).size + (ends[0] > topic.bottom + 4);
+}"""
 QUESTION_FIRST = [
     "tokens",
     "dot_product",
@@ -53,14 +60,18 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
         tab.page.locator(cards).first.wait_for()
         tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
         tab.settled()
-        assert seen_whole(tab, f"h1, {cards}") and min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST, page
+        assert (
+            seen_whole(tab, f"h1, .st-key-topic p, [class*=_quiz] h2, {cards}")
+            and min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST
+        ), page
+        assert tab.page.evaluate(LINES_OF_TOPIC) == 1, page
         figure = tab.page.locator(".stVegaLiteChart svg.marks").first
         assert figure.bounding_box()["y"] < 460, f"{page}: the screen has room for it, too: controls stand below it"
         tab.page.locator(cards).first.click()
         tab.page.wait_for_selector(f"{cards}[kind=primary]")
         tab.settled()
         reply = "[class*=_quiz] [data-testid=stText] >> nth=-1"
-        assert seen_whole(tab, f"h1, {cards}") and seen_whole(tab, reply), page
+        assert seen_whole(tab, f"h1, .st-key-topic p, [class*=_quiz] h2, {cards}") and seen_whole(tab, reply), page
         assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not quite. ")), page
         assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST and tab.page.evaluate(SMALLER, LEAST) == [], page
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, page
@@ -69,6 +80,7 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
 def test_nothing_is_too_small_for_the_back_row(visit, whole):
     others = [entry.address for entry in CONTENTS if entry.address not in QUESTION_FIRST]
     for page, tab in in_turn(visit, others[:: 1 if whole else 4]):
+        assert page == "home" or tab.page.evaluate(LINES_OF_TOPIC) == 1, page
         if page not in ("exercises", "take_home", "class_vote", "read"):
             tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
             assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST, page

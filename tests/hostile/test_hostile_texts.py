@@ -99,7 +99,7 @@ def test_a_text_in_a_headline_stays_a_text(server, tab, listener, texts, quiet_l
             tab.goto(f"{server.url}/{path}?example=sentence&text={quote(f'{token} {token}x')}")
             settle(tab)
             top = tab.locator(f".st-key-{key}")
-            assert top.locator("h1, button").count() >= (3 if path else 1)
+            assert top.locator("h2, button").count() >= (3 if path else 1)
             assert top.locator("a, img, em, strong, del, code, .katex, iframe, script").count() == 0, what
             assert_only_text(tab, listener, what)
 

@@ -9,7 +9,7 @@ from attention_core.backward import attend_backward, softmax_backward
 from attention_core.finite_differences import central_differences, losses_at
 from attention_core.training import gradient_of
 from lessons.backward.check_view import find_in_three_ways
-from lessons.backward.lesson import HEADING, Choices, screen
+from lessons.backward.lesson import Choices, screen
 from lessons.backward.softmax_view import resize_scores, softmax_and_back
 from lessons.backward.sums_view import sum_over_queries
 from lessons.backward.update_view import take_steps
@@ -52,7 +52,6 @@ def expected(example=Example(), **choices):  # noqa: B008
 def test_a_cold_link_opens_every_view_with_its_choice(view):
     asked, chosen = VIEWS[view]
     at = open_backward(back_view=view, updates=60, back_sentence=5, seed=7, causal="false", **asked)
-    assert render(HEADING) in [caption.value for caption in at.caption]
     made = expected(Example(seed=7, causal=False), updates=60, sentence=5, view=view, **chosen)
     drawn = [figure for figure in made.figures if isinstance(figure, Matrices | Curves)]
     for index, figure in enumerate(drawn):

@@ -55,7 +55,7 @@ def lead(at):
 def test_it_opens_with_the_question_one_number_and_the_head_at_work(measured):
     at, read = first(), read_sentence(measured, ModelChoices())
     screen = model_screen(read, made_up_jobs())
-    assert asked(at) == render(screen.headline) and ":blue[" in at.title[0].value
+    assert asked(at, "title") == render(screen.headline) and ":blue[" in at.title[0].value
     assert lead(at) == render_all(screen.lead) and ":violet[80%]" in at.markdown[0].value
     assert chart(at)[2] == render_all(screen.figures[0].notice)
     assert row_of(at, 13 * 9 + 8, 7) == pytest.approx(read.row.tolist(), abs=1e-6)
@@ -70,7 +70,7 @@ def test_another_head_another_word_and_the_switch_all_follow_and_stand_in_the_li
     at.selectbox(key="look_asks").set_value(10).run()
     at.toggle(key="look_off").set_value(True).run()
     screen = model_screen(read_sentence(measured, ModelChoices(layer=18, head=6, asks=9, off=True)), made_up_jobs())
-    assert asked(at) == render(screen.headline) and lead(at) == render_all(screen.lead)
+    assert asked(at, "title") == render(screen.headline) and lead(at) == render_all(screen.lead)
     assert chart(at)[2] == render_all(screen.figures[0].notice)
     guesses = screen.figures[0].guesses
     assert [row["share"] for row in view(at)["next"]] == pytest.approx([guess.without for guess in guesses])
@@ -79,7 +79,7 @@ def test_another_head_another_word_and_the_switch_all_follow_and_stand_in_the_li
     said = {"look_head": "18.6", "look_asks": "10"}  # the switch is bound by the browser itself
     assert {name: at.query_params[name] for name in said} == said
     assert json.dumps(chart(at)[0]) == spec, "only the data changes"
-    assert asked(first(**link)) == asked(at)
+    assert asked(first(**link), "title") == asked(at, "title")
 
 
 def test_a_sentence_of_ours_brings_its_head_and_one_s_own_keeps_the_chosen_one(measured):
@@ -92,7 +92,7 @@ def test_a_sentence_of_ours_brings_its_head_and_one_s_own_keeps_the_chosen_one(m
     at.selectbox(key="look_head").set_value("9.4").run()
     at.selectbox(key="look_asks").set_value(2).run()
     at.text_input(key="look_text").set_value("Anna put the book on the table and it").run()
-    assert at.selectbox(key="look_head").value == "9.4" and "“it”" in asked(at)
+    assert at.selectbox(key="look_head").value == "9.4" and "“it”" in asked(at, "title")
     assert at.segmented_control(key="look_sentence").value is None and "look_asks" not in at.query_params
 
 
@@ -141,7 +141,7 @@ def test_while_its_heads_are_measured_the_map_says_how_far_that_is(smollm2, monk
 
 def test_without_the_model_the_sentence_is_there_and_the_rest_says_how_to_get_it():
     at, screen = first(), model_screen(shipped_sentence(ModelChoices()), None)
-    assert asked(at) == render(screen.headline) and lead(at) == render_all(screen.lead)
+    assert asked(at, "title") == render(screen.headline) and lead(at) == render_all(screen.lead)
     assert view(at)["heads"] == [] and view(at)["next"] == []
     assert row_of(at, 13 * 9 + 8, 7)[1] == pytest.approx(0.80, abs=0.01)
     assert at.button(key="get_the_model") and at.text_input(key="look_text").disabled
@@ -149,7 +149,7 @@ def test_without_the_model_the_sentence_is_there_and_the_rest_says_how_to_get_it
     at.selectbox(key="look_head").set_value("13.0").run()
     at.selectbox(key="look_asks").set_value(2).run()
     asks = model_screen(shipped_sentence(ModelChoices(head=0, asks=1)), None)
-    assert lead(at) == render_all(asks.lead) and asked(at) == render(asks.headline)
+    assert lead(at) == render_all(asks.lead) and asked(at, "title") == render(asks.headline)
 
 
 def test_a_link_to_another_head_or_text_without_the_model_shows_what_ships():

@@ -25,7 +25,7 @@ def test_it_opens_with_a_trained_head_at_work_and_says_what_it_does():
     assert asked(at) == render(shown.headline)
     assert render_all(shown.lead) in [read_plainly(element.value) for element in at.markdown]
     assert chart(at)[2] == render_all(shown.figures[0].notice)
-    assert ":blue[" in at.title[0].value and ":orange[" in at.title[0].value
+    assert ":blue[" in at.header[0].value and ":orange[" in at.header[0].value
 
 
 def test_the_whole_computation_is_one_click_away_and_its_link_says_so():
@@ -84,7 +84,7 @@ def test_updates_take_the_film_back_to_its_beginning():
     at = first(trained_for=40)
     assert {row["moment"] for row in chart(at)[1]["ribbon_weights"]} == {0, 1, 2}
     at.slider(key="trained_for").set_value(0).run()
-    assert "equally" in asked(at) and "Untrained" in read_plainly(at.markdown[0].value)
+    assert "equally" in asked(at) and "Untrained" in read_plainly(at.markdown[1].value)
 
 
 LINKS = [

@@ -33,6 +33,10 @@ def opened(url):
     return at
 
 
+def headlines(at):
+    return [read_plainly(headline.value) for headline in (*at.title, *at.header)]
+
+
 @pytest.mark.parametrize(("minutes", "place"), STOPS)
 def test_a_link_opens_the_screen_whose_question_the_plan_asks(minutes, place):
     stop = PLANS[minutes][place]
@@ -41,7 +45,7 @@ def test_a_link_opens_the_screen_whose_question_the_plan_asks(minutes, place):
         assert render(EXERCISES[stop.exercise].asks) in [markdown.value for markdown in at.markdown]
         return
     if stop.opens.screen().ask is None:
-        assert asked(at) == render(found.right.reply)
+        assert render(found.right.reply) in headlines(at)
         return
     assert asked(at) == render(found.asks)
     cards = [read_plainly(button.label).split("\n\n")[0] for button in at.button if "_card_" in (button.key or "")]
@@ -55,7 +59,7 @@ def test_what_is_shown_then_says_what_the_plan_says(minutes, place):
     assert not any(button.key == "show_numbers" for button in at.button), "the answer is to be seen"
     if any("_card_" in (button.key or "") for button in at.button):
         assert asked(at) == render(planned(stop).asks), "no other question stands above it"
-    said = " ".join([*texts(at), *(read_plainly(title.value) for title in at.title)])
+    said = " ".join([*texts(at), *headlines(at)])
     assert shows and all(render(sentence) in said for sentence in shows)
 
 

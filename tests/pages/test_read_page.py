@@ -6,7 +6,7 @@ from visiting import chart, open_page, source_shown, texts, visitor
 
 from lessons.example.real_model import DEFAULT_TEXT
 from lessons.read.choices import BEGINS, TEXTS, VIEW, ReadChoices
-from lessons.read.lesson import HEADING, NOT_CLAIMED, STANDS_HERE, read_screen
+from lessons.read.lesson import NOT_CLAIMED, STANDS_HERE, TOPIC, read_screen
 from lessons.read.reading import Reading, how_it_was_read
 from lessons.screen.format import render, render_all
 from lessons.screen.screen import Table
@@ -28,7 +28,7 @@ def begun(view):
 
 def test_without_the_model_the_page_says_what_will_stand_there():
     at = open_read(read_head="2.3", read_view="sink")
-    assert render(HEADING) in [title.value for title in at.title]
+    assert [title.value for title in at.title] == [render(TOPIC)]
     assert render(STANDS_HERE) in [element.value for element in at.markdown]
     assert "get_the_model" in [button.key for button in at.button] and not at.get("vega_lite_chart")
 

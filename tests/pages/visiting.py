@@ -68,8 +68,8 @@ def chosen(at, lesson):
     return at.session_state[key] if key in at.session_state else None  # noqa: SIM401
 
 
-def asked(at, level="title"):
-    """The question on the page as it is read: its Markdown without the marks of colours, and what escapes signs."""
+def asked(at, level="header"):
+    """The question on the page, or what its figure shows, as it is read: without the marks of Markdown."""
     return read_plainly(at.get(level)[0].value)
 
 

@@ -15,7 +15,7 @@ from runs.scheduler import Scheduler
 from tests.chromium import SETTLED
 
 FIGURE = ".st-key-pipeline svg.marks"
-QUESTION = ".st-key-softmax_quiz h1"
+QUESTION = ".st-key-softmax_quiz h2"
 LINK = "?d_k=5&causal=false&seed=3&picture=steps"
 CATCH_SOCKETS = """
 window.sockets = [];

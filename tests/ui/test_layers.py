@@ -129,7 +129,7 @@ def test_every_public_function_of_the_core_says_what_it_means():
 PRODUCT = ("attention_core", "lessons", "runs", "models", "classes", "attention_ui", "pages")
 
 # What every lesson offers, and what every file with a log calls it.
-OFFERED_BY_MANY = {"HEADING", "OPENING", "screen", "Choices", "QUESTIONS", "log"}
+OFFERED_BY_MANY = {"TOPIC", "POINT", "screen", "Choices", "QUESTIONS", "log"}
 
 
 def test_no_top_level_name_means_two_things_in_one_folder():

@@ -43,7 +43,7 @@ def sections(example, every):
         module = importlib.import_module(LESSONS[lesson])
         for choices in [*file_of(lesson).cases(trace)][::every]:
             screen = module.screen(trace, len(trace.heads.q) - 1, choices)
-            yield Section(render(module.HEADING), screen.code, screen.figures)
+            yield Section(render(module.TOPIC), screen.code, screen.figures)
 
 
 def run(cells, folder):
@@ -79,7 +79,7 @@ def longest():
     assert len(trace.tokens) == MAX_TOKENS and sum(map(len, trace.tokens)) > 100
     screens = {mask: mask.Choices(causal_mask(MAX_TOKENS)), output: output.Choices("all", MAX_TOKENS - 1)}
     shown = {module: module.screen(trace, 0, choices) for module, choices in screens.items()}
-    return cells_of([Section(render(module.HEADING), at.code, at.figures) for module, at in shown.items()])
+    return cells_of([Section(render(module.TOPIC), at.code, at.figures) for module, at in shown.items()])
 
 
 @pytest.mark.slow
@@ -102,7 +102,7 @@ def one_of_each():
     trace = run_example(Example())
     screen = mask.screen(trace, 0, mask.Choices(trace.heads.select(0).visible))
     return {
-        entry.address: Section(render(mask.HEADING), screen.code, screen.figures, entry.address) for entry in CONTENTS
+        entry.address: Section(render(mask.TOPIC), screen.code, screen.figures, entry.address) for entry in CONTENTS
     }
 
 

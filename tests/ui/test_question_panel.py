@@ -56,7 +56,7 @@ def chosen(at, lesson="mask"):
 def asked(at):
     """The prompt and the cards as they are read."""
     cards = [button.label for button in at.button if "_card_" in button.key]
-    return [read_plainly(text) for text in (at.title[0].value, *cards)]
+    return [read_plainly(text) for text in (at.header[0].value, *cards)]
 
 
 def read_plainly(markdown):
@@ -194,8 +194,8 @@ def test_a_learners_text_stays_literal(text):
     for _ in range(6):
         answer(at, 0)
         literal += "".join([*texts(at), *asked(at)])
-        marked += "".join([at.title[0].value, *(button.label for button in at.button)])
-        kinds = ("markdown", "latex", "caption", "subheader", "header")
+        marked += "".join([at.header[0].value, *(button.label for button in at.button)])
+        kinds = ("markdown", "latex", "caption", "subheader", "title")
         elsewhere += "".join(str(element.value) for kind in kinds for element in at.get(kind))
         another(at)
     tokens = run_example(Example(source="sentence", text=text)).tokens
