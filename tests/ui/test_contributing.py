@@ -15,6 +15,7 @@ NEEDED = (
     "attention_ui",
     "in_browser",
     "lessons",
+    "models",
     "classes",
     "runs",
     "training",
