@@ -99,8 +99,8 @@ def test_the_first_click_and_every_other_way_lead_to_the_same_visit(visit):
     arrives(tab, "", CHOSEN)
 
 
-def test_a_visit_that_begins_at_the_first_page_keeps_its_example_at_the_first_click(visit):
+def test_a_visit_that_begins_at_the_first_page_goes_on_with_the_lessons_own_example(visit):
     tab = visit()
     tab.page.goto(tab.url)
     to(tab, "softmax").click()
-    arrives(tab, "softmax", "example=pronouns")
+    arrives(tab, "softmax", "")
