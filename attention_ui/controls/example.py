@@ -154,7 +154,7 @@ def chosen_source(lessons_own: str) -> Source:
     """
     begin = OWN if get_state("example") in SOURCE.options else source_in_link()
     here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
-    titles = {OWN: message("Each lesson’s own")} | {key: SOURCE.options[key] for key in here}
+    titles = {key: SOURCE.options[key] for key in (OWN, *here)}
     chosen = one_in_list(replace(SOURCE, options=titles, begin=begin, always=begin != OWN), on_change=use_its_mask)
     source = here[lessons_own if chosen == OWN else chosen]
     if source.needs_run:

@@ -2,7 +2,7 @@
 
 from attention_core.errors import InputError
 from models.disk import DiskError
-from models.folders import cache_folder, model_named
+from models.folders import cache_folder, model_at
 from models.opening import SharedModel, shared_model
 from models.wheels import MINILM, SMOLLM2, Wheel
 
@@ -22,6 +22,6 @@ def fetched_model(wheel: Wheel) -> SharedModel | None:
     if not wheel.is_in(cache_folder()):
         return None
     try:
-        return shared_model(model_named(wheel.name))
+        return shared_model(model_at(wheel.path_in(cache_folder()), wheel.name))
     except (InputError, DiskError):
         return None

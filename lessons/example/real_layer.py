@@ -208,7 +208,7 @@ class RealModelSource(Source):
 
     def n_layers(self, example: Chosen) -> int:
         """How many there are to choose from."""
-        return self.layer_on_text(example).config.n_layers if example.real_model else 1
+        return 1 if example.real_model is None else example.real_model.transformer.config.n_layers
 
     def attention(self, example: Chosen) -> MultiHeadAttention:
         """The heads of the layer."""
