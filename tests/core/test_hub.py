@@ -56,7 +56,7 @@ def random_model(kind, sizes, base=False):
     random = torch.Generator().manual_seed(7)
     with torch.no_grad():
         for weight in model.parameters():
-            weight.copy_(torch.randn(weight.shape, generator=random) * (0.3 if weight.ndim > 1 else 1))
+            weight.copy_(torch.randn(weight.shape, generator=random) * (0.25 if weight.ndim > 1 else 1))
     return model
 
 
