@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention_core.tokens import clean_text
 from attention_ui.controls.bound import changing_slider, one_in_changing_list, one_in_row, text_field
+from attention_ui.controls.choices import chosen_in
 from attention_ui.page.get_model import get_model_panel
 from attention_ui.page.lesson_page import draw_screen, show_lesson
 from attention_ui.session.chart import show_notes
@@ -13,6 +14,7 @@ from attention_ui.session.links import link_notes
 from attention_ui.session.real_model import real_model
 from attention_ui.session.recent_screens import remember_page
 from attention_ui.session.state import get_state, set_state
+from lessons.example.example import ExampleTrace
 from lessons.example.real_model import RealModel
 from lessons.screen.choice import Limit, Number, OneOf, OneToken, Text
 from lessons.screen.format import translate, visible_text
@@ -36,11 +38,16 @@ def show_tokens() -> None:
     if real and model is not None:
         show_cutting(model, top)
         return
-    show_lesson(tokens, heads=False, top=top)
+    show_lesson(tokens, words_to_look_up, heads=False, top=top)
     if real:
         get_model_panel(
             message("Here a real language model cuts your own text into tokens, and you play its merges one by one.")
         )
+
+
+def words_to_look_up(example: ExampleTrace) -> tokens.Choices:
+    """The words that the table may not hold. A model that cuts words into pieces knows every one: none is asked for."""
+    return tokens.Choices() if example.example.given_by.cuts_words else chosen_in(tokens.Choices, example)
 
 
 def show_cutting(model: RealModel, top: AbstractContextManager) -> None:

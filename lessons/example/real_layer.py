@@ -15,7 +15,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from attention_core.heads import MultiHeadAttention
-from attention_core.tokens import Vocabulary, clean_text
+from attention_core.tokens import clean_text
 from attention_core.transformer import TransformerConfig, config_of
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, RealModel, cut_text, head_name
 from lessons.example.source import FIRST_SHOWN, MAX_TOKENS, Chosen, ExampleInputs, Job, Source, TrainedLayer
@@ -37,7 +37,8 @@ class LayerOnText:
     """What a layer of the model, counted from 0, works on as it reads some tokens, and the weights of its heads.
 
     `fetched` are the rows of the embedding table that the tokens fetch; `x` is what the layers before have made of
-    them, normed. Keys and values that heads share stand in `attention` once for each of them.
+    them, normed. Keys and values that heads share stand in `attention` once for each of them. `n_left` more tokens of
+    the text are not read.
     """
 
     layer: int
@@ -47,7 +48,7 @@ class LayerOnText:
     x: Float[Tensor, "tokens d_model"]
     fetched: Float[Tensor, "tokens d_model"]
     attention: MultiHeadAttention
-    table: Float[Tensor, "vocabulary d_model"] | None = None
+    n_left: int = 0
 
 
 @lru_cache(maxsize=1)
@@ -70,7 +71,8 @@ def shipped_layer() -> LayerOnText:
 
 def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
     """A layer of the model as it reads the first tokens of a text."""
-    cut, transformer = cut_text(model, text, MAX_TOKENS), model.transformer
+    whole, transformer = cut_text(model, text), model.transformer
+    cut = whole.first(MAX_TOKENS)
     return LayerOnText(
         layer=layer,
         config=transformer.config,
@@ -79,7 +81,7 @@ def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
         x=model.trace(cut.ids).layers[layer].normed.clone(),
         fetched=transformer.token_table[list(cut.ids)],
         attention=a_map_each(transformer.layers[layer].attention),
-        table=transformer.token_table,
+        n_left=len(whole.ids) - len(cut.ids),
     )
 
 
@@ -92,6 +94,14 @@ def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:
         return maps.repeat_interleave(attention.n_heads // maps.shape[-2], dim=-2).flatten(-2)
 
     return replace(attention, W_k=repeated(attention.W_k, d_k), W_v=repeated(attention.W_v, d_v))
+
+
+def called(at: LayerOnText) -> tuple[str, ...]:
+    """Its tokens without the space in front; it stays where another token differs from this one by it alone."""
+    stripped = [token.strip() or token or PART for token in at.tokens]
+    ids_of = {name: {at.ids[i] for i, other in enumerate(stripped) if other == name} for name in stripped}
+    alike = {name for name, ids in ids_of.items() if len(ids) > 1 and name != PART}
+    return tuple(token if name in alike else name for token, name in zip(at.tokens, stripped, strict=True))
 
 
 def sizes_of(at: LayerOnText) -> dict[str, int]:
@@ -107,7 +117,7 @@ def sizes_of(at: LayerOnText) -> dict[str, int]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerOfRealModel(TrainedLayer):
-    """A layer of the real model. Its `table` has the rows of the tokens that are shown."""
+    """A layer of the real model."""
 
     config: TransformerConfig
     name: str = NAME
@@ -150,21 +160,20 @@ class RealModelSource(Source):
     key = "language"
     title = message("A real language model")
     reads, asks = ("real_text",), ("real_sizes",)
-    brings_sizes = True
+    brings_sizes = cuts_words = True
     first_head = DEFAULT_HEAD
     sentence = DEFAULT_TEXT
     begins = {"layer": DEFAULT_LAYER + 1}
 
     def inputs(self, example: Chosen) -> ExampleInputs:
         """What enters a layer of the model as it reads a text, and that layer's maps."""
-        clean, at = clean_text(example.text or self.sentence), self.layer_on_text(example)
+        clean, at = clean_text(example.text), self.layer_on_text(example)
         notes = clean.notes
-        if at.table is None and (clean.text, example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
+        if example.real_model is None and (self.text_of(example), example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
             notes = (NOT_HERE,)
-        elif at.table is not None and len(example.real_model.tokenizer.encode(clean.text).ids) > MAX_TOKENS:
+        elif at.n_left:
             notes = (*notes, FIRST_SHOWN)
-        maps, tokens = at.attention, tuple(token.strip() or token or PART for token in at.tokens)
-        vocabulary = Vocabulary.in_order_of_appearance(tokens)
+        maps = at.attention
         return ExampleInputs(
             x=at.x,
             W_q=maps.W_q,
@@ -172,7 +181,7 @@ class RealModelSource(Source):
             W_v=maps.W_v,
             rotary=maps.rotary,
             example=replace(example, layer=at.layer + 1, **sizes_of(at)),
-            tokens=tokens,
+            tokens=called(at),
             ids=at.ids,
             row_ids=tuple(range(len(at.ids))),
             notes=notes,
@@ -180,8 +189,6 @@ class RealModelSource(Source):
                 layer=at.layer,
                 config=at.config,
                 n_heads=maps.n_heads,
-                vocabulary=vocabulary,
-                table=at.fetched[[tokens.index(token) for token in vocabulary.tokens]],
                 embedded=at.fetched,
             ),
         )
@@ -192,10 +199,14 @@ class RealModelSource(Source):
 
     def layer_on_text(self, example: Chosen) -> LayerOnText:
         """The layer that was chosen, where the model is at hand; else the one that ships."""
-        model, text = example.real_model, clean_text(example.text or self.sentence).text
-        if model is None or not text:
+        model = example.real_model
+        if model is None:
             return shipped_layer()
-        return layer_of(model, text, min(example.layer, len(model.transformer.layers)) - 1)
+        return layer_of(model, self.text_of(example), min(example.layer, len(model.transformer.layers)) - 1)
+
+    def text_of(self, example: Chosen) -> str:
+        """What is read: its own sentence where nothing is typed."""
+        return clean_text(example.text).text or self.sentence
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -204,7 +215,7 @@ class RealModelSource(Source):
 
     def first_query(self, tokens: Sequence[str]) -> int:
         """The last “it”, where there is one: what it means is what its heads have to find."""
-        return max((place for place, token in enumerate(tokens) if token == ASKS), default=len(tokens) - 1)
+        return max((place for place, token in enumerate(tokens) if token.strip() == ASKS), default=len(tokens) - 1)
 
     def n_layers(self, example: Chosen) -> int:
         """How many there are to choose from."""

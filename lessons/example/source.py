@@ -18,7 +18,7 @@ from attention_core.errors import Phrase
 from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, thirds
 from attention_core.model import TinyTransformer
 from attention_core.tasks import Task
-from attention_core.tokens import Unit, Vocabulary
+from attention_core.tokens import Unit
 from attention_core.training import TrainingSettings
 from lessons.example.edits import Edits
 from lessons.example.real_model import RealModel
@@ -219,13 +219,11 @@ class Job:
 class TrainedLayer(ABC):
     """One layer of a trained model, counted from 0, as it reads some tokens.
 
-    `embedded` are the rows of its embedding `table` that the tokens fetch, before positions, norms and layers.
+    `embedded` are the rows of its embedding table that the tokens fetch, before positions, norms and layers.
     """
 
     layer: int
     n_heads: int
-    vocabulary: Vocabulary
-    table: Float[Tensor, "vocabulary d_model"]
     embedded: Float[Tensor, "tokens d_model"]
 
     @abstractmethod

@@ -12,13 +12,14 @@ from typing import Literal
 import numpy as np
 import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from attention_core.errors import InputError, Phrase
 from attention_core.evaluation import Evaluation, evaluate_together, side_by_side
 from attention_core.masks import causal_mask, full_mask
 from attention_core.model import TinyTransformer
 from attention_core.tasks import NO_TARGET, InductionTask, LookUpTask, PreviousTask, PronounTask, ReverseTask, Task
-from attention_core.tokens import clean_text
+from attention_core.tokens import Vocabulary, clean_text
 from attention_core.training import (
     EVALUATE_EVERY,
     HELD_OUT,
@@ -414,11 +415,13 @@ WAYS_TO_X = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trained(TrainedLayer):
-    """One layer of a small model after so many updates."""
+    """One layer of a small model after so many updates: its vocabulary, and the embedding table with a row for each."""
 
     source: OfTask
     recording: ModelRecording
     updates: int
+    vocabulary: Vocabulary
+    table: Float[Tensor, "vocabulary d_model"]
 
     @property
     def evaluation(self) -> Evaluation:

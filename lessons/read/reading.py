@@ -38,7 +38,8 @@ class Reading:
     @cached_property
     def text(self) -> CutText:
         """The tokens that are read."""
-        return cut_text(self.model, self.asked.text if self.whole_text.ids else DEFAULT_TEXT, MOST_TOKENS)
+        whole = self.whole_text if self.whole_text.ids else cut_text(self.model, DEFAULT_TEXT)
+        return whole.first(MOST_TOKENS)
 
     @cached_property
     def names(self) -> tuple[Token, ...]:
