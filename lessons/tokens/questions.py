@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 from lessons.example.example import ExampleTrace
-from lessons.kit.questions import Asked, below, beyond_figure, multiple_choice, shaped, sizes, two_alike, two_of
+from lessons.kit.questions import Asked, Kinds, below, beyond_figure, multiple_choice, shaped, sizes, two_alike, two_of
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
 
@@ -194,4 +194,11 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     )
 
 
-QUESTIONS = (shape_of_x, two_rows, tokens_swapped, token_once_more)
+QUESTIONS: Kinds = {
+    "look": (two_rows,),
+    "predict": (
+        tokens_swapped,
+        token_once_more,
+    ),
+    "generalise": (shape_of_x,),
+}
