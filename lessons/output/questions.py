@@ -9,7 +9,6 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
-    Kinds,
     another_than,
     asks_about,
     below,
@@ -208,12 +207,4 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
     )
 
 
-QUESTIONS: Kinds = {
-    "look": (largest_contribution,),
-    "predict": (output_cell,),
-    "generalise": (
-        longer_values,
-        tokens_swapped_in_head,
-        shape_of_output,
-    ),
-}
+QUESTIONS = (output_cell, shape_of_output, largest_contribution, tokens_swapped_in_head, longer_values)

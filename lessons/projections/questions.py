@@ -5,7 +5,6 @@ from torch import Generator
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
-    Kinds,
     asks_about,
     beyond_figure,
     multiple_choice,
@@ -157,11 +156,4 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
     )
 
 
-QUESTIONS: Kinds = {
-    "look": (longest_value,),
-    "predict": (score_the_other_way,),
-    "generalise": (
-        one_more_token,
-        shape_of_q,
-    ),
-}
+QUESTIONS = (shape_of_q, longest_value, score_the_other_way, one_more_token)

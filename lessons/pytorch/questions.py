@@ -12,7 +12,6 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.kit.questions import (
-    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -209,15 +208,11 @@ def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.
     )
 
 
-QUESTIONS: Kinds = {
-    "look": (
-        mask_for_the_module,
-        mask_for_the_function,
-    ),
-    "predict": (reported_weight,),
-    "generalise": (
-        divided_twice,
-        weights_of_its_own,
-        shape_of_packed_weights,
-    ),
-}
+QUESTIONS = (
+    mask_for_the_module,
+    mask_for_the_function,
+    reported_weight,
+    divided_twice,
+    weights_of_its_own,
+    shape_of_packed_weights,
+)

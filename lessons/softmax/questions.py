@@ -9,7 +9,6 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
-    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -260,14 +259,4 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     )
 
 
-QUESTIONS: Kinds = {
-    "look": (most_looked_at,),
-    "predict": (
-        weight_cell,
-        scores_doubled,
-    ),
-    "generalise": (
-        all_scores_change,
-        column_sum,
-    ),
-}
+QUESTIONS = (most_looked_at, weight_cell, scores_doubled, column_sum, all_scores_change)
