@@ -13,6 +13,7 @@ from lessons.backward.one_prediction import Prediction, word_of
 from lessons.backward.update_view import RATES, rate_as_written, steps_at
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
     below,
     multiple_choice,
@@ -243,11 +244,15 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
     )
 
 
-QUESTIONS = (
-    most_raised,
-    hidden_from_gradients,
-    only_one_was_asked,
-    map_that_moves_most,
-    twice_the_rate,
-    gradient_of_the_right_logit,
-)
+QUESTIONS: Kinds = {
+    "look": (most_raised,),
+    "predict": (
+        gradient_of_the_right_logit,
+        map_that_moves_most,
+    ),
+    "generalise": (
+        only_one_was_asked,
+        hidden_from_gradients,
+        twice_the_rate,
+    ),
+}

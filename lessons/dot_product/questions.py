@@ -6,6 +6,7 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -219,4 +220,12 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
     )
 
 
-QUESTIONS = (largest_dot_product, dot_product_cell, mirror_image, shape_of_dot_products, longer_vector)
+QUESTIONS: Kinds = {
+    "look": (largest_dot_product,),
+    "predict": (dot_product_cell,),
+    "generalise": (
+        longer_vector,
+        mirror_image,
+        shape_of_dot_products,
+    ),
+}

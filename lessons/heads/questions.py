@@ -9,6 +9,7 @@ from attention_core.weights import count_weights
 from lessons.heads.example import SideBySide, divisors, home_of
 from lessons.heads.slices_view import compute_reach
 from lessons.kit.questions import (
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -409,13 +410,15 @@ def feature_of(feature: int, head: int) -> Message:
     return message("Feature {feature} of head {head}.", feature=feature + 1, head=head + 1)
 
 
-QUESTIONS = (
-    shape_after_split,
-    more_heads,
-    cost_of_slices,
-    who_notices,
-    where_a_feature_lives,
-    row_after_dropout,
-    divided_by,
-    shape_of_all_weights,
-)
+QUESTIONS: Kinds = {
+    "look": (where_a_feature_lives,),
+    "predict": (who_notices,),
+    "generalise": (
+        more_heads,
+        divided_by,
+        shape_after_split,
+        cost_of_slices,
+        shape_of_all_weights,
+        row_after_dropout,
+    ),
+}

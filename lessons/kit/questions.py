@@ -11,7 +11,7 @@ in words, and says the numbers in its replies; there is at most one in a lesson.
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -26,7 +26,7 @@ from attention_core.randomness import generator
 from lessons.example.example import ExampleTrace
 from lessons.screen.format import format_value, number, render
 from lessons.screen.message import Argument, Fixed, Integer, ListOf, Message, Token, message
-from lessons.screen.screen import Card, Question
+from lessons.screen.screen import Card, Question, QuestionStep
 
 MOST_WRONG = 3
 DRAWS = 6  # of every kind that comes up: another draw may find what the first did not
@@ -34,6 +34,7 @@ CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digi
 
 Asked = Question | None  # None: no fair question
 Maker = Callable[..., Asked]  # from what is on the screen, and a random generator, which comes last
+Kinds = Mapping[QuestionStep, Sequence[Maker]]  # the kinds of question of a lesson at each step, the best one first
 Prompt = Message | Callable[[Callable[[float], Fixed]], Message]  # made with what writes numbers as the cards do
 Value = tuple[float, Message] | tuple[float, Message, Message]  # a number to choose; its reply, and its reason
 Standing = Literal["smallest", "largest", "between"]  # where the right number stands among the others
@@ -49,27 +50,53 @@ class NumbersAsked(Question):
     values: tuple[float, ...] = ()
 
 
-def question_picker(lesson: str, makers: Sequence[Maker], seed: int, *about: object) -> Callable[[int], Question]:
+def question_picker(lesson: str, kinds: Kinds, seed: int, *about: object) -> Callable[[int], Question]:
     """From the number of a question to the question; the numbers on the screen and their seed both enter the draw.
 
-    Where numbers stand on the cards, the right one is the smallest, the largest or between them, each as often: whoever
-    takes the middle one without a thought gains nothing.
+    Numbers go up the steps and begin again, and each time around another kind of a step is tried first; a step at
+    which nothing fair can be asked is left out. Where numbers stand on the cards, the right one is the smallest, the
+    largest or between them, each as often: whoever takes the middle one without a thought gains nothing.
     """
 
+    @functools.cache
+    def steps() -> tuple[QuestionStep, ...]:
+        random = generator(seed, f"steps of {lesson}")
+        return tuple(step for step in get_args(QuestionStep) if any_drawn(kinds.get(step, ()), about, random))
+
     def ask(number: int) -> Question:
+        if not steps():
+            raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
         random = generator(seed, f"question {number} of {lesson}")
         standing, spare = get_args(Standing)[below(3, random)], None
-        for place in torch.randperm(len(makers), generator=random).tolist():
-            for _ in range(DRAWS):
-                question = drawn_from(makers[place], about, random)
-                if question and (cards := cards_of(question, standing)):
-                    return shuffled(cards, random)
-                spare = spare or question
-        if spare is None:
-            raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
-        return shuffled(first_cards(spare), random)
+        turn, place = divmod(number, len(steps()))
+        for step in (*steps()[place:], *steps()[:place]):
+            for maker in beginning_at(turn, kinds[step]):
+                for _ in range(DRAWS):
+                    question = drawn_from(maker, about, random)
+                    if question and (cards := cards_of(question, standing)):
+                        return at_step(step, shuffled(cards, random))
+                    spare = spare or (question and at_step(step, first_cards(question)))
+            if spare is not None:
+                return shuffled(spare, random)
+        raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
 
     return ask
+
+
+def beginning_at(turn: int, makers: Sequence[Maker]) -> Sequence[Maker]:
+    """All kinds of a step, each time around with the next of them first."""
+    first = turn % len(makers)
+    return (*makers[first:], *makers[:first])
+
+
+def any_drawn(makers: Sequence[Maker], about: Sequence[object], random: Generator) -> bool:
+    """True where one of these kinds finds something fair to ask."""
+    return any(drawn_from(maker, about, random) for maker in makers for _ in range(DRAWS))
+
+
+def at_step(step: QuestionStep, question: Question) -> Question:
+    """The question of this step: only what is to be predicted is ever covered."""
+    return replace(question, step=step, in_figure=question.in_figure and step == "predict")
 
 
 def drawn_from(maker: Maker, about: Sequence[object], random: Generator) -> Asked:
@@ -86,7 +113,7 @@ def first_cards(question: Question) -> Question:
 
 def with_cards(question: Question, cards: tuple[Card, ...], right: int) -> Question:
     """A question with other cards."""
-    return Question(question.prompt, cards, right, question.in_figure, question.about)
+    return Question(question.prompt, cards, right, question.in_figure, question.about, question.step)
 
 
 def cards_of(question: Question, standing: Standing) -> Asked:

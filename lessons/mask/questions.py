@@ -7,6 +7,7 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     asks_about,
     below,
     multiple_choice,
@@ -190,4 +191,11 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
     )
 
 
-QUESTIONS = (hidden_weight, visible_weight, late_zeros, how_many_visible)
+QUESTIONS: Kinds = {
+    "look": (how_many_visible,),
+    "predict": (
+        hidden_weight,
+        visible_weight,
+    ),
+    "generalise": (late_zeros,),
+}

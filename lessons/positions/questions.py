@@ -11,6 +11,7 @@ from attention_core.permutation import Permutation
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -355,12 +356,16 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
     )
 
 
-QUESTIONS = (
-    weight_after_a_shuffle,
-    moved_to_the_front,
-    row_after_a_shuffle,
-    same_rotary_score,
-    same_token_at_two_positions,
-    tokens_shuffled,
-    wave_at_a_position,
-)
+QUESTIONS: Kinds = {
+    "look": (tokens_shuffled,),
+    "predict": (
+        weight_after_a_shuffle,
+        row_after_a_shuffle,
+        moved_to_the_front,
+    ),
+    "generalise": (
+        same_token_at_two_positions,
+        same_rotary_score,
+        wave_at_a_position,
+    ),
+}

@@ -5,6 +5,7 @@ from torch import Generator
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
     beyond_figure,
     multiple_choice,
@@ -156,4 +157,11 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
     )
 
 
-QUESTIONS = (shape_of_q, longest_value, score_the_other_way, one_more_token)
+QUESTIONS: Kinds = {
+    "look": (longest_value,),
+    "predict": (score_the_other_way,),
+    "generalise": (
+        one_more_token,
+        shape_of_q,
+    ),
+}

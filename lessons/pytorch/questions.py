@@ -12,6 +12,7 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.kit.questions import (
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -208,11 +209,15 @@ def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.
     )
 
 
-QUESTIONS = (
-    mask_for_the_module,
-    mask_for_the_function,
-    reported_weight,
-    divided_twice,
-    weights_of_its_own,
-    shape_of_packed_weights,
-)
+QUESTIONS: Kinds = {
+    "look": (
+        mask_for_the_module,
+        mask_for_the_function,
+    ),
+    "predict": (reported_weight,),
+    "generalise": (
+        divided_twice,
+        weights_of_its_own,
+        shape_of_packed_weights,
+    ),
+}

@@ -9,6 +9,7 @@ from attention_core.measures import D_K_MEASURED
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
     below,
     multiple_choice_of_numbers,
@@ -206,4 +207,11 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
     )
 
 
-QUESTIONS = (best_match, scaled_score, divided_weight, score_deviation)
+QUESTIONS: Kinds = {
+    "look": (best_match,),
+    "predict": (
+        scaled_score,
+        divided_weight,
+    ),
+    "generalise": (score_deviation,),
+}

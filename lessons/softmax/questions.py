@@ -9,6 +9,7 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -259,4 +260,14 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     )
 
 
-QUESTIONS = (most_looked_at, weight_cell, scores_doubled, column_sum, all_scores_change)
+QUESTIONS: Kinds = {
+    "look": (most_looked_at,),
+    "predict": (
+        weight_cell,
+        scores_doubled,
+    ),
+    "generalise": (
+        all_scores_change,
+        column_sum,
+    ),
+}

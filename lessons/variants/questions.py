@@ -10,6 +10,7 @@ from lessons.kit.questions import (
     CLEAR_LEAD,
     DRAWS,
     Asked,
+    Kinds,
     NothingFits,
     asks_about,
     below,
@@ -323,13 +324,19 @@ OWN_KIND = {
     "window": seen_in_layers,
     "cross": shape_of_cross,
 }
-QUESTIONS = (
-    still_differ,
-    seen_in_layers,
-    weight_with_sink,
-    capped_score,
-    biased_score,
-    turned_apart,
-    shape_of_cross,
-    kept_numbers,
-)
+QUESTIONS: Kinds = {
+    "look": (
+        still_differ,
+        seen_in_layers,
+    ),
+    "predict": (
+        weight_with_sink,
+        capped_score,
+        biased_score,
+        turned_apart,
+    ),
+    "generalise": (
+        shape_of_cross,
+        kept_numbers,
+    ),
+}

@@ -93,6 +93,7 @@ SHAPE = (
     "Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} numbers. What "
     "is the shape of X, rows × columns?"
 )
+WHERE = "Where in X is the vector of {token}?"
 TWO = "How do the rows of {one} and {other} in X compare?"
 SWAP = "{one} and {other} swap positions, and each takes its vector along. What happens to X?"
 AGAIN = (
@@ -245,7 +246,27 @@ ORACLE |= {
     ),
 }
 
-ANSWERS = {SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
+
+def answer_where(case, prompt):
+    """Right is the row in which the vector of the token's id is found."""
+    position = prompt.arguments["token"].position
+    place, id = position + 1, case.example.ids[position]
+    return {
+        "The tokens are the rows of X, in the order of the sentence.": place,
+        "{id} is its id: the row of the table where its vector is looked up.": id,
+        "A column is one feature of all tokens. A token is a row.": place,
+        "That is one number. A vector is a whole row of them.": place,
+        "X holds the vectors of all tokens, one below the other.": None,
+        JUDGE: lambda card: (
+            card.text.template == "Row {row} of X."
+            and 1 <= card.text.arguments["row"] <= len(case.example.tokens)
+            and case.example.tokens[card.text.arguments["row"] - 1] == case.example.tokens[position]
+        ),
+    }
+
+
+ORACLE |= {WHERE: chosen, "{id} is its id: the row of the table where its vector is looked up.": chosen}
+ANSWERS = {WHERE: answer_where, SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
 
 
 def said(words="dog", **choices):

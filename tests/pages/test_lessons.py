@@ -202,26 +202,26 @@ def all_charts(at):
 
 
 def test_another_question_covers_the_numbers_again_and_another_example_does_not():
-    at = open_lesson("mask", cover="true")  # every answer of this lesson stands in its figure
+    at = ask_about_the_figure(open_lesson("mask", cover="true"), "mask")
     answer(at, "mask", "A")
     assert WAITING not in grid_of(at)[1]
     at.slider(key="d_k").set_value(5).run()
     assert WAITING not in grid_of(at)[1], "whoever has answered explores freely"
     assert chosen(at, "mask") is None
     at.button(key="mask_another").click().run()
-    assert WAITING in grid_of(at)[1]
+    assert WAITING in grid_of(ask_about_the_figure(at, "mask"))[1]
     at.toggle(key="cover").set_value(False).run()
     assert WAITING not in grid_of(at)[1]
 
 
 def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_question():
-    at = open_lesson("mask", cover="true")
+    at = ask_about_the_figure(open_lesson("mask", cover="true"), "mask")
     assert WAITING in grid_of(at)[1]
     at.button(key="show_numbers").click().run()
     assert not at.exception and WAITING not in grid_of(at)[1] and at.toggle(key="cover").value
     assert chosen(at, "mask") is None and "First tries" not in " ".join(captions(at)), "nothing was answered"
     at.button(key="mask_another").click().run()
-    assert WAITING in grid_of(at)[1]
+    assert WAITING in grid_of(ask_about_the_figure(at, "mask"))[1]
     at.button(key="show_numbers").click().run()
     at.switch_page(str(ROOT / "pages/one_head/softmax.py")).run()
     ask_about_the_figure(at, "softmax")
@@ -231,7 +231,7 @@ def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_ques
 def test_numbers_wait_unless_the_visitor_would_rather_look_and_that_holds_from_page_to_page():
     at = visitor("one_head/mask")
     del at.query_params["cover"]
-    at.run()
+    ask_about_the_figure(at.run(), "mask")
     assert WAITING in grid_of(at)[1] and "cover" not in at.query_params
     at.toggle(key="cover").set_value(False).run()
     assert not at.exception and WAITING not in grid_of(at)[1]
