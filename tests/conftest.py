@@ -28,7 +28,13 @@ settings.register_profile(
 settings.register_profile("part", settings.get_profile("whole"), max_examples=8)
 
 # What one worker does from beginning to end, by the folders that belong to it.
-TOGETHER = {"browser": "browser", "hostile": "servers", "installed": "servers", "server": "servers"}
+TOGETHER = {
+    "browser": "browser",
+    "deploy": "servers",
+    "hostile": "servers",
+    "installed": "servers",
+    "server": "servers",
+}
 
 
 # Screens are the same on every machine: only tests that ask for it see what has been fetched.
