@@ -1,4 +1,4 @@
-"""What the image is made of: locked files, the same parts in each recipe; slowly, its steps are done in a Debian tree."""
+"""What the image is made of: locked files, one list of parts; slowly, its steps are done in a Debian tree."""
 
 import importlib.metadata
 import re
@@ -134,7 +134,7 @@ def tree(tmp_path):
         pytest.skip("no debootstrap here: install it (Debian: apt install debootstrap), and be root")
     place = tmp_path / "tree"
     included = "python3,python3-venv,ca-certificates"
-    subprocess.run(["debootstrap", "-q", "--variant=minbase", f"--include={included}", "bookworm", place], check=True)
+    subprocess.run(["debootstrap", "--variant=minbase", f"--include={included}", "bookworm", place], check=True)
     for file in map(Path, ("/etc/resolv.conf", "/etc/hosts", "/etc/pip.conf", "/etc/ssl/certs/ca-certificates.crt")):
         if file.exists():
             shutil.copy(file, place / file.relative_to("/"))

@@ -46,7 +46,8 @@ def test_the_app_believes_the_proxy_where_a_visitor_comes_from_and_nobody_else()
     [network] = compose["networks"]["default"]["ipam"]["config"]
     assert ip_address(proxy["ipv4_address"]) in ip_network(network["subnet"])
     assert "option forwardfor" in (DEPLOY / "haproxy.cfg").read_text()
-    container = read_yaml("kubernetes.yaml")[0]["spec"]["template"]["spec"]["containers"][0]
+    [deployment] = [document for document in read_yaml("kubernetes.yaml") if document["kind"] == "Deployment"]
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
     given = {variable["name"]: variable.get("value") for variable in container["env"]}
     assert ip_network(given["FORWARDED_ALLOW_IPS"]).prefixlen > 8
     assert PROXIES in (DEPLOY / "README.md").read_text()
@@ -63,8 +64,8 @@ def test_all_replicas_keep_the_votes_in_one_database():
         (document["kind"], document["metadata"]["name"]): document for document in read_yaml("kubernetes.yaml")
     }
     app, database = (
-        documents["Deployment", name]["spec"]["template"]["spec"]["containers"][0]
-        for name in ("attention-lab", "attention-lab-votes")
+        documents[of]["spec"]["template"]["spec"]["containers"][0]
+        for of in (("Deployment", "attention-lab"), ("StatefulSet", "attention-lab-votes"))
     )
     given = {variable["name"]: variable for variable in app["env"]}
     assert given["ATTENTION_LAB_CLASSES_URL"]["value"] == "postgresql://lab:$(VOTES_PASSWORD)@attention-lab-votes/lab"
@@ -74,21 +75,20 @@ def test_all_replicas_keep_the_votes_in_one_database():
     secret = {variable["name"]: variable for variable in database["env"]}["POSTGRES_PASSWORD"]["valueFrom"]
     assert secret == given["VOTES_PASSWORD"]["valueFrom"]
     service = documents["Service", "attention-lab-votes"]["spec"]
-    assert service["selector"] == documents["Deployment", "attention-lab-votes"]["spec"]["selector"]["matchLabels"]
+    assert service["selector"] == documents["StatefulSet", "attention-lab-votes"]["spec"]["selector"]["matchLabels"]
     assert re.search(r"(?m)^psycopg\b", (DEPLOY / "requirements.lock").read_text())
     assert "-r requirements.lock" in (DEPLOY / "Containerfile").read_text()
 
 
-def test_kubernetes_asks_healthz_and_keeps_a_visitor_where_he_is():
-    deployment, service, ingress, *_ = read_yaml("kubernetes.yaml")
+def test_kubernetes_asks_healthz():
+    documents = {document["kind"]: document for document in reversed(read_yaml("kubernetes.yaml"))}
+    deployment, service = documents["Deployment"], documents["Service"]
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert deployment["spec"]["replicas"] > 1
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
         assert container[probe]["httpGet"] == {"path": "/healthz", "port": "http"}
     assert container["ports"] == [{"name": "http", "containerPort": 8501}]
-    assert container["securityContext"]["readOnlyRootFilesystem"] is True
     assert service["spec"]["selector"] == deployment["spec"]["selector"]["matchLabels"]
-    assert ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/affinity"] == "cookie"
 
 
 def test_the_image_takes_all_that_the_app_is_made_of_and_runs_as_nobody_special():
