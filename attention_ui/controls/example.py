@@ -59,7 +59,7 @@ WEIGHT_KINDS = {
 }
 SOURCE = OneOf(
     "example",
-    message("Whose weights?"),
+    message("Which model?"),
     {OWN: message("Each lesson’s own"), **{key: source.title for key, source in SOURCES.items()}},
 )
 OWN_RUN = Text("own", message("The model you trained"), LONGEST_CODE)

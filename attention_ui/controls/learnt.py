@@ -30,7 +30,7 @@ MODEL_SIZES = {
         ("d_model", "model_d_model", message("$d_{model}$ · features of a token")),
     )
 }
-TRAINED_FOR = Number("trained_for", message("Updates of training"), Limit(0, MAX_STEPS), MAX_STEPS, step=EVALUATE_EVERY)
+TRAINED_FOR = Number("trained_for", message("Training steps"), Limit(0, MAX_STEPS), MAX_STEPS, step=EVALUATE_EVERY)
 LAYER = Number("layer", message("Layer"), Limit(1, 30), 1)
 MOST_IN_A_ROW = 4  # layers
 TURNED = Switch("turned", message("Turn the features of its heads for this sentence"), True)

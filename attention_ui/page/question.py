@@ -17,7 +17,7 @@ from lessons.screen.screen import Card, Question
 
 LETTERS = "ABCD"
 RIGHT = message("✓ right")
-SAYS = {True: message("Yes."), False: message("Not quite.")}
+SAYS = {True: message("Yes."), False: message("Not right.")}
 SHOW_NOW = message("Show them now")
 VERDICTS = {"right": RIGHT, "wrong": message("✗ your guess")}
 MOST_SKIPPED = 20

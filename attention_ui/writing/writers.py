@@ -130,7 +130,7 @@ def own_writer() -> Writer:
     notes = (
         ()
         if view.snapshot.step
-        else (message("Your model has had no update yet, so it knows nothing about its text."),)
+        else (message("Your model has had no training step yet, so it knows nothing about its text."),)
     )
     writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
     set_state("own_writer", writer)

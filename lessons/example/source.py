@@ -250,7 +250,7 @@ class TrainedLayer(ABC):
 
     @property
     def untrained(self) -> bool:
-        """True for a model that has had no update yet."""
+        """True for a model that has had no training step yet."""
         return False
 
     @property

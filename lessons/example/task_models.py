@@ -435,7 +435,7 @@ class Trained(TrainedLayer):
 
     @property
     def untrained(self) -> bool:
-        """True for a model that has had no update yet."""
+        """True for a model that has had no training step yet."""
         return self.updates == 0
 
     @property
@@ -463,7 +463,7 @@ class Trained(TrainedLayer):
     def so_far(self) -> Message:
         """How good the model is by now."""
         return message(
-            "After {updates} of {steps} updates, {right} of {count} new answers are right.",
+            "After {updates} of {steps} training steps, {right} of {count} new answers are right.",
             updates=self.updates,
             steps=self.recording.settings.steps,
             count=self.answers,
@@ -484,7 +484,7 @@ class Trained(TrainedLayer):
         if self.untrained:
             return message("Untrained: random weights (seed {seed}).", seed=seed)
         return message(
-            "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers are right.",
+            "Trained on {task}, {updates} training steps (seed {seed}): {right} of {count} new answers are right.",
             task=self.source.name,
             updates=self.updates,
             seed=seed,

@@ -250,13 +250,15 @@ def token_named(vocabulary: Vocabulary, token: int) -> Token:
 
 
 QUESTIONS: Kinds = {
-    "look": (most_probable,),
-    "predict": (
+    "look": (
+        most_probable,
         how_sure,
+    ),
+    "predict": (
+        only_one,
         survivors,
     ),
     "generalise": (
-        only_one,
         warmer,
         same_seed,
     ),

@@ -2,7 +2,7 @@
 
 Every kind of question is a function of what is on the screen and a random generator. It returns None where the
 tensors make no fair question of it: a tie, numbers that look alike when written; and where there is nothing to draw
-from, as with a single token, the draw itself raises `NothingFits`. The last kind of each lesson always makes one.
+from, as with a single token, the draw itself raises `NothingFits`. Some kind of each lesson always makes one.
 Wrong answers are what a real misconception would predict. The thought that leads to a card can stand on it as its
 reason: in the words of whoever chooses it, the right card's like those of the wrong ones. Where it would tell which is
 right, or nothing at all, none of the cards has one. A kind whose right answer is always the same asks for the concept
@@ -30,6 +30,7 @@ from lessons.screen.screen import Card, Question, QuestionStep
 
 MOST_WRONG = 3
 DRAWS = 6  # of every kind that comes up: another draw may find what the first did not
+SATURATED = 0.9  # a row with a larger weight has nothing left to ask about
 CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digits
 
 Asked = Question | None  # None: no fair question
@@ -300,14 +301,24 @@ def two_alike(alike: Bool[Tensor, "positions positions"], random: Generator) -> 
 
 
 def row_with_a_choice(attention: AttentionTrace, random: Generator) -> int:
-    """A random query that may look at more than one key. Raises NothingFits where none may."""
-    return one_of(attention.visible.sum(dim=-1) > 1, random)
+    """A random query that shares its weight out among several keys. Raises NothingFits where none does."""
+    return one_of(shares_out(attention.weights), random)
 
 
 def check_choice(attention: AttentionTrace, query: int) -> None:
-    """Raises NothingFits where the query may look at one key only."""
-    if int(attention.visible[query].sum()) < 2:
+    """Raises NothingFits where the query does not share its weight out: one key has it all, or nearly so."""
+    check_shared(attention.weights[query])
+
+
+def check_shared(weights: Float[Tensor, " keys"]) -> None:
+    """Raises NothingFits where one key has all of a row's weight, or nearly so."""
+    if not bool(shares_out(weights)):
         raise NothingFits
+
+
+def shares_out(weights: Float[Tensor, "*queries keys"]) -> Bool[Tensor, "*queries"]:
+    """True for the rows in which no key has nearly all of the weight."""
+    return weights.amax(dim=-1) <= SATURATED
 
 
 def weights_if(

@@ -14,6 +14,7 @@ from lessons.kit.questions import (
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
     one_of,
+    shares_out,
 )
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
@@ -71,7 +72,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
-    query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1), random)
+    query = one_of(~masked.visible.all(dim=-1) & shares_out(masked.weights) & shares_out(free.weights), random)
     key = one_of(masked.visible[query], random)
     a, b = example.names[query], example.names[key]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])

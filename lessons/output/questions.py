@@ -210,10 +210,12 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
 
 QUESTIONS: Kinds = {
     "look": (largest_contribution,),
-    "predict": (output_cell,),
+    "predict": (
+        output_cell,
+        tokens_swapped_in_head,
+    ),
     "generalise": (
         longer_values,
-        tokens_swapped_in_head,
         shape_of_output,
     ),
 }

@@ -22,7 +22,7 @@ from lessons.screen.message import Fixed, message
 
 def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Rows are queries, columns are keys."""
-    i = row_with_a_choice(plain, random)
+    i = row_with_a_choice(divided, random)
     query = example.names[i]
     keys = plain.visible[i].nonzero()[:, 0].tolist()
     down = int(plain.masked[:, i].argmax())
@@ -114,7 +114,7 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
 
 def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Scaling changes scores, and weights follow through the softmax."""
-    i = row_with_a_choice(plain, random)
+    i = row_with_a_choice(divided, random)
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))

@@ -102,7 +102,7 @@ def formed_sentence(step: int, several: Sequence[Formed]) -> Message:
     if step == 0:
         return message("Present before any training: {which}.", which=which)
     return message(
-        "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
+        "Formed by training step {step}: {which}. From then on {enough} of the weight or more stays on the job.",
         step=step,
         which=which,
         enough=Percent(MOST_OF_WEIGHT),

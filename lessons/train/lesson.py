@@ -152,8 +152,8 @@ def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Messa
     """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
     if isinstance(observed, ObservedText):
         return plural(
-            "After {count} update, it writes: {sample}",
-            "After {count} updates, it writes: {sample}",
+            "After {count} training step, it writes: {sample}",
+            "After {count} training steps, it writes: {sample}",
             observed.step,
             sample=observed.sample,
         )
@@ -162,15 +162,15 @@ def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Messa
     right = {"share": Percent(observed.accuracy), "answers": answers}
     if formed:
         return plural(
-            "After {count} update, with {formed} formed, {share} of these answers are right: {answers}",
-            "After {count} updates, with {formed} formed, {share} of these answers are right: {answers}",
+            "After {count} training step, with {formed} formed, {share} of these answers are right: {answers}",
+            "After {count} training steps, with {formed} formed, {share} of these answers are right: {answers}",
             observed.step,
             formed=ListOf(tuple(formed)),
             **right,
         )
     return plural(
-        "After {count} update, {share} of these answers are right: {answers}",
-        "After {count} updates, {share} of these answers are right: {answers}",
+        "After {count} training step, {share} of these answers are right: {answers}",
+        "After {count} training steps, {share} of these answers are right: {answers}",
         observed.step,
         **right,
     )

@@ -154,7 +154,7 @@ ORACLE = (
         "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.": next_to,
         "{query} looks mostly at {key} ({share}), then at {others} ({next}).": next_to,
         "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
-        "After {updates} of {steps} updates, {right} of {count} new answers are right.": how_good,
+        "After {updates} of {steps} training steps, {right} of {count} new answers are right.": how_good,
     }
 )
 ANSWERS: dict = {}

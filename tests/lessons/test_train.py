@@ -450,15 +450,17 @@ ORACLE = {
     "The model trains on {count} window of the text.": windows_again,
     "The model trains on {count} windows of the text.": windows_again,
     "The first {shown} are shown here.": windows_again,
-    "The model learns to give X back. After {count} update its output differs from X by at most {most}; the mean "
-    "squared difference is {loss}.": copies_again,
-    "The model learns to give X back. After {count} updates its output differs from X by at most {most}; the mean "
-    "squared difference is {loss}.": copies_again,
+    "The model learns to give X back. After {count} training step its output differs from X by at most {most}; the "
+    "mean "
+    "squared difference is "
+    "{loss}.": copies_again,
+    "The model learns to give X back. After {count} training steps its output differs from X by at most "
+    "{most}; the mean squared difference is {loss}.": copies_again,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.choices.settings.seed},
-    "After {count} update, it writes: {sample}": written_again,
-    "After {count} updates, it writes: {sample}": written_again,
-    "After {count} update, {share} of these answers are right: {answers}": answers_of_moment,
-    "After {count} updates, {share} of these answers are right: {answers}": answers_of_moment,
+    "After {count} training step, it writes: {sample}": written_again,
+    "After {count} training steps, it writes: {sample}": written_again,
+    "After {count} training step, {share} of these answers are right: {answers}": answers_of_moment,
+    "After {count} training steps, {share} of these answers are right: {answers}": answers_of_moment,
     "On average, the sinks of the heads collect {share} of the weight of these rows.": collected_again,
     "Largest weight where there is a choice: {pair}, {weight}.": one_strongest,
     "Largest weights where there is a choice, {weight} each: {pairs}.": several_strongest,
@@ -501,10 +503,11 @@ ORACLE = {
         headless_again,
     ),
     "{label} ({heads})": lambda case, sentence: {"label": ..., "heads": [...] * len(sentence.arguments["heads"].items)},
-    "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.": formed_again,
+    "Formed by training step {step}: {which}. From then on {enough} of the weight or more stays on the "
+    "job.": formed_again,
     "Present before any training: {which}.": formed_again,
     "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.": missing_again,
-    "After {count} update, with {formed} formed, {share} of these answers are right: "
+    "After {count} training step, with {formed} formed, {share} of these answers are right: "
     "{answers}": lambda case, sentence: answers_of_moment(case, sentence) | {"formed": formed_at(case)},
     "without {head}: {loss}": less_again,
     "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are right, as "
@@ -619,7 +622,7 @@ def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     case = Case(moments[-1], 0, history, screen)
     used = check_case(case, ORACLE, ANSWERS)
     check_conditions(case, ORACLE)
-    assert any(template.startswith("After {count} update") for template in used)
+    assert any(template.startswith("After {count} training step") for template in used)
     assert ("Untrained: random weights (seed {seed})." in used) == (history.snapshot.step == 0)
 
 

@@ -443,9 +443,9 @@ def test_an_impossible_link_is_repaired_and_says_so():
 def test_a_question_is_answered_on_the_page():
     at = open_heads()
     answer(at, "heads", "A")
-    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert any(line.startswith(("Yes.", "Not right.")) for line in texts(at))
     at.slider(key="mh_d_model").set_value(12).run()
-    assert not any(line.startswith(("Yes.", "Not quite.")) for line in texts(at)), "another example, another question"
+    assert not any(line.startswith(("Yes.", "Not right.")) for line in texts(at)), "another example, another question"
 
 
 def test_what_a_class_hides_is_not_there():

@@ -146,7 +146,7 @@ def test_what_a_class_hides_is_not_there(lesson):
 def test_a_question_is_answered_on_the_page(lesson):
     at = open_lesson(lesson)
     answer(at, lesson, "A")
-    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert any(line.startswith(("Yes.", "Not right.")) for line in texts(at))
     assert not at.exception
 
 

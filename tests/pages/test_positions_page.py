@@ -186,7 +186,7 @@ def test_the_code_that_ran_is_shown():
 def test_a_question_is_answered_and_a_class_can_hide_it():
     at = open_positions()
     answer(at, "positions", "A")
-    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert any(line.startswith(("Yes.", "Not right.")) for line in texts(at))
     at = open_positions(hide="predict,code,trace")
     assert not [button for button in at.button if button.label == "Another question"]
     assert in_drawer(at) == ["Numbers and pictures"] and "The code that ran" in in_drawer(open_positions())

@@ -202,7 +202,7 @@ def test_a_question_is_answered_and_another_mask_forgets_the_answer():
         at.button(key="pytorch_another").click().run()
     prompt = asked(at)
     answer(at, "pytorch", "A")
-    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert any(line.startswith(("Yes.", "Not right.")) for line in texts(at))
     at.segmented_control(key="mask").set_value("none").run()
     if asked(at) == prompt:  # the row that is asked about may be the same under both masks
         at.segmented_control(key="mask").set_value("window").run()

@@ -76,7 +76,7 @@ def another(at, lesson="mask"):
 
 
 def judged(at):
-    return [text for text in texts(at) if text.startswith(("Yes.", "Not quite."))]
+    return [text for text in texts(at) if text.startswith(("Yes.", "Not right."))]
 
 
 def test_nothing_is_revealed_before_choosing():
@@ -96,7 +96,7 @@ def test_every_card_gets_its_own_reply(number):
     question = current(at, number)
     for index, card in enumerate(question.cards):
         answer(at, index)
-        word = "Yes." if index == question.right else "Not quite."
+        word = "Yes." if index == question.right else "Not right."
         assert judged(at) == [f"{word} {render(card.reply)}"]
         verdicts = [("✓ right" in label, "✗ your guess" in label) for label in asked(at)[1:]]
         said = (True, False) if index == question.right else (False, True)

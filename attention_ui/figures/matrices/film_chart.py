@@ -95,7 +95,7 @@ def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
     on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
     on_mark = {"source": "view", "type": "click"}  # whose row says to which frame it belongs
     marked = "datum && isValid(datum.frame)"
-    paces = {"input": "select", "options": list(PACES), "name": translate("moments a second")}
+    paces = {"input": "select", "options": list(PACES), "name": translate("frames a second")}
     slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": translate("moment")}
     names = {"options": [NOWHERE, *(frame for _, frame in jumps)], "labels": ["–", *(name for name, _ in jumps)]}
     jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": translate("jump to")} | names}
