@@ -149,7 +149,7 @@ def moment_sentences(history: TrainingHistory, moments: Sequence[Observed]) -> t
 
 
 def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Message:
-    """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
+    """One moment of a run: what the model writes, or its answers to the example. How many are right, the curves say."""
     if isinstance(observed, ObservedText):
         return plural(
             "After {count} training step, it writes: {sample}",
@@ -159,20 +159,19 @@ def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Messa
         )
     pairs = zip(observed.example.answers, observed.predicted, strict=True)
     answers = " ".join(NOTHING if right is None else visible_text(answer) for right, answer in pairs)
-    right = {"share": Percent(observed.accuracy), "answers": answers}
     if formed:
         return plural(
-            "After {count} training step, with {formed} formed, {share} of these answers are right: {answers}",
-            "After {count} training steps, with {formed} formed, {share} of these answers are right: {answers}",
+            "After {count} training step, with {formed} formed, its answers are: {answers}",
+            "After {count} training steps, with {formed} formed, its answers are: {answers}",
             observed.step,
             formed=ListOf(tuple(formed)),
-            **right,
+            answers=answers,
         )
     return plural(
-        "After {count} training step, {share} of these answers are right: {answers}",
-        "After {count} training steps, {share} of these answers are right: {answers}",
+        "After {count} training step, its answers are: {answers}",
+        "After {count} training steps, its answers are: {answers}",
         observed.step,
-        **right,
+        answers=answers,
     )
 
 

@@ -172,7 +172,7 @@ def written_again(case, sentence):
 def answers_of_moment(case, sentence):
     """Position by position of the example; where nothing is asked, a dot."""
     model, example = model_of(case), case.choices.settings.task.example
-    output, said, right = model(example.ids).logits, [], []
+    output, said = model(example.ids).logits, []
     for position, answer in enumerate(example.answers):
         if answer is None:
             said.append("·")
@@ -182,8 +182,7 @@ def answers_of_moment(case, sentence):
             said.append(case.choices.settings.task.vocabulary.tokens[nearest.index(min(nearest))])
         else:
             said.append(case.choices.settings.task.vocabulary.tokens[int(output[position].argmax())])
-        right.append(said[-1] == answer)
-    return {"count": step_of(case), "share": sum(right) / len(right), "answers": " ".join(map(visible_text, said))}
+    return {"count": step_of(case), "answers": " ".join(map(visible_text, said))}
 
 
 def one_strongest(case, sentence):
@@ -459,8 +458,8 @@ ORACLE = {
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.choices.settings.seed},
     "After {count} training step, it writes: {sample}": written_again,
     "After {count} training steps, it writes: {sample}": written_again,
-    "After {count} training step, {share} of these answers are right: {answers}": answers_of_moment,
-    "After {count} training steps, {share} of these answers are right: {answers}": answers_of_moment,
+    "After {count} training step, its answers are: {answers}": answers_of_moment,
+    "After {count} training steps, its answers are: {answers}": answers_of_moment,
     "On average, the sinks of the heads collect {share} of the weight of these rows.": collected_again,
     "Largest weight where there is a choice: {pair}, {weight}.": one_strongest,
     "Largest weights where there is a choice, {weight} each: {pairs}.": several_strongest,
@@ -507,8 +506,9 @@ ORACLE = {
     "job.": formed_again,
     "Present before any training: {which}.": formed_again,
     "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.": missing_again,
-    "After {count} training step, with {formed} formed, {share} of these answers are right: "
-    "{answers}": lambda case, sentence: answers_of_moment(case, sentence) | {"formed": formed_at(case)},
+    "After {count} training step, with {formed} formed, its answers are: {answers}": lambda case, sentence: (
+        answers_of_moment(case, sentence) | {"formed": formed_at(case)}
+    ),
     "without {head}: {loss}": less_again,
     "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are right, as "
     "before.": less_again,
