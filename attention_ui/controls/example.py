@@ -48,7 +48,7 @@ from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
 MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scaling")  # in the fold of the sidebar
-USUAL_EXAMPLE = "pronouns"  # of a lesson that names none
+USUAL_EXAMPLE = "stories"  # of a lesson that names none
 OWN = "lesson"  # each lesson shows the example that suits it best, until somebody chooses one
 TITLES = {key: source.title for key, source in SOURCES.items()}
 UNITS = {"words": message("words"), "characters": message("characters")}
@@ -154,7 +154,8 @@ def chosen_source(lessons_own: str) -> Source:
     """
     begin = OWN if get_state("example") in SOURCE.options else source_in_link()
     here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
-    titles = {key: SOURCE.options[key] for key in (OWN, *here)}
+    offered = (key for key, source in here.items() if not source.retired or key in (begin, get_state("example")))
+    titles = {key: SOURCE.options[key] for key in (OWN, *offered)}
     chosen = one_in_list(replace(SOURCE, options=titles, begin=begin, always=begin != OWN), on_change=use_its_mask)
     source = here[lessons_own if chosen == OWN else chosen]
     if source.needs_run:

@@ -4,15 +4,22 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
-from attention_ui.controls.bound import changing_slider, clamped_control, one_in_list, switch, text_field
+from attention_core.training import MAX_STEPS, TrainingSettings
+from attention_ui.controls.bound import (
+    changing_slider,
+    clamped_control,
+    one_in_list,
+    one_on_changing_slider,
+    switch,
+    text_field,
+)
 from attention_ui.page.get_model import get_model_panel
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.markdown import plain_label
 from attention_ui.session.real_model import real_model
 from lessons.example.example import LIMITS, SOURCES, Example, run_example
 from lessons.example.real_layer import RealModelSource
-from lessons.example.task_models import LearntExample, OfTask, recording_of
+from lessons.example.task_models import LearntExample, OfTask, kept_updates, recording_of
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
@@ -30,7 +37,7 @@ MODEL_SIZES = {
         ("d_model", "model_d_model", message("$d_{model}$ · features of a token")),
     )
 }
-TRAINED_FOR = Number("trained_for", message("Training steps"), Limit(0, MAX_STEPS), MAX_STEPS, step=EVALUATE_EVERY)
+TRAINED_FOR = Number("trained_for", message("Training steps"), Limit(0, MAX_STEPS), MAX_STEPS)
 LAYER = Number("layer", message("Layer"), Limit(1, 30), 1)
 MOST_IN_A_ROW = 4  # layers
 TURNED = Switch("turned", message("Turn the features of its heads for this sentence"), True)
@@ -50,8 +57,8 @@ def sentence_of_model(learnt: OfTask) -> dict[str, str]:
 
 def updates_of_model(learnt: OfTask) -> dict[str, int]:
     """The control for how many updates a model is trained."""
-    end = learnt.training["steps"]
-    return {"updates": changing_slider(replace(TRAINED_FOR, limit=Limit(0, end), begin=end))}
+    moments = kept_updates(learnt.training["steps"], learnt.task)
+    return {"updates": one_on_changing_slider(TRAINED_FOR, moments)}
 
 
 def real_text(reader: RealModelSource) -> dict[str, object]:

@@ -38,13 +38,13 @@ def askable() -> dict[str, tuple[ModuleType, object]]:
     from lessons.order import lesson_path  # and with it every lesson: the first page does without
     from lessons.read import lesson as read
 
-    path = [*lesson_path(run_example(learnt_example("pronouns"))), (read, read.ReadChoices())]
+    path = [*lesson_path(run_example(learnt_example("stories"))), (read, read.ReadChoices())]
     return {module.__name__.split(".")[1]: (module, choices) for module, choices in path}
 
 
 def first_asked(lesson: str) -> ScreenLink:
     """The first question of a lesson that nobody has opened yet, on the model that a visit begins with."""
-    return ScreenLink(lesson, learnt_example("pronouns"), 0, askable()[lesson][1])
+    return ScreenLink(lesson, learnt_example("stories"), 0, askable()[lesson][1])
 
 
 def written_asked(asked: ScreenLink) -> str:

@@ -21,6 +21,7 @@ from lessons.screen.screen import Matrices, Screen
 from lessons.trace.computation import Computation, followed_matrix
 from lessons.trace.head import head_names
 
+OWN_EXAMPLE = "meanings"
 TOPIC = message("The dot product")
 POINT = message(
     "The dot product compares two tokens: multiply their features pair by pair, then add; the sum is their score."

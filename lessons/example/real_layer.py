@@ -5,7 +5,6 @@ download; `training/ship_layer.py` writes the file. Every other text and layer n
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +22,6 @@ from lessons.screen.message import Message, message, plural
 
 SHIPPED_FILE = Path(__file__).with_suffix(".safetensors")
 NAME = "SmolLM2-135M"
-ASKS = "it"
 PART = "…"  # a token that only ends a character which another one begins
 NOT_HERE = message(
     "The model itself is not on this machine, so this is layer {layer} as it reads “{text}”.",
@@ -162,6 +160,7 @@ class RealModelSource(Source):
     reads, asks = ("real_text",), ("real_sizes",)
     brings_sizes = cuts_words = True
     first_head = DEFAULT_HEAD
+    asking = ("it",)  # what it means is what the heads have to find
     sentence = DEFAULT_TEXT
     begins = {"layer": DEFAULT_LAYER + 1}
 
@@ -212,10 +211,6 @@ class RealModelSource(Source):
     def sizes(self) -> dict[str, int]:
         """The sizes of its heads."""
         return sizes_of(shipped_layer())
-
-    def first_query(self, tokens: Sequence[str]) -> int:
-        """The last “it”, where there is one: what it means is what its heads have to find."""
-        return max((place for place, token in enumerate(tokens) if token.strip() == ASKS), default=len(tokens) - 1)
 
     def n_layers(self, example: Chosen) -> int:
         """How many there are to choose from."""

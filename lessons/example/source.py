@@ -129,10 +129,13 @@ class Source(ABC):
     takes_text = True  # no notebook has fixed the tokens
     cuts_text = False  # `tokenize` makes the tokens of the text
     cuts_words = False  # in pieces, where it does not know them
-    writes_x = False  # a notebook has written down X, which is neither drawn nor trained
+    writes_x = False  # somebody has written down X, which is neither drawn nor trained
+    about_x: Message | None = None  # what such an X was written for, where no notebook says so
     first_head = 0  # that one looks at unless another is chosen
     causal = True  # its weights are used with the causal mask unless one asks for something else
     task: Task | None = None  # that its model learns
+    asking: tuple[str, ...] = ()  # the tokens whose rows it is about; none where all are alike
+    retired = False  # only a link opens it: it is not offered
 
     def of(self, run: TrainingSettings | None) -> "Source | None":
         """This source for a run of the visitor; None where it needs one and there is none."""
@@ -153,10 +156,6 @@ class Source(ABC):
     def with_model(self, example: Chosen, model: RealModel | None) -> Chosen:
         """The same example in a process that has this real model, or none."""
         return example
-
-    def first_query(self, tokens: Sequence[str]) -> int:
-        """The token that asks until another is chosen, counted from 0."""
-        return len(tokens) - 1
 
     def n_layers(self, example: Chosen) -> int:
         """How many layers of its model can be looked at."""

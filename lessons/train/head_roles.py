@@ -21,6 +21,7 @@ JOBS: dict[str, tuple[Message, float]] = {
     "mirror": (message("mirroring head"), MOST_OF_WEIGHT),
     "next_larger": (message("sorting head"), MOST_OF_WEIGHT),
     "pair": (message("look-up head"), MOST_OF_WEIGHT),
+    "needed": (message("story head"), MOST_OF_WEIGHT),
     "referent": (message("pronoun head"), MOST_OF_WEIGHT),
     "last": (message("last-letter head"), MOST_OF_WEIGHT),
     "one_back": (message("one-back head"), MOST_OF_WEIGHT),

@@ -809,7 +809,7 @@ def test_each_token_has_its_answers_below_it_and_what_is_wrong_has_a_cross(name)
     asked = [i for i, answer in enumerate(example.answers) if answer is not None]
     assert crosses == sum(example.answers[i] != look.predicted[i] for i in asked)
     assert crosses == round((1 - look.accuracy) * len(asked))
-    assert render(moment_sentence(look)).startswith(f"After 1 update, {percent(look.accuracy)} of these answers")
+    assert render(moment_sentence(look)).startswith("After 1 training step, its answers are: ")
 
 
 def test_two_runs_are_compared_by_their_last_evaluations():
