@@ -41,6 +41,7 @@ from lessons.example.example import (
 from lessons.example.presets import Preset
 from lessons.example.source import DEFAULT_SENTENCE, Source
 from lessons.example.task_models import OwnRun
+from lessons.kit.glossary import TERMS
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, plural, reason
@@ -156,7 +157,11 @@ def chosen_source(lessons_own: str) -> Source:
     here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
     offered = (key for key, source in here.items() if not source.retired or key in (begin, get_state("example")))
     titles = {key: SOURCE.options[key] for key in (OWN, *offered)}
-    chosen = one_in_list(replace(SOURCE, options=titles, begin=begin, always=begin != OWN), on_change=use_its_mask)
+    chosen = one_in_list(
+        replace(SOURCE, options=titles, begin=begin, always=begin != OWN),
+        on_change=use_its_mask,
+        help=render(TERMS["parameter"].meaning),
+    )
     source = here[lessons_own if chosen == OWN else chosen]
     if source.needs_run:
         say_in_link("own", settings_code(own_run()) or "")
@@ -215,7 +220,7 @@ def use_its_mask() -> None:
 
 def attention_switches(own_mask: bool) -> dict[str, bool]:
     """The switches for mask and scaling."""
-    causal = switch(CAUSAL, disabled=own_mask)
+    causal = switch(CAUSAL, disabled=own_mask, help=render(TERMS["mask"].meaning))
     if own_mask:
         st.caption(translate("This page has its own mask."))
     return {"causal": causal, "scaling": switch(SCALING)}
@@ -228,17 +233,17 @@ def sentence_controls(source: Source | None = None) -> dict[str, str]:
 
 def size_controls(source: Source | None = None) -> dict[str, int]:
     """The controls for the numbers of features and heads."""
-    return {"d_k": slider(D_K), "d_v": slider(D_V), "n_heads": slider(HEADS)}
+    return {"d_k": slider(D_K), "d_v": slider(D_V), "n_heads": slider(HEADS, help=render(TERMS["head"].meaning))}
 
 
 def seed_control(source: Source | None = None) -> dict[str, int]:
     """The control for the seed."""
-    return {"seed": number_field(SEED)}
+    return {"seed": number_field(SEED, help=render(TERMS["seed"].meaning))}
 
 
 def features_control(source: Source) -> dict[str, int]:
     """How many features a token has."""
-    return {"d_model": slider(D_MODEL)}
+    return {"d_model": slider(D_MODEL, help=render(TERMS["feature"].meaning))}
 
 
 def weight_kind_control(source: Source) -> dict[str, str]:

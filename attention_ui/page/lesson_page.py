@@ -17,6 +17,7 @@ from attention_ui.page.derivation import derivation_of_click, derivation_panel
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
 from attention_ui.page.question import current_question, is_answered, question_panel
+from attention_ui.page.words import draw_words
 from attention_ui.session.chart import Picked, covered, is_projected
 from attention_ui.session.links import hidden
 from attention_ui.session.markdown import ROLE_COLOURS, marked
@@ -131,6 +132,7 @@ def draw_screen(
     asks = question is not None and not hidden("predict")
     with top:
         draw_top(lesson, screen, question if asks else None, address, covers)
+        draw_words(lesson.__name__.split(".")[1])
     together, followed = groups(screen.figures), []
     for place, group in enumerate(together):
         with stage if place == 0 else NOWHERE_ELSE:

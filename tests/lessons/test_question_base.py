@@ -10,6 +10,7 @@ from lessons.kit.questions import (
     multiple_choice_of_numbers,
     multiple_choice_of_tokens,
     question_picker,
+    shares_out,
     shuffled,
 )
 from lessons.screen.format import render
@@ -146,3 +147,8 @@ def test_numbers_go_up_the_steps_which_have_all_their_kinds_in_turn(kinds, asked
 def test_where_no_step_has_a_question_none_is_asked():
     with pytest.raises(LookupError, match="a lesson"):
         question_picker("a lesson", {"look": [nothing]}, 1)(0)
+
+
+def test_a_row_whose_largest_weight_is_above_nine_tenths_is_not_asked_about():
+    rows = torch.tensor([[0.91, 0.09, 0.0], [0.0, 0.0, 1.0], [0.05, 0.89, 0.06]])
+    assert shares_out(rows).tolist() == [False, False, True]

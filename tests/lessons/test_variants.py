@@ -419,7 +419,7 @@ TURNED = (
 SHAPE = "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?"
 KEPT = (
     "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, where {heads} heads "
-    "keys and values for {heads} heads?"
+    "have {sets}?"
 )
 
 
@@ -538,6 +538,8 @@ ORACLE = {
     TURNED: said_turned,
     SHAPE: cut_said,
     KEPT: chosen,
+    "1 set of keys and values": chosen,
+    "{count} sets of keys and values": chosen,
 }
 
 
@@ -675,7 +677,8 @@ def answer_shape(case, prompt):
 
 
 def answer_kept(case, prompt):
-    said = {name: prompt.arguments[name] for name in ("heads", "sets", "d_k", "d_v", "kept")}
+    said = {name: prompt.arguments[name] for name in ("heads", "d_k", "d_v", "kept")}
+    said["sets"] = prompt.arguments["sets"].arguments["count"]
     n_heads, kind, kept = example_of(case).example.n_heads, case.choices.variant, said["kept"]
     d_k, d_v = len(projected(case, "q")[0]), len(projected(case, "v")[0])
     sets = n_heads // len(group_of(case) if kind == "grouped" else set_before(case))
