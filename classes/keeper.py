@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from classes.keys import hashed, new_code, new_key
 from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, UnreachableError, Votes, told_as
@@ -247,7 +248,7 @@ class Keeper:
         """A statement as this database wants it."""
         return statement.format(now=self.now, of_a_class=self.of_a_class)
 
-    def _execute(self, statement: str, values: Sequence[object], result: Callable[[object], object]):
+    def _execute(self, statement: str, values: Sequence[object], result: Callable[[Any], Any]) -> Any:
         try:
             with self._lock:
                 return result(self._connection.execute(self._spoken(statement), values))

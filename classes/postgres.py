@@ -8,6 +8,7 @@ import contextlib
 import os
 import socket
 from collections.abc import Callable, Sequence
+from typing import Any, LiteralString, cast
 
 import psycopg
 
@@ -44,19 +45,19 @@ class PostgresKeeper(Keeper):
                 with way:
                     way.shutdown(socket.SHUT_RDWR)
 
-    def _execute(self, statement: str, values: Sequence[object], result: Callable[[object], object]):
+    def _execute(self, statement: str, values: Sequence[object], result: Callable[[Any], Any]) -> Any:
         """Where the connection was lost, once more with a new one: what was sent twice is done once."""
-        statement = self._spoken(statement).replace("?", "%s")
+        spoken = cast(LiteralString, self._spoken(statement).replace("?", "%s"))  # no visitor's text is in it
         with self._lock:
             self._aborted = False
             try:
                 try:
-                    return result(self._connected().execute(statement, values))
+                    return result(self._connected().execute(spoken, values))
                 except psycopg.OperationalError:
                     lost = self._connection is not None and self._connection.closed
                     if self._inside or self._aborted or not lost:
                         raise
-                    return result(self._connected().execute(statement, values))
+                    return result(self._connected().execute(spoken, values))
             except psycopg.Error as error:
                 raise UnreachableError(UNREACHABLE) from error
 
@@ -74,7 +75,7 @@ class PostgresKeeper(Keeper):
 
     def _prepare(self, connection: psycopg.Connection) -> None:
         for limit in LIMITS:
-            connection.execute(f"SET {limit} = {round(1000 * LIMIT_SECONDS)}")  # milliseconds
+            connection.execute(cast(LiteralString, f"SET {limit} = {round(1000 * LIMIT_SECONDS)}"))  # milliseconds
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING_TABLES,))
             for table in TABLES:

@@ -64,7 +64,7 @@ def save_checkpoint(checkpoint: Checkpoint) -> bytes:
     check_writes(settings)
     about = {
         "format": FORMAT,
-        "task": asdict(settings.task),
+        "task": asdict(typing.cast(CharacterTask, settings.task)),
         "model": asdict(settings.model),
         "training": {name: getattr(settings, name) for name in TRAINING.__struct_fields__},
         "vocabulary": settings.task.vocabulary.tokens,
@@ -182,7 +182,7 @@ def read_about(metadata: object) -> tuple[TrainingSettings, int]:
     if isinstance(said, dict) and said.get("format", FORMAT) != FORMAT:
         raise refusal(Phrase("the format “{name}”", name=FORMAT), shown_value(said["format"]))
     try:
-        about = msgspec.convert(said, ABOUT)
+        about: typing.Any = msgspec.convert(said, ABOUT)
     except msgspec.ValidationError as error:
         raise misfit(str(error)) from None
     return make_settings(about), about.updates
@@ -205,11 +205,15 @@ def misfit(error: str) -> InputError:
 
 def one_or_other(kinds: Sequence[Phrase | str]) -> Phrase | str:
     """A phrase for one or another of these kinds."""
-    return reduce(lambda one, other: Phrase("{one} or {other}", one=one, other=other), kinds)
+
+    def joined(one: Phrase | str, other: Phrase | str) -> Phrase | str:
+        return Phrase("{one} or {other}", one=one, other=other)
+
+    return reduce(joined, kinds)
 
 
-def make_settings(about: msgspec.Struct) -> TrainingSettings:
-    """The settings, made anew and so checked as if somebody had typed them."""
+def make_settings(about: typing.Any) -> TrainingSettings:
+    """The settings of an `ABOUT`, made anew and so checked as if somebody had typed them."""
     check_text(about.task.text)
     task, model, training = (msgspec.structs.asdict(part) for part in (about.task, about.model, about.training))
     try:
@@ -268,7 +272,7 @@ def check_finite(name: str, weights: np.ndarray) -> np.ndarray:
 
 def check_works(checkpoint: Checkpoint) -> None:
     """Raises ValueError where the model does not give finite scores for its own training text."""
-    window = checkpoint.settings.task.windows[0, :-1]
+    window = typing.cast(CharacterTask, checkpoint.settings.task).windows[0, :-1]
     with np.errstate(all="ignore"):
         logits = checkpoint.model()(window.numpy()).logits
     if not np.isfinite(logits).all():

@@ -112,6 +112,7 @@ class PageLock:
 
     def _enter(self, check: Callable[[], object], in_front: bool = False) -> None:
         """Afterwards this thread is inside, even where `check` raised."""
+        assert self._here.priority is not None
         called, queue = threading.Event(), self._queues[self._here.priority]
         with self._lock:
             if self._inside == 0:

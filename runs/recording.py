@@ -139,9 +139,11 @@ class Recording:
             self._kept = (*self._kept, self._copied(len(self._kept), step.step, step.weights))
 
     def _stays(self, step: int) -> bool:
+        assert self._block is not None
         return step % self._stride == 0 or step < len(self._block) // FIRST_SHARE
 
     def _copied(self, row: int, step: int, weights: Float[np.ndarray, " parameters"]) -> Snapshot:
+        assert self._block is not None
         self._block[row] = weights
         return Snapshot(step, self._block[row])
 

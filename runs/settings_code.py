@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from typing import Any
 
 import msgspec
 
@@ -47,7 +48,7 @@ def settings_of_code(code: str) -> TrainingSettings:
     return TrainingSettings(task=usual.task, model=ModelConfig(**model), **training)
 
 
-def of_training(settings: TrainingSettings) -> dict[str, object]:
+def of_training(settings: TrainingSettings) -> dict[str, Any]:
     """All settings but task and model."""
     return {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in ("task", "model")}
 
@@ -57,6 +58,6 @@ def what_differs(settings: Mapping[str, object], usual: Mapping[str, object]) ->
     return {name: value for name, value in settings.items() if value != usual[name]}
 
 
-def merged(kind: type, usual: dict[str, object], said: Mapping[str, object]) -> dict[str, object]:
+def merged(kind: type, usual: dict[str, Any], said: Mapping[str, object]) -> dict[str, Any]:
     """The usual settings with those that were said, every type checked."""
     return msgspec.structs.asdict(msgspec.convert(usual | dict(said), kind))
