@@ -208,7 +208,7 @@ def planned(stop: Stop) -> Planned:
     """What a stop asks, and what its screens say."""
     if stop.exercise:
         exercise = EXERCISES[stop.exercise]
-        hints = tuple(Expected(message("A known mistake"), None, mistake.hint) for mistake in exercise.mistakes)
+        hints = tuple(Expected(message("A known mistake"), None, hint) for hint in exercise.hints)
         return Planned(exercise.asks, None, hints)
     screen = stop.opens.screen()
     then = stop.then and stop.then.screen()
