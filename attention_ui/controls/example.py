@@ -73,7 +73,7 @@ D_MODEL = Number("d_model", message("$d_{model}$ · features of a token"), LIMIT
 D_K = Number("d_k", message("$d_k$ · features of a query or key"), LIMITS["d_k"], DEFAULTS.d_k)
 D_V = Number("d_v", message("$d_v$ · features of a value"), LIMITS["d_v"], DEFAULTS.d_v)
 HEADS = Number("heads", message("Heads"), LIMITS["n_heads"], DEFAULTS.n_heads)
-HEAD = Number("head", message("Head"), Limit(1, 9), 1)  # as many as a layer of the real model has
+HEAD = Number("head", message("Head"), Limit(1, 200), 1)
 SEED = Number("seed", message("Seed of all random numbers"), LIMITS["seed"], DEFAULTS.seed, typed=True)
 SENTENCE_OF_BATCH = Number("sentence_of_batch", message("Look at sentence"), LIMITS["sentence_of_batch"], 1)
 BEFORE_MODELS_CAME = (  # which links set that named no source
@@ -312,9 +312,7 @@ def head_choice(trace: ExampleTrace) -> int:
         chosen = st.segmented_control(
             render(asks), list(heads), format_func=heads.get, required=True, key=HEAD.name, persist_state="session"
         )
-    return (
-        chosen if chosen in heads else trace.example.given_by.first_head + 1
-    ) - 1  # a forged message may name what is none
+    return (chosen if chosen in heads else min(first, n_heads)) - 1  # a forged message may name what is none
 
 
 def current_trace(

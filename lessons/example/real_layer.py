@@ -16,7 +16,15 @@ from torch import Tensor
 from attention_core.heads import MultiHeadAttention
 from attention_core.tokens import clean_text
 from attention_core.transformer import TransformerConfig, config_of
-from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, RealModel, cut_text, head_name
+from lessons.example.real_model import (
+    DEFAULT_HEAD,
+    DEFAULT_LAYER,
+    DEFAULT_TEXT,
+    SMOLLM2,
+    RealModel,
+    cut_text,
+    head_name,
+)
 from lessons.example.source import FIRST_SHOWN, MAX_TOKENS, Chosen, ExampleInputs, Job, Source, TrainedLayer
 from lessons.screen.message import Message, message, plural
 
@@ -28,6 +36,36 @@ NOT_HERE = message(
     layer=DEFAULT_LAYER,
     text=DEFAULT_TEXT,
 )
+
+
+LIKE_LLAMA = {
+    "norm": "rms",
+    "norm_place": "before",
+    "qk_norm": False,
+    "positions": "rotary",
+    "causal": True,
+    "window": None,
+    "embedding_norm": False,
+    "qkv_bias": False,
+}
+
+
+def is_built_like_llama(model: RealModel) -> bool:
+    """True where queries, keys and values are X times a map and turned by position: as the lessons compute them."""
+    config = model.transformer.config
+    return all(getattr(config, part) == wanted for part, wanted in LIKE_LLAMA.items())
+
+
+def otherwise_built(model: RealModel) -> Message:
+    """What is said of a model whose heads do more than the lessons on one head show."""
+    return message(
+        "The heads of {model} are built in another way than these lessons show, so this is layer {layer} of {usual} as "
+        "it reads “{text}”.",
+        model=model.name,
+        layer=DEFAULT_LAYER,
+        usual=NAME,
+        text=DEFAULT_TEXT,
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -122,6 +160,8 @@ class LayerOfRealModel(TrainedLayer):
 
     def origin(self) -> Message:
         """What made the weights."""
+        if self.name != NAME:
+            return message("Layer {layer} of {name}, a model of this machine.", layer=self.layer, name=self.name)
         return message(
             "Trained: layer {layer} of {name}, a language model that has read two trillion tokens.",
             layer=self.layer,
@@ -167,8 +207,10 @@ class RealModelSource(Source):
     def inputs(self, example: Chosen) -> ExampleInputs:
         """What enters a layer of the model as it reads a text, and that layer's maps."""
         clean, at = clean_text(example.text), self.layer_on_text(example)
-        notes = clean.notes
-        if example.real_model is None and (self.text_of(example), example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
+        notes, model, shown = clean.notes, example.real_model, self.model_shown(example)
+        if model is not shown:
+            notes = (otherwise_built(model),)
+        elif model is None and (self.text_of(example), example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
             notes = (NOT_HERE,)
         elif at.n_left:
             notes = (*notes, FIRST_SHOWN)
@@ -188,6 +230,7 @@ class RealModelSource(Source):
                 layer=at.layer,
                 config=at.config,
                 n_heads=maps.n_heads,
+                name=NAME if shown is None or shown.name == SMOLLM2 else shown.name,
                 embedded=at.fetched,
             ),
         )
@@ -198,10 +241,15 @@ class RealModelSource(Source):
 
     def layer_on_text(self, example: Chosen) -> LayerOnText:
         """The layer that was chosen, where the model is at hand; else the one that ships."""
-        model = example.real_model
+        model = self.model_shown(example)
         if model is None:
             return shipped_layer()
         return layer_of(model, self.text_of(example), min(example.layer, len(model.transformer.layers)) - 1)
+
+    def model_shown(self, example: Chosen) -> RealModel | None:
+        """The model, where it is at hand and built as these lessons show it."""
+        model = example.real_model
+        return model if model is not None and is_built_like_llama(model) else None
 
     def text_of(self, example: Chosen) -> str:
         """What is read: its own sentence where nothing is typed."""
@@ -214,7 +262,8 @@ class RealModelSource(Source):
 
     def n_layers(self, example: Chosen) -> int:
         """How many there are to choose from."""
-        return 1 if example.real_model is None else example.real_model.transformer.config.n_layers
+        model = self.model_shown(example)
+        return 1 if model is None else model.transformer.config.n_layers
 
     def attention(self, example: Chosen) -> MultiHeadAttention:
         """The heads of the layer."""

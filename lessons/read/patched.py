@@ -158,7 +158,7 @@ def said_of_patch(texts: TwoTexts, moved: Computation) -> tuple[Message, ...]:
         ),
         message(
             "Of {count} heads drawn at random, none goes further than {most}, forth or back.",
-            count=HEADS_DRAWN,
+            count=len(way) - 1,
             most=Percent(abs(furthest)),
         ),
     )
