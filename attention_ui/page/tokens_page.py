@@ -1,14 +1,12 @@
 """The page of the lesson on tokens: a real model cuts one's own text, or the running example looks up its rows."""
 
-from contextlib import AbstractContextManager
-
 import streamlit as st
 
 from attention_core.tokens import clean_text
 from attention_ui.controls.bound import changing_slider, one_in_changing_list, one_in_row, text_field
 from attention_ui.controls.choices import chosen_in
 from attention_ui.page.get_model import get_model_panel, which_model
-from attention_ui.page.lesson_page import draw_screen, show_lesson
+from attention_ui.page.lesson_page import Room, draw_screen, lay_out, show_lesson
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
 from attention_ui.session.real_model import real_model, smollm2
@@ -34,14 +32,17 @@ MERGES_DONE = Number("merges", message("Merges done"), Limit(0, MOST_LETTERS), 0
 
 def show_tokens() -> None:
     """The view that is chosen. Where the real model is not on this machine, a panel below the example offers it."""
-    top, real = st.container(), one_in_row(WHO_CUTS) == "real"
-    if real:
-        which_model()
-    model = model_that_cuts() if real else None
+    room = lay_out()
+    with room.controls:
+        real = one_in_row(WHO_CUTS) == "real"
+        if real:
+            which_model()
+    with room.notes:
+        model = model_that_cuts() if real else None
     if model is not None:
-        show_cutting(model, top)
+        show_cutting(model, room)
         return
-    show_lesson(tokens, words_to_look_up, heads=False, top=top)
+    show_lesson(tokens, words_to_look_up, heads=False, room=room)
     if real:
         get_model_panel(
             message("Here a real language model cuts your own text into tokens, and you play its merges one by one.")
@@ -68,14 +69,15 @@ def words_to_look_up(example: ExampleTrace) -> tokens.Choices:
     return tokens.Choices() if example.example.given_by.cuts_words else chosen_in(tokens.Choices, example)
 
 
-def show_cutting(model: RealModel, top: AbstractContextManager) -> None:
+def show_cutting(model: RealModel, room: Room) -> None:
     """A text of one's own, its tokens, and the merges of one word, step by step."""
-    raw = text_field(TEXT_TO_CUT)
-    cutting = cut(model, raw)
-    show_notes(*link_notes(), *clean_text(raw, MOST_LETTERS).notes)
-    stage = st.container()
-    word, step = chosen_step(cutting)
-    draw_screen(tokens, cutting_screen(cutting, word, step), top, address="tokens", stage=stage, covers=False)
+    with room.controls:
+        raw = text_field(TEXT_TO_CUT)
+        cutting = cut(model, raw)
+        word, step = chosen_step(cutting)
+    with room.notes:
+        show_notes(*link_notes(), *clean_text(raw, MOST_LETTERS).notes)
+    draw_screen(tokens, cutting_screen(cutting, word, step), room, address="tokens", covers=False)
     remember_page("tokens")
 
 

@@ -134,7 +134,6 @@ def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:
         notice=said_of_patch(texts, moved),
         bands=(matrices,),
         first="way",
-        numbered=True,
     )
 
 

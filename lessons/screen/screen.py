@@ -130,13 +130,13 @@ class Matrices(Figure):
     Matrices at the same place of their bands begin in the same column, and those of a band end in the same row, so
     that a product can stand where its factors meet; None leaves a place empty. A band that is alone goes on below
     itself where it is too wide for the page. `first` is the matrix whose
-    derivation is offered first. `height` are the pixels that are free for all of it on the screen of a laptop.
+    derivation is offered first.
     """
 
     bands: tuple[tuple[Matrix | None, ...], ...]
     first: str
-    height: int = 460
-    numbered: bool | None = None  # None: numbers stand in the cells where they have room
+    numbered: bool = True  # where they have room: numbers stand in the cells
+    meets: bool = False  # where factors and products meet says something: it stays where numbers have no room
     hint: Message | None = None  # below the matrices, in place of the usual line: what one can do here
 
     @property

@@ -136,8 +136,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         bands=tuple((line,) for line in lines(example, computation, choices)),
         notice=notice_changes(example, found.row, found.added, found.multiplied),
         weights=whose_weights(example),
-        numbered=True,
-        height=450,
     )
     shown = *(f"row.{name}" for name in ORDER), "added.weights", "multiplied.weights"
     return Screen(

@@ -251,7 +251,6 @@ def slopes_figure(varied: VariedHead) -> Matrices:
         key="variant_slopes",
         name=message("What the bias of each head leaves of a key, by its distance"),
         first="left",
-        height=330,
         bands=((left,),),
         notice=(
             message(

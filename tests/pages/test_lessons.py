@@ -20,6 +20,7 @@ from visiting import (
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
 from attention_ui.page.derivation import CHOOSE
+from attention_ui.session.chart import PROJECTED_LETTERS
 from lessons.dot_product.lesson import attend_without_weights
 from lessons.example.example import Example, run_example
 from lessons.mask.lesson import zeroed_late
@@ -150,11 +151,10 @@ def test_a_question_is_answered_on_the_page(lesson):
     assert not at.exception
 
 
-def test_large_figures_are_larger():
-    assert (
-        chart(open_lesson("softmax", large="true"), 1)[0]["width"]["step"]
-        > chart(open_lesson("softmax"), 1)[0]["width"]["step"]
-    )
+def test_on_a_projector_letters_are_larger():
+    params = [chart(open_lesson("mask", large=large))[0]["params"] for large in ("false", "true")]
+    plain, large = ({param["name"]: param.get("value") for param in one}["letters"] for one in params)
+    assert large == PROJECTED_LETTERS > plain
 
 
 GIVEN = {
