@@ -136,7 +136,7 @@ def quantities() -> alt.Chart:
     x, y = (f"({place} + {MIDDLE}" for place in PLACE.values())  # an open bracket: what follows is added, in cells
 
     def pixels(*places: str) -> str:
-        return " + ' ' + ".join(f"round(100 * cell * {place}) / 100" for place in places)
+        return " + ' ' + ".join(f"round(1000 * cell * {place}) / 1000" for place in places)
 
     square = (f"{x} - {side} / 2)", f"{y} + {floor} - {side})"), (f"{x} + {side} / 2)", f"{y} + {floor})")
     (left, upper), (right, lower) = square
