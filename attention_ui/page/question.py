@@ -57,6 +57,10 @@ def question_panel(
                 say_covered(lesson)
     with aside:
         go_on_to_another(lesson)
+        if get_state("class_key"):
+            from attention_ui.class_plan.ask_here import ask_class_button  # which only a teacher of a class needs
+
+            ask_class_button(lesson)
     if cover and offered:
         cover_switch()
 

@@ -12,7 +12,7 @@ from attention_ui.page.lesson_page import draw_screen, show_lesson
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
 from attention_ui.session.real_model import real_model
-from attention_ui.session.recent_screens import remember_page
+from attention_ui.session.recent_screens import forget_screen
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace
 from lessons.example.real_model import RealModel
@@ -58,7 +58,7 @@ def show_cutting(model: RealModel, top: AbstractContextManager) -> None:
     stage = st.container()
     word, step = chosen_step(cutting)
     draw_screen(tokens, cutting_screen(cutting, word, step), top, address="tokens", stage=stage, covers=False)
-    remember_page("tokens")
+    forget_screen(tokens)
 
 
 def chosen_step(cutting: Cutting) -> tuple[int, int]:
