@@ -60,8 +60,7 @@ from attention_ui.session.chart import (
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
-from lessons.example.real_model import head_name
-from lessons.example.source import MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS, head_name
 from lessons.screen.by_feature import ByFeature
 from lessons.screen.format import format_value, join_sentences, render, translate
 from lessons.screen.message import Message

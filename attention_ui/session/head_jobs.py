@@ -1,15 +1,17 @@
 """What was measured of the heads of the real model: there, on its way, or not to be had."""
 
-from attention_ui.session.real_model import real_model
-from lessons.kit.head_jobs import HeadJobs, measure_head_jobs
+from attention_ui.session.real_model import real_model_so_far
+from lessons.kit.head_jobs import HeadJobs
 from models.measured import Measured, Measurement, Say
 from models.opening import SharedModel
 
-VERSION = 1  # one more where `lessons.kit.head_jobs` comes to measure something else
+VERSION = 1  # one more where `lessons.kit.measure_jobs` comes to measure something else
 
 
 def measure(model: SharedModel, say: Say) -> dict:
     """The jobs of its heads, as they are kept."""
+    from lessons.kit.measure_jobs import measure_head_jobs
+
     return measure_head_jobs(model.transformer, model.tokenizer, say).as_json()
 
 
@@ -18,7 +20,7 @@ MEASUREMENT = Measurement("head_jobs", VERSION, measure)
 
 def how_far_measured() -> Measured:
     """How far the measurement is, which begins when somebody asks for the first time; not begun without the model."""
-    model = real_model()
+    model = real_model_so_far()
     return Measured() if model is None else MEASUREMENT.of(model)
 
 

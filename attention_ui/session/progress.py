@@ -13,11 +13,11 @@ from attention_ui.page.contents import CONTENTS
 from attention_ui.server.runner import IN_BROWSER
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
-from lessons.exercises.every import EXERCISES
+from lessons.exercises import KEYS
 
 ASKS = [entry for entry in CONTENTS if entry.section not in ("start", "practice")]
 LESSON_TITLES = {entry.address: entry.title for entry in ASKS}
-KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(EXERCISES)}
+KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(KEYS)}
 SAVED_AS, SAVED_VERSION = "attention-lab-progress", 1
 MOST_BYTES, MOST_NAMES = 20_000, 1000
 KEEPER = "progress_keeper"
@@ -103,7 +103,7 @@ def solve_question(lesson: str) -> None:
 
 def share_of_exercises() -> float:
     """How many of all exercises are solved, from 0 to 1."""
-    return len(progress().exercises) / len(EXERCISES)
+    return len(progress().exercises) / len(KEYS)
 
 
 def exchange_progress() -> None:
@@ -140,6 +140,6 @@ def forget_everything() -> None:
     set_state("first_tries", {})
     for lesson in LESSON_TITLES:
         set_state(f"{lesson}_answer", None)
-    for key in EXERCISES:
+    for key in KEYS:
         for what in ("code", "verdict", "tries", "solution"):
             set_state(f"exercise_{what}_{key}", None)
