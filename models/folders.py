@@ -61,6 +61,11 @@ def own_folders() -> list[Path]:
     return [Path(place).expanduser() for place in os.environ.get(OWN, "").split(os.pathsep) if place.strip()]
 
 
+def absent_folders() -> list[Path]:
+    """Those that are named and not there."""
+    return [folder for folder in own_folders() if not folder.exists()]
+
+
 def models_below(top: Path) -> Iterator[ModelFiles]:
     """Every GGUF file and every folder of the hub in a folder, or this very one, in the order of their paths."""
     if top.is_file():

@@ -7,7 +7,7 @@ from package_index import WHEEL
 
 from attention_core.errors import InputError
 from models import folders
-from models.folders import CACHE, cache_folder, model_named, offered_models
+from models.folders import CACHE, absent_folders, cache_folder, model_named, offered_models
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def found(machine, **options):
 
 
 def test_nothing_is_offered_where_nothing_is(machine):
-    assert offered_models() == {}
+    assert offered_models() == {} and absent_folders() == [machine / "a", machine / "b"]
 
 
 def test_files_and_folders_are_offered_by_name(machine):
