@@ -70,8 +70,10 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
-    query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1), random)
-    key = one_of(masked.visible[query], random)
+    # A weight that is told as 0.00 says nothing about what becomes of it.
+    told = masked.visible & (free.weights >= 0.02)
+    query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1) & told.any(dim=-1), random)
+    key = one_of(told[query], random)
     a, b = example.names[query], example.names[key]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
