@@ -7,12 +7,14 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     asks_about,
     below,
     multiple_choice,
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
     one_of,
+    shares_out,
 )
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
@@ -70,7 +72,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
-    query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1), random)
+    query = one_of(~masked.visible.all(dim=-1) & shares_out(masked.weights) & shares_out(free.weights), random)
     key = one_of(masked.visible[query], random)
     a, b = example.names[query], example.names[key]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
@@ -190,4 +192,11 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
     )
 
 
-QUESTIONS = (hidden_weight, visible_weight, late_zeros, how_many_visible)
+QUESTIONS: Kinds = {
+    "look": (how_many_visible,),
+    "predict": (
+        hidden_weight,
+        visible_weight,
+    ),
+    "generalise": (late_zeros,),
+}

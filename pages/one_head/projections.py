@@ -1,5 +1,6 @@
 """Lesson: why queries, keys and values?"""
 
+from dataclasses import replace
 from functools import partial
 
 from attention_ui.controls.editing import editing_panel
@@ -8,6 +9,8 @@ from attention_ui.page.lesson_page import open_lesson
 from lessons.projections import lesson as projections
 
 page = open_lesson(projections)
-choices = chosen_in_projections(page.example, page.head)
+with page.room.controls:
+    choices, example, head = chosen_in_projections(page.example, page.head)
+page = replace(page, example=example, head=head)
 edit = partial(editing_panel, page.example, page.head, choices.role)
 page.show(choices, beside=None if choices.role == OF_MANY else edit)

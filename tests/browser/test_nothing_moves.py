@@ -8,7 +8,6 @@ from tests.chromium import SETTLED
 
 SIZES = {"laptop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 ASKED = [entry.address for entry in CONTENTS if entry.section not in ("start", "practice")]
-PANEL = ".st-key-with_panel_{}"
 # Where the first picture in a part of the page stands on it, wherever one has scrolled to, once it has stood a while.
 STANDS = """selector => {
     const settled = SETTLED, main = document.querySelector('.stMain')
@@ -104,18 +103,19 @@ def moved_by_an_answer(tab, address, letter, before):
 
 def moved_by_clicks(tab, before):
     """Click a number of each figure whose numbers can be followed."""
-    for place in range(tab.page.locator("[class*=st-key-with_panel_]").count()):
-        cells = tab.page.locator(f"{PANEL.format(place)} svg.marks .mark-rect path[aria-label]")
+    for place in range(1 + tab.page.locator("[class*=st-key-with_panel_]").count()):
+        part = f".st-key-with_panel_{place}" if place else ".st-key-stage"
+        cells = tab.page.locator(f"{part} svg.marks .mark-rect path[aria-label]")
         if not cells.count():
             continue
         cell = cells.nth(cells.count() // 2)
         cell.scroll_into_view_if_needed()
-        clicked, scrolled = stands(tab, PANEL.format(place)), tab.page.evaluate(SCROLLED)
+        clicked, scrolled = stands(tab, part), tab.page.evaluate(SCROLLED)
         cell.click(force=True)
-        tab.page.locator(f"{PANEL.format(place)} .st-key-clicked_{place}").wait_for()
+        tab.page.locator(f".st-key-clicked_{place}").wait_for()
         if stands(tab) != same(before):
             yield f"a click into figure {place} moved the first"
-        if stands(tab, PANEL.format(place)) != same(clicked):
+        if stands(tab, part) != same(clicked):
             yield f"a click into figure {place} moved it"
         if tab.page.evaluate(SCROLLED) != scrolled:
             yield f"a click into figure {place} scrolled the page"

@@ -20,6 +20,7 @@ from visiting import (
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
 from attention_ui.page.derivation import CHOOSE
+from attention_ui.session.chart import PROJECTED_LETTERS
 from lessons.dot_product.lesson import attend_without_weights
 from lessons.example.example import Example, run_example
 from lessons.mask.lesson import zeroed_late
@@ -146,15 +147,14 @@ def test_what_a_class_hides_is_not_there(lesson):
 def test_a_question_is_answered_on_the_page(lesson):
     at = open_lesson(lesson)
     answer(at, lesson, "A")
-    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert any(line.startswith(("Yes.", "Not right.")) for line in texts(at))
     assert not at.exception
 
 
-def test_large_figures_are_larger():
-    assert (
-        chart(open_lesson("softmax", large="true"), 1)[0]["width"]["step"]
-        > chart(open_lesson("softmax"), 1)[0]["width"]["step"]
-    )
+def test_on_a_projector_letters_are_larger():
+    params = [chart(open_lesson("mask", large=large))[0]["params"] for large in ("false", "true")]
+    plain, large = ({param["name"]: param.get("value") for param in one}["letters"] for one in params)
+    assert large == PROJECTED_LETTERS > plain
 
 
 GIVEN = {
@@ -202,26 +202,26 @@ def all_charts(at):
 
 
 def test_another_question_covers_the_numbers_again_and_another_example_does_not():
-    at = open_lesson("mask", cover="true")  # every answer of this lesson stands in its figure
+    at = ask_about_the_figure(open_lesson("mask", cover="true"), "mask")
     answer(at, "mask", "A")
     assert WAITING not in grid_of(at)[1]
     at.slider(key="d_k").set_value(5).run()
     assert WAITING not in grid_of(at)[1], "whoever has answered explores freely"
     assert chosen(at, "mask") is None
     at.button(key="mask_another").click().run()
-    assert WAITING in grid_of(at)[1]
+    assert WAITING in grid_of(ask_about_the_figure(at, "mask"))[1]
     at.toggle(key="cover").set_value(False).run()
     assert WAITING not in grid_of(at)[1]
 
 
 def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_question():
-    at = open_lesson("mask", cover="true")
+    at = ask_about_the_figure(open_lesson("mask", cover="true"), "mask")
     assert WAITING in grid_of(at)[1]
     at.button(key="show_numbers").click().run()
     assert not at.exception and WAITING not in grid_of(at)[1] and at.toggle(key="cover").value
     assert chosen(at, "mask") is None and "First tries" not in " ".join(captions(at)), "nothing was answered"
     at.button(key="mask_another").click().run()
-    assert WAITING in grid_of(at)[1]
+    assert WAITING in grid_of(ask_about_the_figure(at, "mask"))[1]
     at.button(key="show_numbers").click().run()
     at.switch_page(str(ROOT / "pages/one_head/softmax.py")).run()
     ask_about_the_figure(at, "softmax")
@@ -231,7 +231,7 @@ def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_ques
 def test_numbers_wait_unless_the_visitor_would_rather_look_and_that_holds_from_page_to_page():
     at = visitor("one_head/mask")
     del at.query_params["cover"]
-    at.run()
+    ask_about_the_figure(at.run(), "mask")
     assert WAITING in grid_of(at)[1] and "cover" not in at.query_params
     at.toggle(key="cover").set_value(False).run()
     assert not at.exception and WAITING not in grid_of(at)[1]

@@ -79,7 +79,7 @@ def set_short(at, steps=60):
 
 
 def wait_for_end(at, steps=60):
-    wait_for(at, lambda at: progress(at) == f"{steps} of {steps} updates" and len(moments(at)) > 1)
+    wait_for(at, lambda at: progress(at) == f"{steps} of {steps} training steps" and len(moments(at)) > 1)
 
 
 def test_before_the_start_it_shows_the_untrained_model(at):
