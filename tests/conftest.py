@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import logging
 import os
 import shutil
 import sys
@@ -162,3 +163,12 @@ def chromium(browser_path):
 @pytest.fixture(scope="session")
 def tabs(chromium):
     return Tabs(chromium)
+
+
+@pytest.fixture
+def whole_records():
+    """Log records as Python makes them: those of a server that was set up in this process hold no error any more."""
+    make = logging.getLogRecordFactory()
+    logging.setLogRecordFactory(logging.LogRecord)
+    yield
+    logging.setLogRecordFactory(make)

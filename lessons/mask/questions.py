@@ -72,8 +72,12 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
-    query = one_of(~masked.visible.all(dim=-1) & shares_out(masked.weights) & shares_out(free.weights), random)
-    key = one_of(masked.visible[query], random)
+    told = masked.visible & (
+        free.weights >= 0.02
+    )  # a weight that is told as 0.00 says nothing about what becomes of it
+    shared = shares_out(masked.weights) & shares_out(free.weights)
+    query = one_of(~masked.visible.all(dim=-1) & shared & told.any(dim=-1), random)
+    key = one_of(told[query], random)
     a, b = example.names[query], example.names[key]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())

@@ -57,15 +57,6 @@ def prompt_keeper(hanging, clock):
     return PromptKeeper(lambda: hanging, seconds=SOON, clock=clock)
 
 
-@pytest.fixture
-def whole_records():
-    """Log records as Python makes them: those of a server that was set up in this process hold no error any more."""
-    make = logging.getLogRecordFactory()
-    logging.setLogRecordFactory(logging.LogRecord)
-    yield
-    logging.setLogRecordFactory(make)
-
-
 def hang(hanging, prompt_keeper):
     hanging.let_go.clear()
     prompt_keeper.seconds = 0.05

@@ -38,7 +38,7 @@ def test_the_sizes_of_a_source_learn_its_task(source):
     for seed in (42, 0, 1):
         trained = run_example(learnt_example(source, seed=seed)).trained
         assert trained.evaluation.accuracy >= 0.95
-        assert trained.job(0).done and trained.job(0).share > 1.6 * trained.job(0).even
+        assert trained.job(0).done and trained.job(0).share > 2 * trained.job(0).even
 
 
 def test_the_default_shows_at_once_what_its_head_does_and_shares_its_weight_between_two_words():
@@ -98,11 +98,19 @@ def test_x_is_what_enters_the_layer(source, updates, layer):
     if model.config.positions == "learned":
         x = x + model.position_table[: len(x)]
     for block in model.layers[: trace.trained.layer]:
-        x = x + by_loops(x, block.attention, model.config)
+        x = x + by_loops(normed_by_loops(x, block.norm), block.attention, model.config)
     assert trace.trained.layer == min(layer, len(model.layers)) - 1
-    assert torch.allclose(trace.x, x, atol=1e-5)
+    assert torch.allclose(trace.x, normed_by_loops(x, model.layers[trace.trained.layer].norm), atol=1e-5)
     kept = [moment for moment in recorded(model_settings(example)).kept if moment <= updates]
     assert trace.trained.updates == kept[-1]
+
+
+def normed_by_loops(x, norm):
+    """Each row with mean 0 and variance 1, scaled and shifted as learnt; as it is where there is no norm."""
+    if norm is None:
+        return x
+    rows = [(row - row.mean()) / math.sqrt(row.var(correction=0) + norm.epsilon) for row in x]
+    return torch.stack(rows) * norm.gain + norm.shift
 
 
 def by_loops(x, heads, config):

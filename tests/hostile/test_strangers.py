@@ -10,7 +10,7 @@ from benchmarks.client import Session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a machine has one address of its own")
 ATTACKER, TEACHERS, SCHOOL = "127.0.0.1", "127.0.0.2", "127.0.0.3"
-PATIENCE, GUESSES, PUPILS = 60.0, 20, 30
+PATIENCE, GUESSES, PUPILS = 240.0, 20, 30
 
 
 def keys(session):

@@ -542,7 +542,7 @@ def test_whoever_comes_in_while_the_database_is_away_waits_on_the_page(fresh, na
     assert "class_vote_A" in keys(one.run())
 
 
-def test_watching_goes_on_whatever_fails(fresh, named, monkeypatch, caplog):
+def test_watching_goes_on_whatever_fails(fresh, named, monkeypatch, caplog, whole_records):
     """Pages are still drawn anew after the database was away, and after something that nobody has thought of."""
     _, code, _ = asking()
     named("student")
