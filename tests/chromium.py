@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Error
 
-WAIT = 20_000  # milliseconds a slow machine may take
+WAIT = 60_000  # milliseconds a slow machine may take
 SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
     && !document.querySelector('[data-testid=stSkeleton]')"""
 

@@ -12,7 +12,7 @@ def tab(chromium):
     def new():
         contexts.append(chromium.new_context(viewport={"width": 1440, "height": 900}))
         page = contexts[-1].new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         return page
 
     yield new

@@ -114,13 +114,12 @@ def test_only_the_data_changes_with_seed_stage_and_sizes():
     assert json.dumps(template(grid_chart)) == before
 
 
-def test_other_sizes_need_no_other_template():
+def test_another_projector_needs_no_other_template():
     template_of_cells = template(grid_chart)
     before = json.dumps(template_of_cells)
-    sizes = {"columns": 17, "rows": 5, "narrow_columns": 11, "narrow_rows": 13, "turn": 443}
-    spec = fitted(template_of_cells, sizes, 19)
+    spec = fitted(template_of_cells, turn=23, letters=19)
     told = {param["name"]: param["value"] for param in spec["params"] if "value" in param}
-    assert told == sizes | {"letters": 19}
+    assert told == {"turn": 23, "letters": 19}
     assert [p["name"] for p in spec["params"]] == [p["name"] for p in template_of_cells["params"]]
     assert spec["layer"] is template_of_cells["layer"] and json.dumps(template_of_cells) == before
 
@@ -207,12 +206,11 @@ def test_user_text_stays_in_the_data():
 def test_on_a_narrow_screen_every_cell_has_its_place_once_more_and_no_two_the_same():
     (figure,) = overview.screen(run_example(SENTENCE), 0, overview.Choices("output")).figures
     layout = Layout(figure)
-    table, sizes = both_ways(figure, matrices_table(figure, layout, numbered=True), layout)
-    rows = table.to_pylist()
+    *rows, corner = both_ways(figure, matrices_table(figure, layout, numbered=True), layout).to_pylist()
     again = [(row["nx"], row["ny"]) for row in rows if row["cell_tag"]]
     assert len(set(again)) == len(again) and min(map(min, again)) >= 0
-    assert max(x for x, _ in again) < sizes["narrow_columns"] < sizes["columns"]
-    assert max(row["ny"] for row in rows) + 1 == sizes["narrow_rows"] > sizes["rows"]
+    assert max(x for x, _ in again) < corner["nx"] < corner["gx"]
+    assert max(row["ny"] for row in rows) + 1 == corner["ny"] > corner["gy"]
     assert all(max(row["gx"], row["nx"]) >= 0 for row in rows), "nothing is nowhere"
     titles = [sorted(row["text"] for row in rows if row["kind"] == "title" and row[x] >= 0) for x in ("gx", "nx")]
     assert titles[0] == titles[1] and len(titles[0]) == len(figure.matrices)
@@ -224,9 +222,8 @@ def test_on_a_narrow_screen_every_cell_has_its_place_once_more_and_no_two_the_sa
 def test_a_single_matrix_stands_the_same_way_on_a_narrow_screen():
     figure = every_head(*tokens_and_layers(n_heads=1, n_layers=1))
     layout = Layout(figure)
-    table, sizes = both_ways(figure, matrices_table(figure, layout, numbered=False), layout)
+    table = both_ways(figure, matrices_table(figure, layout, numbered=False), layout)
     assert table["nx"] == table["gx"] and table["ny"] == table["gy"]
-    assert (sizes["columns"], sizes["rows"]) == (sizes["narrow_columns"], sizes["narrow_rows"])
 
 
 def test_a_heads_figure_has_every_weight_of_every_head():

@@ -3,8 +3,6 @@
 `python -m attention_ui.figures.matrices.cells` writes the template down again, after it has changed.
 """
 
-from collections.abc import Mapping
-
 import altair as alt
 
 from attention_ui.figures.layers import alt_layer, tone_scale
@@ -14,6 +12,7 @@ from attention_ui.figures.matrices.grid import (
     LEFT,
     NAME_FONT,
     NUMBER_FONT,
+    RIGHT,
     ROOMY_CELL,
     SMALLEST_CELL,
     TITLE_FONT,
@@ -35,7 +34,8 @@ BAR_LENGTHS = (
 )
 SMALL, TITLE_SIZE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
 NUMBER_SIZE = f"min({SMALL}, cell / 1.85)"  # with which four letters fit
-SIZES = ("columns", "rows", "narrow_columns", "narrow_rows", "turn")  # told by `fitted`
+LAST = "data('cells')[length(data('cells')) - 1]"  # the corner, whose places are the numbers of columns and rows
+CORNERS = {"columns": "gx", "rows": "gy", "narrow_columns": "nx", "narrow_rows": "ny"}
 PLACE = {"x": f"((narrow ? datum.nx : datum.gx) + {LEFT})", "y": "(narrow ? datum.ny : datum.gy)"}  # in cells
 NAME_SIZE = font_expression(NAME_FONT)
 MIDDLE = (1 - CELL_GAP) / 2  # of a place is the middle of its cell
@@ -43,7 +43,7 @@ NUMBERED = f"datum.text && cell >= {SMALLEST_CELL}"
 
 
 def grid_chart() -> alt.LayerChart:
-    """The template of every figure made of matrices; `fitted` tells it how many cells it has to find room for."""
+    """The template of every figure made of matrices."""
     hover = alt.selection_point(
         name="hover", fields=["lights", "say"], on="pointerover", clear="pointerout", empty=False
     )
@@ -64,13 +64,17 @@ def on_cells(*layers: alt.Chart) -> alt.LayerChart:
 
 
 def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
-    """As `on_cells`, as a picture of its own, as wide and as high as its box: the cells are as large as fit it."""
+    """As `on_cells`, as a picture of its own, as wide and as high as its box: the cells are as large as fit it.
+
+    How many cells need room is told by the data, so that other numbers of them change the picture that is there.
+    """
     wide, narrow = (f"min(width / {way}columns, height / {way}rows)" for way in ("", "narrow_"))
-    told = (alt.param(name=name, value=1) for name in SIZES)
-    found = {"narrow": "width < turn", "cell": f"narrow ? {narrow} : {wide}"}
+    found = {name: f"length(data('cells')) ? {LAST}.{place} : 1" for name, place in CORNERS.items()}
+    found = {name: f"{count} + {LEFT + RIGHT}" if "columns" in name else count for name, count in found.items()}
+    found |= {"narrow": "width < turn * columns", "cell": f"narrow ? {narrow} : {wide}"}
     return (
         on_cells(*layers)
-        .add_params(*told, alt.param(name="letters", value=0))
+        .add_params(*(alt.param(name=name, value=0) for name in ("turn", "letters")))
         .add_params(*(alt.param(name=name, expr=expression) for name, expression in found.items()))
         .properties(autosize=alt.AutoSizeParams(type="none"), view={"stroke": None})
         .properties(padding={"left": 0, "right": 0, "top": 0, "bottom": 0})
@@ -78,9 +82,10 @@ def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
     )
 
 
-def fitted(spec: dict, sizes: Mapping[str, float], letters: int) -> dict:
-    """A template made of cells, for so many columns and rows of them, and letters of at least so many pixels."""
-    told = {**sizes, "letters": letters}
+def fitted(spec: dict, **told: float) -> dict:
+    """A template made of cells, narrow where they would be smaller than `turn`, with `letters` of at least so many
+    pixels.
+    """
     params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
     return spec | {"params": list(params)}
 

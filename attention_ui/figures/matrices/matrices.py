@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
@@ -48,6 +48,7 @@ LINES_OF_WEIGHTS = 3
 BETWEEN_SENTENCES = re.compile(r"(?<=\.) |(?<=。)(?=.)")  # where a line ends: two sentences are wider than a phone
 UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
 PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
+CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
 WIDEST = 26  # columns of a line: so many, with their numbers, fit beside a question
 
@@ -174,9 +175,8 @@ def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Ta
     return fill(grid, figure, layout, numbered=numbered)
 
 
-def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> tuple[pa.Table, dict[str, float]]:
-    """The table with a second place for everything, on a narrow screen; how many cells each way needs, and the width
-    in pixels at which the one turns into the other.
+def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> pa.Table:
+    """The table with a second place for everything, on a narrow screen; its last row tells the columns and rows.
 
     Names may stand there that a wide screen has no need of, and the other way round: what has no place is at −1.
     """
@@ -190,9 +190,14 @@ def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> tuple[pa.Tabl
         others = narrow.filter(pc.equal(narrow["cell_tag"], ""))
         table = pa.concat_tables([table, only_there(others)]).unify_dictionaries().combine_chunks()
         narrow_columns, narrow_rows = stacked.columns, pc.max(narrow["gy"]).as_py() + 1
-    sizes = {"columns": columns, "rows": rows, "narrow_columns": narrow_columns, "narrow_rows": narrow_rows}
-    sizes = {name: n + (LEFT + RIGHT if name.endswith("columns") else 0) for name, n in sizes.items()}
-    return table, sizes | {"turn": sizes["columns"] * (LEAST_SEEN if figure.meets else SMALLEST_CELL)}
+    corner = {"gx": columns, "gy": rows, "nx": narrow_columns, "ny": narrow_rows, "kind": "corner", "place": CORNER}
+    row = pa.Table.from_pylist([corner], table.schema)
+    return pa.concat_tables([table, row]).unify_dictionaries().combine_chunks()
+
+
+def least_cell(figure: Matrices) -> int:
+    """The pixels of the smallest cells of a figure on a wide screen."""
+    return LEAST_SEEN if figure.meets else SMALLEST_CELL
 
 
 def placed_again(table: pa.Table, places: dict[str, tuple[int, int]]) -> pa.Table:
@@ -214,7 +219,7 @@ def only_there(table: pa.Table) -> pa.Table:
     return second.set_column(second.column_names.index("place"), "place", keys)
 
 
-def style_of(figure: Matrices, sizes: Mapping[str, float]) -> str:
+def style_of(figure: Matrices, table: pa.Table) -> str:
     """The size of a figure: its cells are as large as its room is wide and the screen is high, and letters can be read.
 
     `--cell` is the width of a cell, as the chart computes it from its own size.
@@ -223,14 +228,15 @@ def style_of(figure: Matrices, sizes: Mapping[str, float]) -> str:
     def box(columns: float, rows: float, most: str) -> str:
         return f"--cell: min(100cqi / {columns:g}, {most}, {LARGEST_CELL}px); --rows: {rows:g}"
 
-    seen_whole = f"max({SMALLEST_CELL}px, (100dvh - var(--lab-around)) / {sizes['rows']:g})"
-    wide = box(sizes["columns"], sizes["rows"], seen_whole)
-    narrow = box(sizes["narrow_columns"], sizes["narrow_rows"], f"{ROOMY_CELL}px")
+    corner = table.slice(len(table) - 1).to_pylist()[0]
+    columns, rows, narrow_columns = corner["gx"] + LEFT + RIGHT, corner["gy"], corner["nx"] + LEFT + RIGHT
+    wide = box(columns, rows, f"max({SMALLEST_CELL}px, (100dvh - var(--lab-around)) / {rows:g})")
+    narrow = box(narrow_columns, corner["ny"], f"{ROOMY_CELL}px")
     chart = f".st-key-{figure.key} .stVegaLiteChart"
     height = "height: calc(var(--cell) * var(--rows)) !important"
     return (
         f".st-key-{figure.key} {{ container-type: inline-size }} {chart} {{ {wide}; {height} }} "
-        f"@container (width < {sizes['turn']:g}px) {{ {chart} {{ {narrow} }} }}"
+        f"@container (width < {columns * least_cell(figure):g}px) {{ {chart} {{ {narrow} }} }}"
     )
 
 
