@@ -151,7 +151,6 @@ def look_figure(key: str, puzzle: Puzzle, sentence: DrawnSentence, computation: 
         bands=tuple(bands),
         first=f"{key}_0_weights",
         width=500,
-        height=520 * len(bands),
         numbered=True,
         hint=None if puzzle.counts else message("A dark corner: here the weight should lie."),
     )
@@ -170,7 +169,6 @@ def table_figure(key: str, puzzle: Puzzle, computation: Computation, notice: tup
         first=f"{key}_0_table",
         notice=notice,
         width=420,
-        height=420 * len(tables),
         numbered=True,
         hint=message("Rows ask, columns are asked for."),
     )
