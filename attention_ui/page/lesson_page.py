@@ -151,9 +151,9 @@ def draw_screen(
             question_panel(address, question, offered=covers)
     with room.question:
         draw_words(lesson.__name__.split(".")[1])
-    first, *others = groups(screen.figures)
+    first, *others = groups(screen.figures) or [[]]
     with room.stage:
-        picked = draw_group(coverable, first)
+        picked = draw_group(coverable, first) if first else None
     with room.panel:
         if not covered(coverable):
             derivation_panel(screen, picked, question if asks and is_answered(address) else None)

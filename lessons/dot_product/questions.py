@@ -37,7 +37,7 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
             names,
             -row,
             message("Its vector is short, or points in another direction, or both."),
-            [(int(lengths.argmin()), message("No vector is shorter, but the direction counts as well."))],
+            [(int(lengths.round(decimals=4).argmin()), message("No vector is shorter, but the direction counts as well."))],
             lambda p: message(
                 "The dot product of {query} and {key} is {score}; another is smaller.",
                 query=example.names[i],
@@ -51,7 +51,7 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
         row,
         message("Its vector points in a similar direction, or it is long, or both."),
         [
-            (int(lengths.argmax()), message("No vector is longer, but the direction counts as well.")),
+            (int(lengths.round(decimals=4).argmax()), message("No vector is longer, but the direction counts as well.")),
         ],
         lambda p: message(
             "The dot product of {query} and {key} is {score}; another is larger.",

@@ -12,6 +12,7 @@ from lessons.build.numbers import count_numbers, free_places, read_numbers, writ
 from lessons.screen.format import percent, render, render_all
 from lessons.screen.program import program_of
 from tests.core.test_puzzles import score_by_loops
+from tests.printed import read_alike
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 SOME = {"first": "q1,1=1;q2,1=2.5;k1,1=1.5", "two": "q1,1=3;k1,1=-2;q2,3=1;k1,3=2", "soft": "q1,1=-1;k1,1=1"}
@@ -36,7 +37,7 @@ def so_far(case, sentence):
 
 def worst(case, sentence):
     found = scores_again(case)
-    named = [place for place, one in enumerate(found) if percent(one) == percent(min(found))]
+    named = [place for place, one in enumerate(found) if read_alike((one, min(found)), percent)]
     says = {"first": named[0] + 1, "least": min(found), "count": len(named)}
     return says | {"ranked": Ranked([-one for one in found], named, lambda value: percent(-value))}
 

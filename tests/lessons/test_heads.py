@@ -641,8 +641,9 @@ ANSWERS = {
 
 def parameters_now(case, sentence):
     trace = trace_of(case)
-    d, said = trace.x.shape[-1], sentence.arguments
-    every = {"total": 4 * d * d + 4 * d * (trace.module.b_o is not None), "d_model": d, "heads": trace.n_heads}
+    d, module, said = trace.x.shape[-1], trace.module, sentence.arguments
+    biases = sum(b is not None for b in (module.b_q, module.b_k, module.b_v, module.b_o))
+    every = {"total": 4 * d * d + biases * d, "d_model": d, "heads": trace.n_heads}
     return {name: every.get(name, said[name]) for name in said}
 
 

@@ -818,7 +818,7 @@ def test_two_runs_are_compared_by_their_last_evaluations():
     for history in runs:
         assert percent(history.evaluations[-1].accuracy) in said
         assert number(history.evaluations[-1].weight) in said
-    assert "(after 21 updates)" in said
+    assert "(after 21 training steps)" in said
     assert "look ahead" not in said
     empty = dataclasses.replace(runs[0], evaluations=())
     assert render_all(comparison_sentences(empty, runs[1])) == "Nothing has been evaluated yet."
