@@ -3,10 +3,6 @@
 The link holds the numbers of the level that is open; a visit keeps those of each.
 """
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from functools import partial
-
 import streamlit as st
 
 from attention_core.puzzles import LARGEST, PUZZLES, Puzzle, Weights
@@ -14,8 +10,8 @@ from attention_ui.controls.bound import number_field, one_in_row
 from attention_ui.figures.roles import in_role_colours
 from attention_ui.page.derivation import derivation_panel
 from attention_ui.page.drawer import show_drawer
-from attention_ui.page.drawing import draw_figure, draw_notice, drawn_width
-from attention_ui.page.lesson_page import LINE_WIDTH, MARGIN, draw_group, draw_top, groups
+from attention_ui.page.drawing import draw_figure, draw_notice
+from attention_ui.page.lesson_page import Room, draw_group, draw_top, groups, lay_out
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import forget_in_link, link_notes, say_in_link, text_in_link
 from attention_ui.session.progress import Progress, add_progress, progress
@@ -40,42 +36,40 @@ MATRIX_SAYS = {
 
 def show_build() -> None:
     """The whole page."""
-    top = st.container()
-    level = one_in_row(levels_of_visit())
+    room = lay_out()
+    with room.notes:
+        level = one_in_row(levels_of_visit())
     puzzle, code = PUZZLES[level], numbers_of_visit(level)
     weights, notes = read_numbers(puzzle, code)
-    main, below = st.container(), st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
-    with below:
-        sentence = build.SENTENCE.limit.clamp(number_field(build.SENTENCE))
-        st.button(translate("Look at the worst"), key="build_worst", on_click=look_at_worst, args=(puzzle, weights))
-        compared = one_in_row(compared_with(level))
-    show_notes(*link_notes(), *notes)
+    with room.notes:
+        show_notes(*link_notes(), *notes)
+    with room.controls:
+        numbers_panel(level, puzzle, weights)
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            sentence = build.SENTENCE.limit.clamp(number_field(build.SENTENCE))
+            st.button(translate("Look at the worst"), key="build_worst", on_click=look_at_worst, args=(puzzle, weights))
+            compared = one_in_row(compared_with(level))
     screen = build.build_screen(build.BuildChoices(level, code, sentence, compared))
     if puzzle.is_solved(build.mean(build.scores_of(puzzle, weights))):
         add_progress(Progress(levels=frozenset([level])))
-    draw_built(screen, top, main, partial(numbers_panel, level, puzzle, weights))
+    draw_built(screen, room)
     show_drawer("build", screen.code, screen.figures, topic=build.TOPIC)
 
 
-def draw_built(
-    screen: Screen, top: AbstractContextManager, main: AbstractContextManager, panel: Callable[[], None]
-) -> None:
-    """Where the head looks; beside it, below it on a phone, the numbers, the scores and the table that they make."""
+def draw_built(screen: Screen, room: Room) -> None:
+    """Where the head looks; beside it how well it does and the table that its numbers make, below it these numbers."""
     looks, table, facts, *others = screen.figures
-    with top:
-        draw_top(build, screen, None, "build", covers=False)
-    with main, st.container(horizontal=True, gap="large", key="build_main"):
-        with st.container(width=max(drawn_width(looks), LINE_WIDTH) + MARGIN):
-            picked = draw_figure("build", looks)
-            derived = st.container()
-        with st.container(key="build_panel"):
-            panel()
-            with st.container(horizontal=True, gap="large", key="build_scores"):
-                for what, fact in facts.facts:
-                    st.metric(render(what), format_value(fact), width="content")
-            picked = draw_figure("build", table) or picked
-            draw_notice("build", table.notice)
-    with derived:
+    with room.topic:
+        draw_top(build, screen, "build")
+    with room.stage:
+        picked = draw_figure("build", looks)
+    with room.question:
+        with st.container(horizontal=True, key="build_scores"):
+            for what, fact in facts.facts:
+                st.metric(render(what), format_value(fact), width="content")
+        picked = draw_figure("build", table) or picked
+        draw_notice("build", table.notice)
+    with room.panel:
         derivation_panel(screen, picked)
     draw_notice("build", screen.remarks)
     for group in groups(others):
