@@ -27,7 +27,7 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     names = example.names
     i = below(len(names), random)
     others = [p for p in range(len(names)) if p != i]
-    row, lengths = (example.x @ example.x[i])[others], example.x.norm(dim=-1)[others]
+    row, lengths = (example.x @ example.x[i])[others], example.x.norm(dim=-1)[others].round(decimals=4)
     names = [example.names[p] for p in others]
     if not others:
         return None
@@ -37,7 +37,7 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
             names,
             -row,
             message("Its vector is short, or points in another direction, or both."),
-            [(int(lengths.round(decimals=4).argmin()), message("No vector is shorter, but the direction counts as well."))],
+            [(int(lengths.argmin()), message("No vector is shorter, but the direction counts as well."))],
             lambda p: message(
                 "The dot product of {query} and {key} is {score}; another is smaller.",
                 query=example.names[i],
@@ -51,7 +51,7 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
         row,
         message("Its vector points in a similar direction, or it is long, or both."),
         [
-            (int(lengths.round(decimals=4).argmax()), message("No vector is longer, but the direction counts as well.")),
+            (int(lengths.argmax()), message("No vector is longer, but the direction counts as well.")),
         ],
         lambda p: message(
             "The dot product of {query} and {key} is {score}; another is larger.",
