@@ -17,6 +17,7 @@ from attention_ui.session.links import forget_in_link, link_notes, say_in_link, 
 from attention_ui.session.progress import Progress, add_progress, progress
 from attention_ui.session.state import get_state, set_state
 from lessons.build import lesson as build
+from lessons.build.compute import feature_name
 from lessons.build.levels import LEVELS
 from lessons.build.numbers import MATRICES, Place, read_numbers, write_numbers
 from lessons.kit.formulas import spoken_formula
@@ -132,7 +133,7 @@ def matrix_fields(level: str, puzzle: Puzzle, weights: Weights, matrix: str, hea
         st.markdown(render(MATRIX_SAYS[matrix]))
         for row in puzzle.free_rows(matrix, head):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-                st.text(puzzle.features[row], width=LABEL - 16)
+                st.text(format_value(feature_name(puzzle.features[row])), width=LABEL - 16)
                 for column in range(head * width, (head + 1) * width):
                     number_input(level, puzzle, weights, Place(matrix, row, column))
 
@@ -141,7 +142,7 @@ def number_input(level: str, puzzle: Puzzle, weights: Weights, place: Place) -> 
     """One number: typed, or moved by its buttons and by the keys up and down."""
     key = f"set_{level}_{place.matrix}_{place.row}_{place.column}"
     set_state(key, float(getattr(weights, place.matrix)[place.row, place.column]))
-    names = {"matrix": place.matrix, "feature": puzzle.features[place.row], "column": place.column + 1}
+    names = {"matrix": place.matrix, "feature": feature_name(puzzle.features[place.row]), "column": place.column + 1}
     st.number_input(
         translate("{matrix}, {feature}, column {column}", **names),
         -LARGEST,

@@ -9,7 +9,7 @@ from attention_core.attention import AttentionTrace, Mask, attend
 from attention_core.puzzles import Puzzle, Weights
 from attention_core.puzzles.base import DrawnSentence
 from lessons.screen.format import names
-from lessons.screen.message import message
+from lessons.screen.message import Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.head import HEAD_SENTENCES
 from lessons.trace.story import Names
@@ -55,6 +55,34 @@ def build_layers(x, W_q, W_k, W_v, d_k: int, may_attend: Mask) -> BuiltHeads:
     return BuiltHeads(first, build_head(found, W_q[:, d_k:], W_k[:, d_k:], W_v, may_attend))
 
 
+FEATURE_NAMES = {
+    "first": message("first"),
+    "later": message("later"),
+    "person": message("a person"),
+    "thing": message("a thing"),
+    "other": message("another word"),
+    "open": message("opening"),
+    "close": message("closing"),
+    "word": message("a word"),
+    "outer": message("outside"),
+    "inner": message("inside"),
+    "noun": message("a noun"),
+    "verb": message("a verb"),
+}
+
+
+def feature_names(puzzle: Puzzle) -> tuple[str | Message, ...]:
+    """What the features of a token are called: words of the sentences as they are, everything else in words of ours."""
+    return tuple(map(feature_name, puzzle.features))
+
+
+def feature_name(feature: str) -> str | Message:
+    """The name of one feature."""
+    if feature.startswith("after "):
+        return message("after {name}", name=feature.removeprefix("after "))
+    return FEATURE_NAMES.get(feature, feature)
+
+
 SENTENCES = {
     **HEAD_SENTENCES,
     "x": message("{feature} of {token}: an entry of X"),
@@ -72,7 +100,7 @@ def compute_built(puzzle: Puzzle, sentence: DrawnSentence, weights: Weights) -> 
     inputs = {"x": sentence.x, **weights._asdict(), "may_attend": sentence.may_attend}
     if puzzle.n_heads > 1:
         inputs["d_k"] = puzzle.d_k
-    tokens, features = names(sentence.words), puzzle.features
+    tokens, features = names(sentence.words), feature_names(puzzle)
     things = dict.fromkeys(("tokens", "queries", "keys"), tokens)
     things |= dict.fromkeys(("asks", "answers", "row", "x.d_model"), features)
     return Computation(function, inputs, Names(SENTENCES, things))

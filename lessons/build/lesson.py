@@ -15,7 +15,7 @@ from attention_core.puzzles import (
     train_puzzle,
 )
 from attention_core.puzzles.base import DrawnSentence, Sentences, together
-from lessons.build.compute import compute_built, heads_on_screen
+from lessons.build.compute import compute_built, feature_names, heads_on_screen
 from lessons.build.levels import LEVELS, why_not_one
 from lessons.build.notices import compare_notice, score_notice, table_notices, worst_notice
 from lessons.build.numbers import read_numbers
@@ -193,6 +193,7 @@ def features_figure(puzzle: Puzzle, sentence: DrawnSentence, computation: Comput
 def table_matrix(puzzle: Puzzle, computation: Computation, head: str, place: int, prefix: str) -> Matrix:
     """Which feature asks for which: of those that may be given numbers."""
     asks, answers = (list(puzzle.free_rows(matrix, place)) for matrix in ("W_q", "W_k"))
+    features = feature_names(puzzle)
     titles = [message("W_q W_kᵀ"), message("W_q W_kᵀ of head {head}", head=place + 1)]
     return traced_matrix(
         computation,
@@ -201,8 +202,8 @@ def table_matrix(puzzle: Puzzle, computation: Computation, head: str, place: int
         (),
         key=f"{prefix}table",
         take=lambda table: table[asks][:, answers],
-        rows=Axis(message("asks"), tuple(puzzle.features[row] for row in asks), named=True),
-        columns=Axis(message("asked for"), tuple(puzzle.features[row] for row in answers), named=True),
+        rows=Axis(message("asks"), tuple(features[row] for row in asks), named=True),
+        columns=Axis(message("asked for"), tuple(features[row] for row in answers), named=True),
     )
 
 
@@ -248,5 +249,5 @@ def features_matrix(puzzle: Puzzle, sentence: DrawnSentence, computation: Comput
         key="build_x",
         given=True,
         rows=token_axis(sentence.words, TOKENS),
-        columns=Axis(FEATURES, puzzle.features, named=True),
+        columns=Axis(FEATURES, feature_names(puzzle), named=True),
     )

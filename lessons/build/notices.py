@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from attention_core.puzzles import Puzzle, Weights
 from attention_core.puzzles.trained import TRAINED_ON, UPDATES
-from lessons.build.compute import heads_on_screen
+from lessons.build.compute import feature_names, heads_on_screen
 from lessons.build.numbers import count_numbers
 from lessons.screen.format import argmax_ties, percent
 from lessons.screen.message import Fixed, ListOf, Message, Percent, message, plural
@@ -52,9 +52,9 @@ def table_notice(puzzle: Puzzle, computation: Computation, path: str, place: int
     most = Fixed(float(free.max()))
     if len(pairs) > MOST_NAMED:
         return message("The largest number in W_q W_kᵀ, {most}, is in {count} places.", most=most, count=len(pairs))
+    features = feature_names(puzzle)
     named = tuple(
-        message("{asks} asks for {answers}", asks=puzzle.features[asks[i]], answers=puzzle.features[answers[j]])
-        for i, j in pairs
+        message("{asks} asks for {answers}", asks=features[asks[i]], answers=features[answers[j]]) for i, j in pairs
     )
     return message("The largest number in W_q W_kᵀ is {most}: {pairs}.", most=most, pairs=ListOf(named))
 

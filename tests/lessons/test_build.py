@@ -5,11 +5,12 @@ import torch
 from screens import Case, Ranked, check_case
 
 from attention_core.puzzles import OTHERS, PUZZLES, other_sentences
+from lessons.build.compute import feature_name
 from lessons.build.lesson import BuildChoices, build_screen, trained_on
 from lessons.build.levels import LEVELS
 from lessons.build.notices import MOST_NAMED, worst_notice
 from lessons.build.numbers import count_numbers, free_places, read_numbers, write_numbers
-from lessons.screen.format import percent, render, render_all
+from lessons.screen.format import format_value, percent, render, render_all
 from lessons.screen.program import program_of
 from tests.core.test_puzzles import score_by_loops
 from tests.printed import read_alike
@@ -62,7 +63,7 @@ def largest(case, sentence):
     said, named = float(sentence.arguments["most"].value), sentence.arguments.get("pairs")
     for table in table_again(case):
         leading = [pair for pair, value in table.items() if abs(value - said) < 0.005]
-        pairs = [f"{asks} asks for {answers}" for asks, answers in leading]
+        pairs = [" asks for ".join(format_value(feature_name(name)) for name in pair) for pair in leading]
         if max(table.values()) == pytest.approx(said) and (named is None or [*map(render, named.items)] == pairs):
             ranks = Ranked([*table.values()], [[*table].index(pair) for pair in leading], lambda v: f"{v:.2f}")
             assert (named is None) == (len(pairs) > MOST_NAMED)
