@@ -48,7 +48,7 @@ def read_choices(model: RealModel) -> ReadChoices:
         asked = texts_to_read(ReadChoices(view=view))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if view != "guesses":
-            layer, head = chosen_head(model, BEGINS[view].head).split(".")
+            layer, head = chosen_head_of_model(model, BEGINS[view].head).split(".")
             asked = replace(asked, layer=int(layer), head=int(head))
         if view == "maps":
             asked = replace(asked, maps=one_in_row(MAPS))
@@ -68,7 +68,7 @@ def without(choice: OneOf, option: str) -> OneOf:
     return replace(choice, options={key: label for key, label in choice.options.items() if key != option})
 
 
-def chosen_head(model: RealModel, begin: str) -> str:
+def chosen_head_of_model(model: RealModel, begin: str) -> str:
     """One of all heads, under the names that they have earned as soon as these are measured."""
     config, jobs = model.transformer.config, jobs_of(model)
     places = product(range(config.n_layers), range(config.n_heads))

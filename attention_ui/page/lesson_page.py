@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 
@@ -66,6 +66,10 @@ class LessonPage:
     room: Room
     example: ExampleTrace
     head: int
+
+    def about(self, example: ExampleTrace, head: int) -> "LessonPage":
+        """The same page about another example and head."""
+        return replace(self, example=example, head=head)
 
     def show(self, choices: object, beside: Callable[[], None] | None = None) -> None:
         """Draw the screen that these choices make, with what the learner's edits changed in it.

@@ -1,6 +1,5 @@
 """Lesson: why queries, keys and values?"""
 
-from dataclasses import replace
 from functools import partial
 
 from attention_ui.controls.editing import editing_panel
@@ -11,6 +10,6 @@ from lessons.projections import lesson as projections
 page = open_lesson(projections)
 with page.room.controls:
     choices, example, head = chosen_in_projections(page.example, page.head)
-page = replace(page, example=example, head=head)
+page = page.about(example, head)
 edit = partial(editing_panel, page.example, page.head, choices.role)
 page.show(choices, beside=None if choices.role == OF_MANY else edit)
