@@ -86,7 +86,7 @@ def verdict(tab):
 def moved_by_answers(tab, address, before):
     """The first card was pressed: press others until a wrong and the right one have been pressed."""
     first = verdict(tab)
-    if (now := stands(tab)) != same(before):
+    if stands(tab) != same(before) and (now := stands(tab)) != same(before):  # the window has just become wide again
         yield f"the {first} answer moved the figure from {before} to {now}"
     for letter in "BCD":
         yield from moved_by_an_answer(tab, address, letter, before)
