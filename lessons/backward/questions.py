@@ -59,7 +59,7 @@ def likeliest_word(mistake: Prediction, random: Generator) -> Asked:
 def loss_of_this_guess(mistake: Prediction, random: Generator) -> Asked:
     """Minus the logarithm of what the right word was given."""
     p = float(mistake.probabilities[mistake.right])
-    return multiple_choice_of_numbers(
+    question = multiple_choice_of_numbers(
         lambda shown: message(
             "The model gives the right word, {right}, the probability {p}. The loss is −ln of it. How large is it?",
             right=word_of(mistake.right),
@@ -87,6 +87,7 @@ def loss_of_this_guess(mistake: Prediction, random: Generator) -> Asked:
             message("only a wrong guess costs anything"),
         ),
     )
+    return asks_about("loss.loss", (), question)
 
 
 def most_raised(mistake: Prediction, random: Generator) -> Asked:
