@@ -154,12 +154,13 @@ def number_input(level: str, puzzle: Puzzle, weights: Weights, place: Place) -> 
         width=INPUT,
         label_visibility="collapsed",
         on_change=take_number,
-        args=(level, puzzle, place, key),
+        args=(level, place, key),  # no tensors: a visit keeps them
     )
 
 
-def take_number(level: str, puzzle: Puzzle, place: Place, key: str) -> None:
+def take_number(level: str, place: Place, key: str) -> None:
     """A number was set: it becomes part of the link. An empty field is a 0."""
+    puzzle = PUZZLES[level]
     weights, _ = read_numbers(puzzle, get_state(f"built_{level}") or "")
     typed = get_state(key) or 0.0
     if abs(typed) <= LARGEST:  # a forged message may hold what is no number

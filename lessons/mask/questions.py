@@ -72,9 +72,8 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
-    told = masked.visible & (
-        free.weights >= 0.02
-    )  # a weight that is told as 0.00 says nothing about what becomes of it
+    # A weight that is told as 0.00 says nothing about what becomes of it.
+    told = masked.visible & (free.weights >= 0.02)
     shared = shares_out(masked.weights) & shares_out(free.weights)
     query = one_of(~masked.visible.all(dim=-1) & shared & told.any(dim=-1), random)
     key = one_of(told[query], random)

@@ -164,7 +164,7 @@ AT_SOFTMAX = functools.partial(
 AT_OUTPUT = functools.partial(
     stop_of,
     output,
-    lambda t: output.Choices("all", first_query(t)),
+    lambda t: output.Choices("all", len(t.tokens) - 1),
     lambda t: output.Choices("parts", first_query(t)),
     opens={"of": "all"},
     then={"of": "parts"},

@@ -13,7 +13,7 @@ SENTENCE = "boy found lamp near girl when"
 
 
 def first(**link):
-    return open_page(**({"example": None, "picture": None if "step" in link else "sentence"} | link))
+    return open_page(**({"example": "pronouns", "picture": None if "step" in link else "sentence"} | link))
 
 
 def pronouns(query=None, **choices):

@@ -53,7 +53,7 @@ def test_updates_go_back_to_random_weights_and_the_link_says_so():
     assert "Untrained: random weights (seed 42)." in captions(at)
     assert at.query_params["trained_for"] == "0"
     again = open_page(example="pronouns", trained_for=40)
-    assert "40 updates" in captions(again)
+    assert "40 training steps" in captions(again)
 
 
 def test_a_size_trains_another_model():
