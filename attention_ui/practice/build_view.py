@@ -48,7 +48,7 @@ def show_build() -> None:
         numbers_panel(level, puzzle, weights)
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             sentence = build.SENTENCE.limit.clamp(number_field(build.SENTENCE))
-            st.button(translate("Look at the worst"), key="build_worst", on_click=look_at_worst, args=(puzzle, weights))
+            st.button(translate("Look at the worst"), key="build_worst", on_click=look_at_worst, args=(level, code))
             compared = one_in_row(compared_with(level))
     screen = build.build_screen(build.BuildChoices(level, code, sentence, compared))
     if puzzle.is_solved(build.mean(build.scores_of(puzzle, weights))):
@@ -169,9 +169,9 @@ def take_number(level: str, place: Place, key: str) -> None:
         set_state(f"build_tries_{level}", changes_made(level) + 1)
 
 
-def look_at_worst(puzzle: Puzzle, weights: Weights) -> None:
+def look_at_worst(level: str, code: str) -> None:
     """Show the one of the other sentences on which these numbers do worst."""
-    scores = build.scores_of(puzzle, weights)
+    scores = build.scores_of(PUZZLES[level], read_numbers(PUZZLES[level], code)[0])
     set_state(build.SENTENCE.name, scores.index(min(scores)) + 1)
 
 

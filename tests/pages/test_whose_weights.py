@@ -139,7 +139,7 @@ def test_what_pytorchs_module_cannot_hold_is_compared_with_its_function(parity):
     control = at.segmented_control(key="parity")
     assert list(control.options) == ["scaled_dot_product_attention", "300 random cases"]
     assert control.value == (parity if parity in ("fused", "cases") else "fused")
-    at.selectbox(key="example").set_value("pronouns").run()
+    at.selectbox(key="example").set_value("previous").run()
     assert len(at.segmented_control(key="parity").options) == 6 and not at.exception
 
 
