@@ -34,16 +34,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place, chromium() as browser:
         site = unpacked(Path(place))
         environment = os.environ | {"PYTHONPATH": str(site)}
-        streamlit = [
-            sys.executable,
-            "-m",
-            "streamlit",
-            "run",
-            "app.py",
-            "--server.address",
-            "127.0.0.1",
-            "--server.port",
-        ]
+        run_app = ["streamlit", "run", "app.py", "--server.address", "127.0.0.1", "--server.port"]
+        streamlit = [sys.executable, "-m", *run_app]
         ways = {
             "streamlit run app.py": (streamlit, OURS, os.environ),
             "attention-lab": ([sys.executable, "-c", COMMAND, "--no-browser", "--port"], Path(place), environment),

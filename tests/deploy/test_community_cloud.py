@@ -8,8 +8,8 @@ import sys
 
 import pytest
 from fake_index import put_wheel, served
-from packaging.requirements import Requirement
 from replicas import ROOT, Replica
+from requirement_files import requirements_in
 
 FOLDER = ROOT / "deploy" / "community_cloud"
 PYTORCH = "https://download.pytorch.org"
@@ -17,19 +17,14 @@ VERSIONS = ("3.11", "3.12", "3.13")
 SYSTEM = 'sys_platform == "linux"'
 
 
-def requirements(file):
-    lines = [line.partition(" #")[0].strip() for line in file.read_text().splitlines()]
-    return [Requirement(line) for line in lines if line and not line.startswith(("#", "-"))]
-
-
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory):
     """Both hosts in one: the index of packages with an old numpy in it, and that of PyTorch."""
     top = tmp_path_factory.mktemp("hosts")
-    for needed in requirements(ROOT / "requirements.txt"):
+    for needed in requirements_in(ROOT / "requirements.txt"):
         [low] = {s.version for s in needed.specifier if s.operator in ("==", ">=")}
         put_wheel(top / "simple" / needed.name.lower(), needed.name.lower(), low + ".0" * (2 - low.count(".")))
-    torch = next(r for r in requirements(ROOT / "requirements.txt") if r.name == "torch")
+    torch = next(r for r in requirements_in(ROOT / "requirements.txt") if r.name == "torch")
     version = str(torch.specifier).removeprefix("==")
     put_wheel(top / "simple" / "torch", "torch", version, f"nvidia-cudnn; {SYSTEM}")
     put_wheel(top / "simple" / "nvidia-cudnn", "nvidia-cudnn", "9.0.0")
@@ -75,7 +70,7 @@ def judged(found, python):
     assert not [name for name, _ in found if name.startswith("nvidia")]
     assert f"%2Bcpu-{tag}-{tag}-manylinux" in dict(found)["torch"].replace("+", "%2B")
     assert "1.21" not in dict(found)["numpy"]
-    assert {name for name, _ in found} == {r.name.lower() for r in requirements(ROOT / "requirements.txt")}
+    assert {name for name, _ in found} == {r.name.lower() for r in requirements_in(ROOT / "requirements.txt")}
 
 
 @pytest.mark.part(3)

