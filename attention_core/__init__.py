@@ -39,6 +39,7 @@ Order of reading
     timings         what attention takes on the machine at hand: seconds, bytes
     sampling        logits → the next token: temperature, top-k, top-p, one draw
     generation      token after token, with what led to each
+    puzzles         heads to be built by hand: how well given weights do, and what training finds
     randomness      where every random number comes from
 
 Axes, as the shape annotations name them

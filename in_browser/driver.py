@@ -7,9 +7,9 @@ from torch import nn
 
 NAME = "<string>"  # what exec calls the text that it is given
 MOST_PRINTED = 4000
-KNOWS = ": the torch of this page knows what the exercises need, and no more"
-if hasattr(torch, "__version__"):  # PyTorch itself, where the exercises are files that pytest runs
-    KNOWS = ""
+WHOLE = hasattr(torch, "__version__")  # PyTorch itself, where the exercises are files that pytest runs
+ASKED_FOR = ((nn, "MultiheadAttention"), (nn.functional, "scaled_dot_product_attention"))
+ONLY_TREE = 1024  # of compile: no code, but the syntax tree
 
 
 def answer():
@@ -33,16 +33,92 @@ def run(code, job):
     names = {"__name__": "your_code", "torch": torch, "nn": nn, "F": nn.functional, "math": math, "print": keep}
     result = {"outputs": [], "error": None}
     try:
-        exec(code, names)  # not compile() first: Brython 3.15.0 then fails on any class with a method
-        entry = names.get(job["entry"])
-        if entry is None:
-            raise NotReady("nothing in your code is called " + job["entry"])
-        for case in job["cases"]:
-            result["outputs"].append(outputs(call(entry, case), job["returns"]))
+        check_tabs(code)
+        with NothingGiven():
+            exec(code, names)  # not compile() first: Brython 3.15.0 then fails on any class with a method
+            entry = names.get(job["entry"])
+            if entry is None:
+                raise NotReady("nothing in your code is called " + job["entry"])
+            for case in job["cases"]:
+                result["outputs"].append(outputs(call(entry, case), job["returns"]))
+        result["uses"] = names_used(code)
     except BaseException as error:  # whatever it is, the learner shall read it
         result["error"] = {"type": kind(error), "message": words(error), "line": line_of(error)}
     result["printed"] = "".join(printed)
     return result
+
+
+def check_tabs(code):
+    """Raise where two lines are indented by tabs and spaces that do not agree, as Python does and Brython does not."""
+    depths, open_brackets, quoted = [("", "")], 0, None
+    for number, line in enumerate(code.split("\n") if "\t" in code else (), start=1):
+        text = line.lstrip(" \t")
+        begins = not open_brackets and quoted is None and text and text[0] not in "#\r"
+        if begins:
+            indent = line[: len(line) - len(text)]
+            wide, narrow = len(indent.expandtabs(8)), len(indent.expandtabs(1))
+            before_wide, before_narrow = depths[-1] if len(depths) > 1 else (0, 0)
+            if (wide > before_wide) != (narrow > before_narrow) or (wide == before_wide) != (narrow == before_narrow):
+                error = TabError("inconsistent use of tabs and spaces in indentation")
+                error.lineno = number
+                raise error
+            depths.append((wide, narrow))
+        for at, mark in enumerate(text):
+            three = text[at : at + 3]
+            if quoted is None and mark == "#":
+                break
+            if three in ('"""', "'''") and quoted in (None, three):
+                quoted = three if quoted is None and text.count(three) % 2 else None
+                break
+            if quoted is None:
+                open_brackets += (mark in "([{") - (mark in ")]}")
+
+
+def names_used(code):
+    """The names of functions and attributes in a text, and its loops, by its syntax tree."""
+    found, left = set(), [compile(code, NAME, "exec", ONLY_TREE)]
+    while left:
+        node = left.pop()
+        if isinstance(node, (list, tuple)):
+            left += node
+        elif hasattr(node, "_fields"):
+            kind = type(node).__name__
+            found.update([kind.lower()] if kind in ("For", "While") else [])
+            found.update(
+                [
+                    getattr(node, name)
+                    for name in ("attr", "id")
+                    if kind in ("Attribute", "Name") and hasattr(node, name)
+                ]
+            )
+            left += [getattr(node, name, None) for name in node._fields]
+    return sorted(found)
+
+
+class NothingGiven:
+    """While an answer runs, PyTorch does not have what it asks for, and memory that nobody has written to holds NaN."""
+
+    def __enter__(self):
+        self.kept = [getattr(owner, name) for owner, name in ASKED_FOR]
+        for owner, name in ASKED_FOR:
+            setattr(owner, name, refuse(name))
+        if WHOLE:
+            torch.use_deterministic_algorithms(True, warn_only=True)
+
+    def __exit__(self, *_):
+        for (owner, name), value in zip(ASKED_FOR, self.kept, strict=True):
+            setattr(owner, name, value)
+        if WHOLE:
+            torch.use_deterministic_algorithms(False)
+
+
+def refuse(name):
+    """A function that only says that it is to be written."""
+
+    def refused(*_, **__):
+        raise NotImplementedError(f"In this exercise you write {name} yourself.")
+
+    return refused
 
 
 class NotReady(Exception):
@@ -58,7 +134,8 @@ def call(entry, case):
             layer, weight = getattr(entry, name, None), given(numbers)
             if not isinstance(layer, nn.Linear) or layer.weight.shape != weight.shape or layer.bias is not None:
                 raise NotReady("self.{} should be nn.Linear({}, {}, bias=False)".format(name, *reversed(weight.shape)))
-            layer.weight = nn.Parameter(weight)
+            layer.weight = nn.Parameter(weight, requires_grad=False)
+        entry.eval()
     return entry(*arguments, **case["options"])
 
 
@@ -98,14 +175,36 @@ def fills_the_stack(error):
 
 def kind(error):
     """The name of a value's class."""
-    return "RecursionError" if fills_the_stack(error) else type(error).__name__
+    return "RecursionError" if fills_the_stack(error) else "Lacking" if lacking(error) else type(error).__name__
 
 
 def words(error):
     """The message; what Brython adds to that of a missing module is left out."""
-    text = str(error).split(" (warning: cannot import")[0]
-    lacks = isinstance(error, AttributeError) and ("'torch" in text or "'Tensor'" in text or "module torch" in text)
-    return text.split(". Did you mean")[0] + KNOWS if lacks else text
+    text = str(error).split(" (warning: cannot import")[0].split(" (<string>, line")[0]
+    if isinstance(error, AttributeError):
+        text = text.split(". Did you mean")[0]
+    return lacking(error) or text
+
+
+def lacking(error):
+    """What PyTorch or Python has and this page lacks, by its name; an empty text where an answer is at fault."""
+    if WHOLE:
+        return ""
+    text, quoted = str(error), str(error).split("'")
+    if text.startswith("No module named"):
+        return text.removeprefix("No module named").strip().split(" ")[0].strip("'")
+    if text.startswith("cannot import name") and len(quoted) > 3:
+        name, module = quoted[1], quoted[3]
+    elif " has no attribute '" in text and isinstance(error, AttributeError):
+        before, name = text.split(" has no attribute '")[0], text.split(" has no attribute '")[1].split("'")[0]
+        module = before.removeprefix("module ").removeprefix("type object ").removesuffix(" object").strip("'")
+    else:
+        return ""
+    import names
+
+    of_torch = {"torch": names.TORCH, "torch.nn": names.MODULES, "torch.nn.functional": names.FUNCTIONAL}
+    known = of_torch.get(module, names.METHODS if module in ("Tensor", "Parameter") else "").split()
+    return f"{module}.{name}" if name in known or module in ("linalg", "special") else ""
 
 
 def line_of(error):

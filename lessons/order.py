@@ -7,7 +7,7 @@ from attention_core.masks import causal_mask, full_mask
 from lessons.backward import lesson as backward
 from lessons.cost import lesson as cost
 from lessons.dot_product import lesson as dot_product
-from lessons.example.example import ExampleTrace
+from lessons.example.example import ExampleTrace, first_query
 from lessons.heads import lesson as heads
 from lessons.heads.example import heads_example
 from lessons.mask import lesson as mask
@@ -22,17 +22,17 @@ from lessons.variants import lesson as variants
 
 
 def lesson_path(example: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:
-    """Each lesson, and the choices with which it begins; where one is about a single query, that is the last."""
+    """Each lesson, and the choices with which it begins; where one is about a single query, the one that asks first."""
     n = len(example.tokens)
-    last, several = n - 1, heads_example(example, "sentence")
+    query, several = first_query(example), heads_example(example, "sentence")
     visible = causal_mask(n) if example.example.causal else full_mask(n)
     yield tokens, tokens.Choices()
-    yield dot_product, dot_product.Choices("all", last)
+    yield dot_product, dot_product.Choices("all", query)
     yield projections, projections.Choices()
     yield scores, scores.Choices()
     yield mask, mask.Choices(causal_mask(n))
-    yield softmax, softmax.Choices(last)
-    yield output, output.Choices("all", last)
+    yield softmax, softmax.Choices(query)
+    yield output, output.Choices("all", query)
     yield heads, heads.Choices(several)
     yield positions, positions.Choices(tuple(reversed(range(n))))
     yield pytorch, pytorch.Choices(several, visible)

@@ -16,7 +16,7 @@ from lessons.example.task_models import ModelRecording
 
 def default_settings() -> TrainingSettings:
     """The run that trains the model with which the app opens."""
-    return model_settings(learnt_example("pronouns"))
+    return model_settings(learnt_example("stories"))
 
 
 def trained_again(settings: TrainingSettings) -> ModelRecording:

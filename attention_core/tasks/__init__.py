@@ -3,6 +3,7 @@
 base          what every task has
 positional    copy, previous token, reverse, the last few at once, random letters
 lookup        look-up, associative recall, pronouns, sorting
+story         sentences of which one head has to find two words
 induction     a random sequence that repeats itself
 text          the next character of a text
 vectors       the notebook's four fixed vectors
@@ -22,6 +23,7 @@ from attention_core.tasks.base import (
 from attention_core.tasks.induction import InductionTask
 from attention_core.tasks.lookup import LookUpTask, PronounTask, RecallTask, SortTask
 from attention_core.tasks.positional import CopyTask, LastTokensTask, NoiseTask, PreviousTask, ReverseTask
+from attention_core.tasks.story import StoryTask
 from attention_core.tasks.text import CharacterTask
 from attention_core.tasks.vectors import FourVectorsTask
 
@@ -33,6 +35,7 @@ TASKS: dict[str, Task] = {
         ReverseTask(),
         SortTask(),
         LookUpTask(),
+        StoryTask(),
         PronounTask(),
         LastTokensTask(),
         RecallTask(),
@@ -62,6 +65,7 @@ __all__ = [
     "RecallTask",
     "ReverseTask",
     "SortTask",
+    "StoryTask",
     "Task",
     "TaskExample",
     "conditional_entropy",

@@ -1,6 +1,7 @@
 """Controls made of what a choice declares, bound to the address: the link says what was chosen, and sets them."""
 
-from collections.abc import Collection, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -214,6 +215,16 @@ def changing_slider(choice: Number, **look) -> int:
             **look_of(choice, look),
         )
     return limit.clamp(int(chosen))
+
+
+def one_on_changing_slider(choice: Number, stops: Sequence[int], **look) -> int:
+    """A slider with these stops, in order, the last at first; a number between them gives way to the one before."""
+    with clamped_control(choice.name, Limit(stops[0], stops[-1]), stops[-1]):
+        set_state(choice.name, stops[bisect_right(stops, get_state(choice.name)) - 1])
+        chosen = st.select_slider(
+            plain_label(choice.label), list(stops), persist_state="session", **look_of(choice, look)
+        )
+    return chosen if chosen in stops else stops[-1]  # a forged message may hand over words
 
 
 def one_in_changing_list(choice: Number | OneToken, names: Mapping[int, str], begin: int, **look) -> int:

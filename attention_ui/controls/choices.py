@@ -15,7 +15,7 @@ from attention_ui.controls.editing import typed_cells
 from attention_ui.session.chart import show_notes
 from attention_ui.session.mask_codes import mask_code, mask_from_code
 from attention_ui.session.state import get_state, set_state
-from lessons.example.example import ExampleTrace
+from lessons.example.example import ExampleTrace, first_query
 from lessons.example.second_sentence import followed_by
 from lessons.kit.shared_choices import HIDDEN_FROM, MASK, MASK_CODE, QUERY, REAL_TOKENS, SecondSentence
 from lessons.screen.choice import Choice, DrawnMask, Limit, Number, OneOf, OneToken, Text, choices_of
@@ -64,13 +64,13 @@ def second_sentence(trace: ExampleTrace, choice: Text) -> str:
 
 
 def query_choice(trace: ExampleTrace, choice: OneToken = QUERY) -> int:
-    """Which token is the query; at first the last one, or the one that its source is about.
+    """Which token is the query; at first the one that has most to say.
 
     Where the scores are masked as the switch beside the example says, it is told that the last one never notices.
     """
     n_tokens = len(trace.tokens)
     names = {token.position + 1: format_value(token) for token in trace.names}
-    first = trace.example.given_by.first_query(trace.tokens)
+    first = first_query(trace)
     query = one_in_changing_list(choice, names, first + 1) - 1
     if choice.masked and 0 < query == n_tokens - 1:
         st.sidebar.caption(

@@ -41,6 +41,7 @@ from lessons.example.example import (
 from lessons.example.presets import Preset
 from lessons.example.source import DEFAULT_SENTENCE, Source
 from lessons.example.task_models import OwnRun
+from lessons.kit.glossary import TERMS
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, plural, reason
@@ -48,7 +49,7 @@ from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
 MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scaling")  # in the fold of the sidebar
-USUAL_EXAMPLE = "pronouns"  # of a lesson that names none
+USUAL_EXAMPLE = "stories"  # of a lesson that names none
 OWN = "lesson"  # each lesson shows the example that suits it best, until somebody chooses one
 TITLES = {key: source.title for key, source in SOURCES.items()}
 UNITS = {"words": message("words"), "characters": message("characters")}
@@ -59,7 +60,7 @@ WEIGHT_KINDS = {
 }
 SOURCE = OneOf(
     "example",
-    message("Whose weights?"),
+    message("Which model?"),
     {OWN: message("Each lesson’s own"), **{key: source.title for key, source in SOURCES.items()}},
 )
 OWN_RUN = Text("own", message("The model you trained"), LONGEST_CODE)
@@ -72,7 +73,7 @@ D_MODEL = Number("d_model", message("$d_{model}$ · features of a token"), LIMIT
 D_K = Number("d_k", message("$d_k$ · features of a query or key"), LIMITS["d_k"], DEFAULTS.d_k)
 D_V = Number("d_v", message("$d_v$ · features of a value"), LIMITS["d_v"], DEFAULTS.d_v)
 HEADS = Number("heads", message("Heads"), LIMITS["n_heads"], DEFAULTS.n_heads)
-HEAD = Number("head", message("Head"), Limit(1, 9), 1)  # as many as a layer of the real model has
+HEAD = Number("head", message("Head"), Limit(1, 200), 1)
 SEED = Number("seed", message("Seed of all random numbers"), LIMITS["seed"], DEFAULTS.seed, typed=True)
 SENTENCE_OF_BATCH = Number("sentence_of_batch", message("Look at sentence"), LIMITS["sentence_of_batch"], 1)
 BEFORE_MODELS_CAME = (  # which links set that named no source
@@ -154,8 +155,13 @@ def chosen_source(lessons_own: str) -> Source:
     """
     begin = OWN if get_state("example") in SOURCE.options else source_in_link()
     here = {key: source for key, source in SOURCES.items() if source.of(own_run()) is not None}
-    titles = {key: SOURCE.options[key] for key in (OWN, *here)}
-    chosen = one_in_list(replace(SOURCE, options=titles, begin=begin, always=begin != OWN), on_change=use_its_mask)
+    offered = (key for key, source in here.items() if not source.retired or key in (begin, get_state("example")))
+    titles = {key: SOURCE.options[key] for key in (OWN, *offered)}
+    chosen = one_in_list(
+        replace(SOURCE, options=titles, begin=begin, always=begin != OWN),
+        on_change=use_its_mask,
+        help=render(TERMS["parameter"].meaning),
+    )
     source = here[lessons_own if chosen == OWN else chosen]
     if source.needs_run:
         say_in_link("own", settings_code(own_run()) or "")
@@ -214,7 +220,7 @@ def use_its_mask() -> None:
 
 def attention_switches(own_mask: bool) -> dict[str, bool]:
     """The switches for mask and scaling."""
-    causal = switch(CAUSAL, disabled=own_mask)
+    causal = switch(CAUSAL, disabled=own_mask, help=render(TERMS["mask"].meaning))
     if own_mask:
         st.caption(translate("This page has its own mask."))
     return {"causal": causal, "scaling": switch(SCALING)}
@@ -227,17 +233,17 @@ def sentence_controls(source: Source | None = None) -> dict[str, str]:
 
 def size_controls(source: Source | None = None) -> dict[str, int]:
     """The controls for the numbers of features and heads."""
-    return {"d_k": slider(D_K), "d_v": slider(D_V), "n_heads": slider(HEADS)}
+    return {"d_k": slider(D_K), "d_v": slider(D_V), "n_heads": slider(HEADS, help=render(TERMS["head"].meaning))}
 
 
 def seed_control(source: Source | None = None) -> dict[str, int]:
     """The control for the seed."""
-    return {"seed": number_field(SEED)}
+    return {"seed": number_field(SEED, help=render(TERMS["seed"].meaning))}
 
 
 def features_control(source: Source) -> dict[str, int]:
     """How many features a token has."""
-    return {"d_model": slider(D_MODEL)}
+    return {"d_model": slider(D_MODEL, help=render(TERMS["feature"].meaning))}
 
 
 def weight_kind_control(source: Source) -> dict[str, str]:
@@ -306,9 +312,7 @@ def head_choice(trace: ExampleTrace) -> int:
         chosen = st.segmented_control(
             render(asks), list(heads), format_func=heads.get, required=True, key=HEAD.name, persist_state="session"
         )
-    return (
-        chosen if chosen in heads else trace.example.given_by.first_head + 1
-    ) - 1  # a forged message may name what is none
+    return (chosen if chosen in heads else min(first, n_heads)) - 1  # a forged message may name what is none
 
 
 def current_trace(

@@ -4,15 +4,22 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
-from attention_ui.controls.bound import changing_slider, clamped_control, one_in_list, switch, text_field
-from attention_ui.page.get_model import get_model_panel
+from attention_core.training import MAX_STEPS, TrainingSettings
+from attention_ui.controls.bound import (
+    changing_slider,
+    clamped_control,
+    one_in_list,
+    one_on_changing_slider,
+    switch,
+    text_field,
+)
+from attention_ui.page.get_model import get_model_panel, which_model
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.markdown import plain_label
-from attention_ui.session.real_model import real_model
+from attention_ui.session.real_model import real_model, smollm2
 from lessons.example.example import LIMITS, SOURCES, Example, run_example
 from lessons.example.real_layer import RealModelSource
-from lessons.example.task_models import LearntExample, OfTask, recording_of
+from lessons.example.task_models import LearntExample, OfTask, kept_updates, recording_of
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
@@ -30,9 +37,8 @@ MODEL_SIZES = {
         ("d_model", "model_d_model", message("$d_{model}$ · features of a token")),
     )
 }
-TRAINED_FOR = Number("trained_for", message("Updates of training"), Limit(0, MAX_STEPS), MAX_STEPS, step=EVALUATE_EVERY)
-LAYER = Number("layer", message("Layer"), Limit(1, 30), 1)
-MOST_IN_A_ROW = 4  # layers
+TRAINED_FOR = Number("trained_for", message("Training steps"), Limit(0, MAX_STEPS), MAX_STEPS)
+LAYER = Number("layer", message("Layer"), Limit(1, 200), 1)
 TURNED = Switch("turned", message("Turn the features of its heads for this sentence"), True)
 TRAIN_MASK = Switch("train_mask", message("Train it with the causal mask"), True)
 TRAIN_SCALING = Switch("train_scaling", message("Train it with scaling"), True)
@@ -50,12 +56,13 @@ def sentence_of_model(learnt: OfTask) -> dict[str, str]:
 
 def updates_of_model(learnt: OfTask) -> dict[str, int]:
     """The control for how many updates a model is trained."""
-    end = learnt.training["steps"]
-    return {"updates": changing_slider(replace(TRAINED_FOR, limit=Limit(0, end), begin=end))}
+    moments = kept_updates(learnt.training["steps"], learnt.task)
+    return {"updates": one_on_changing_slider(TRAINED_FOR, moments)}
 
 
 def real_text(reader: RealModelSource) -> dict[str, object]:
     """The text that the real model reads, and the model itself, where it is on this machine."""
+    which_model()
     label = replace(SENTENCES[reader.key], label=message("Its sentence, in any language"))
     reads = translate("Left empty, it is “{sentence}”.", sentence=reader.sentence)
     text, model = text_field(label, placeholder=reader.sentence, help=reads), real_model()
@@ -66,7 +73,11 @@ def real_text(reader: RealModelSource) -> dict[str, object]:
         "it is, but nearly all of it comes from the first 8 features, which are shown. The values are turned likewise. "
         "The turn is found for this sentence; another sentence has another."
     )
-    return {"text": text, "real_model": model, "turned": switch(TURNED, help=why)}
+    return {
+        "text": text,
+        "real_model": model,
+        "turned": switch(TURNED, help=why if model is None or model is smollm2() else None),
+    }
 
 
 def model_sizes(learnt: LearntExample) -> dict[str, int]:
@@ -79,7 +90,7 @@ def layer_choice(example: Example, *, named: bool) -> int:
     n_layers = example.given_by.n_layers(example)
     if n_layers == 1:
         return example.layer
-    if n_layers > MOST_IN_A_ROW:
+    if example.real_model is not None:
         return real_layer(example, n_layers)
     names = {n: str(n) for n in range(1, n_layers + 1)}
     if named:
@@ -93,9 +104,9 @@ def layer_choice(example: Example, *, named: bool) -> int:
 
 
 def real_layer(example: Example, n_layers: int) -> int:
-    """Which of many layers, counted from 0 where it is read, as heads are called."""
+    """Which layer of a real model, counted from 0 where it is read, as heads are called."""
     layers = {n: str(n - 1) for n in range(1, n_layers + 1)}
-    return one_in_list(OneOf(LAYER.name, LAYER.label, layers, example.layer))
+    return one_in_list(OneOf(LAYER.name, LAYER.label, layers, min(example.layer, n_layers)))
 
 
 def more_of_model(learnt: LearntExample) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Controls of the first page: which picture, which token asks, and the last word of a small model's sentence."""
+"""Controls of the first page: which picture, which token asks, and the word that asks in a small model's sentence."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.shared_choices import QUERY
 from lessons.overview import matrices_view as overview
 from lessons.overview import row_view as carried
-from lessons.overview.sentence_view import Choices, sentence_with_last, words_that_fit
+from lessons.overview.sentence_view import Choices, place_to_change, sentence_with, words_that_fit
 from lessons.screen.choice import OneOf
 from lessons.screen.format import translate
 from lessons.screen.message import message
@@ -58,7 +58,7 @@ def names_small_one() -> bool:
 
 
 def look_choices(trace: ExampleTrace) -> Choices:
-    """Below the figure: the token that asks, for who cannot point, and another last word."""
+    """Below the figure: the token that asks, for who cannot point, and another word that asks."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="look_controls"):
         with st.container(width=220):
             query = query_choice(trace)
@@ -76,13 +76,16 @@ def carried_choices(trace: ExampleTrace) -> carried.Choices:
 
 
 def last_word_choice(trace: ExampleTrace) -> None:
-    """The words that can stand last in a sentence of the model's task. Choosing one changes the sentence."""
+    """The words that can ask in a sentence of the model's task. Choosing one changes the sentence."""
     fitting = words_that_fit(trace)
     if not fitting:
         return
-    set_state("last_word", trace.tokens[-1] if trace.tokens[-1] in fitting else None)
+    place = place_to_change(trace)
+    word = trace.tokens[place]
+    set_state("last_word", word if word in fitting else None)
+    last = place == len(trace.tokens) - 1
     st.segmented_control(
-        translate("Change the last word"),
+        translate("Change the last word") if last else translate("Change the word that asks"),
         fitting,
         key="last_word",
         on_change=change_last_word,
@@ -91,7 +94,7 @@ def last_word_choice(trace: ExampleTrace) -> None:
 
 
 def change_last_word(key: str, trace: ExampleTrace) -> None:
-    """The sentence ends with what was chosen, if that is something that fits."""
+    """The sentence has what was chosen, if that is something that fits."""
     chosen = get_state("last_word")
     if chosen in words_that_fit(trace):
-        set_state(key, sentence_with_last(trace, chosen))
+        set_state(key, sentence_with(trace, chosen))

@@ -12,8 +12,9 @@ from attention_ui.controls.bound import label_of, one_in_changing_list, one_in_l
 from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import forget_in_link, text_in_link
+from attention_ui.session.real_model import CHOSEN
 from attention_ui.session.state import get_state, set_state
-from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, head_name
+from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, SMOLLM2, head_name
 from lessons.kit.head_jobs import MIXTURE, HeadJobs
 from lessons.overview.model_view import HEADS, MOST_TOKENS, SENTENCE_NAMES, SENTENCES, shown_tokens, usual_query
 from lessons.screen.choice import Limit, OneOf, OneToken, Switch, Text
@@ -117,12 +118,13 @@ def follow_head(text: str, layer: int, head: int) -> None:
     if st.button(
         translate("Follow this head through the lessons →"), key="follow_head", type="primary", width="stretch"
     ):
-        open_head(text, layer, head)
+        several = {CHOSEN: SMOLLM2} if get_state(CHOSEN) else {}  # this page shows no other, whichever is chosen
+        open_head(text, layer, head, **several)
 
 
-def open_head(text: str, layer: int, head: int) -> None:
+def open_head(text: str, layer: int, head: int, **more: str) -> None:
     """Make a head of the real model, as it reads a text, the running example, and open the first of the lessons."""
-    chosen = {"example": "language", "says_language": text, "layer": layer + 1, "head": head + 1}
+    chosen = {"example": "language", "says_language": text, "layer": layer + 1, "head": head + 1} | more
     for name, value in chosen.items():
         set_state(name, value)
     open_entry(CONTENTS[1], **{name: str(value) for name, value in chosen.items()})

@@ -1,6 +1,7 @@
 """Controls of the lesson on the real model, bound to the address: a text, a head, and what is done to both."""
 
 from dataclasses import replace
+from itertools import product
 
 import streamlit as st
 
@@ -14,8 +15,8 @@ from attention_ui.controls.bound import (
     text_field,
 )
 from attention_ui.controls.model_view import open_head
-from attention_ui.session.head_jobs import head_jobs
-from lessons.example.real_model import RealModel
+from attention_ui.session.head_jobs import jobs_of
+from lessons.example.real_model import SMOLLM2, RealModel, head_name
 from lessons.read.choices import (
     BEGINS,
     HEAD,
@@ -42,12 +43,12 @@ DRAW_HEADS = ("off", "patch")  # those with heads drawn at random beside
 
 def read_choices(model: RealModel) -> ReadChoices:
     """Draw the controls of this page and return what they say."""
-    view = control_of(VIEW)
+    view = control_of(VIEW if model.name == SMOLLM2 else without(VIEW, "flip"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         asked = texts_to_read(ReadChoices(view=view))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         if view != "guesses":
-            layer, head = one_in_following_list(heads_by_name(), BEGINS[view].head).split(".")
+            layer, head = chosen_head_of_model(model, BEGINS[view].head).split(".")
             asked = replace(asked, layer=int(layer), head=int(head))
         if view == "maps":
             asked = replace(asked, maps=one_in_row(MAPS))
@@ -62,11 +63,18 @@ def read_choices(model: RealModel) -> ReadChoices:
     return asked
 
 
-def heads_by_name() -> OneOf:
-    """All heads, under the names that they have earned as soon as these are measured."""
-    jobs = head_jobs()
-    places = [tuple(map(int, name.split("."))) for name in HEAD.options]
-    return replace(HEAD, options={name: called(jobs, *place) for name, place in zip(HEAD.options, places, strict=True)})
+def without(choice: OneOf, option: str) -> OneOf:
+    """A choice among the other options: the flip test has sentences that only our model is sure to cut as it needs."""
+    return replace(choice, options={key: label for key, label in choice.options.items() if key != option})
+
+
+def chosen_head_of_model(model: RealModel, begin: str) -> str:
+    """One of all heads, under the names that they have earned as soon as these are measured."""
+    config, jobs = model.transformer.config, jobs_of(model)
+    places = product(range(config.n_layers), range(config.n_heads))
+    names = {head_name(*place): called(jobs, *place) for place in places}
+    choice = OneOf(HEAD.name, HEAD.label, names, width=HEAD.width)
+    return one_in_following_list(choice, begin if begin in names else next(iter(names)))
 
 
 def texts_to_read(asked: ReadChoices) -> ReadChoices:

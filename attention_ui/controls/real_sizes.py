@@ -9,7 +9,7 @@ from lessons.example.real_layer import RealModelSource
 from lessons.screen.choice import Number
 from lessons.screen.format import translate
 
-SMALL_MODEL = "pronouns"
+SMALL_MODEL = "stories"
 WAY_BACK = "way_back"  # what was shown before somebody moved a size of the real model
 ORDER = ("d_k", "d_v", "n_heads", "d_model")
 

@@ -15,7 +15,7 @@ from attention_core.timings import MOST_TIMINGS, Timing
 from attention_ui.controls.choices import chosen_in
 from attention_ui.server.process import measuring, outside_turn, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
-from attention_ui.session.real_model import real_model
+from attention_ui.session.real_model import smollm2
 from lessons.cost.lesson import Choices
 from lessons.cost.sliding_window import Slide, real_slide
 from lessons.example.example import ExampleTrace
@@ -38,7 +38,7 @@ def cost_choices(example: ExampleTrace) -> Choices:
 
 def slide_here() -> Slide | None:
     """What the window of the real model does when it slides; None where the model is not on this machine."""
-    model = real_model()
+    model = smollm2()
     if model is None:
         return None
     with outside_turn():  # it takes seconds the first time

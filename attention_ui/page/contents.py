@@ -1,6 +1,5 @@
 """The table of contents: every page there is in the folder, in the order of the lessons."""
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -57,16 +56,11 @@ IN_ORDER = sorted(PAGES.glob("*/*.py"), key=lambda file: lesson_of(file).PLACE)
 CONTENTS = tuple(entry_of(file, place) for place, file in enumerate(IN_ORDER))
 
 
-def draw_topic(lesson: ModuleType) -> AbstractContextManager:
-    """What a page is about, and its point in one sentence: Markdown, in our own words alone.
-
-    Returns the place at the end of their line.
-    """
+def draw_topic(lesson: ModuleType) -> None:
+    """What a page is about, and its point in one sentence: Markdown, in our own words alone."""
     with st.container(key="topic", horizontal=True):
         st.title(render(lesson.TOPIC), anchor=False, width="content")
-        aside = st.container(key="aside", horizontal=True, vertical_alignment="center", width="content")
         st.markdown(render(lesson.POINT), width="content")
-    return aside
 
 
 def open_entry(entry: Entry, **settings: str) -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import streamlit as st
 
 from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
@@ -14,9 +16,10 @@ from attention_ui.figures.features.by_feature_chart import pairs_template
 from attention_ui.figures.features.strips import strips_numbers, tables_of_strips
 from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
+from attention_ui.figures.matrices.cells import fitted
 from attention_ui.figures.matrices.film import film_tables, jumps_of
-from attention_ui.figures.matrices.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
-from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.grid import LEFT, SMALLEST_CELL, cell_size
+from attention_ui.figures.matrices.matrices import Layout, both_ways, least_cell, matrices_table, style_of
 from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
@@ -77,7 +80,6 @@ from words import FIRST, language
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
-LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
 def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_below: bool = True) -> None:
@@ -94,35 +96,19 @@ def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_belo
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows."""
-    layout = Layout(figure)
-    spec, numbered = matrices_template(layout)
-    table = matrices_table(figure, layout, numbered=numbered)
+    table = numbers_of(figure)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
-        set_state("film", get_state("film") or film_of_matrices(figure, table, spec["width"]["step"]))
+        set_state("film", get_state("film") or film_of_matrices(figure, table))
+    table = both_ways(figure, table, Layout(figure))
+    spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=least_letters())
     given = [matrix.key for matrix in figure.matrices if matrix.given]
-    return show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given)
+    chart = {"picks": True, "given": given, "width": "stretch", "height": "stretch", "style": style_of(figure, table)}
+    return show_chart(figure, spec, {"cells": table}, lesson, **chart)
 
 
-def matrices_template(layout: Layout) -> tuple[dict, bool]:
-    """The template with which a figure of matrices fits the screen of a laptop; and whether its cells have numbers.
-
-    Unless the figure says so itself, they have where they leave room for them; elsewhere areas and lengths
-    show the whole and the numbers come when a cell is pointed at. So they do on a projector where they would be small.
-    """
-    figure = layout.figure
-    columns = max(layout.columns, -(-(layout.rows + LINES_BELOW) * figure.width // figure.height))
-    cell = liked(cell_size(columns, figure.width, numbered=bool(figure.numbered)))
-    numbered = cell >= SMALLEST_CELL if figure.numbered is None else figure.numbered
-    if least_letters() and numbered:
-        numbered = cell >= PROJECTED_CELL or layout.columns * PROJECTED_CELL <= PROJECTED_WIDTH
-        cell = max(cell, PROJECTED_CELL) if numbered else cell
-    return sized(written_template("matrices/grid_chart"), cell, least_letters()), numbered
-
-
-def drawn_width(figure: Matrices) -> int:
-    """The pixels from the left to the right of a figure of matrices, as it will be drawn."""
-    layout = Layout(figure)
-    return matrices_template(layout)[0]["width"]["step"] * layout.columns
+def numbers_of(figure: Matrices) -> pa.Table:
+    """Everything that is drawn of a figure of matrices, with its numbers unless it has none."""
+    return matrices_table(figure, Layout(figure), numbered=figure.numbered)
 
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:
@@ -167,17 +153,17 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
 
     first = film.frames[0]
     layout = Layout(first)
-    numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
+    numbered = first.numbered and layout.columns * SMALLEST_CELL <= first.width
     letters = least_letters()
     # On a projector no larger than letters need: the maps are to be seen whole while they move.
     cell = max(cell_size(layout.columns, first.width, numbered=numbered), letters + 1)
     film = replace(film, curves=tuple(map(liked_curves, film.curves)))
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
-    spec = film_template(
-        len(film.frames), cell, layout.columns, film.width, *shapes, jumps=jumps_of(film), letters=letters
-    )
     yield_turn()  # the tables take a while
-    show_chart(film, spec, film_tables(film, layout, numbered=numbered, letters=letters), lesson, on_pick=on_pick)
+    tables = film_tables(film, layout, numbered=numbered, letters=letters)
+    size = layout.columns + LEFT, pc.max(tables["cells"]["gy"]).as_py() + 1
+    spec = film_template(len(film.frames), cell, *size, film.width, *shapes, jumps=jumps_of(film), letters=letters)
+    show_chart(film, spec, tables, lesson, on_pick=on_pick)
     say_whose_weights(film)
 
 
@@ -356,13 +342,11 @@ def draw_rows(figure: Table) -> None:
 
 def offer_matrices(figure: Matrices) -> None:
     """One figure of matrices: its name, its numbers, and its picture, which stays sharp at any size."""
-    layout = Layout(figure)
-    spec, numbered = matrices_template(layout)
-    table = matrices_table(figure, layout, numbered=numbered)
+    table = numbers_of(figure)
     with offer_line(figure):
         offer_numbers(figure.key, table)
         if can_be_drawn(table):
-            picture = partial(svg_of, table, spec["width"]["step"])
+            picture = partial(svg_of, table)
             offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")
 
 
@@ -420,13 +404,12 @@ class Kind(NamedTuple):
     waits: bool = False
     followed: Callable[[Any], bool] = lambda figure: False
     says: bool = False
-    width: Callable[[Any], int] | None = None  # pixels; elsewhere as wide as there is room
     numbers: Callable[..., None] | None = None
     together: bool = False
 
 
 KINDS: dict[type[Figure], Kind] = {
-    Matrices: Kind(draw_matrices, followed=has_steps, width=drawn_width, numbers=offer_matrices),
+    Matrices: Kind(draw_matrices, followed=has_steps, numbers=offer_matrices),
     Curves: Kind(draw_curves, numbers=offer_curves, together=True),
     Points: Kind(draw_points),
     Parts: Kind(draw_parts),

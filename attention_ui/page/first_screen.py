@@ -21,7 +21,7 @@ from attention_ui.session.chart import fold, show_notes
 from attention_ui.session.head_jobs import head_jobs, how_far_measured
 from attention_ui.session.links import link_notes
 from attention_ui.session.markdown import ROLE_COLOURS, marked
-from attention_ui.session.real_model import real_model
+from attention_ui.session.real_model import smollm2
 from lessons.example.real_model import RealModel, head_name
 from lessons.kit.head_jobs import HeadJobs
 from lessons.overview.model_view import (
@@ -49,7 +49,7 @@ STANDS_HERE = message(
 
 def show_first_screen() -> None:
     """The whole page."""
-    model, jobs, top = real_model(), head_jobs(), st.container(key="model_headline")
+    model, jobs, top = smollm2(), head_jobs(), st.container(key="model_headline")
     show_notes(*link_notes())
     with st.container(key="model_look", gap=None):
         places = {name: st.container(key=f"model_{name}") for name in PLACES}

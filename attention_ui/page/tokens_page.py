@@ -1,24 +1,24 @@
 """The page of the lesson on tokens: a real model cuts one's own text, or the running example looks up its rows."""
 
-from contextlib import AbstractContextManager
-
 import streamlit as st
 
 from attention_core.tokens import clean_text
 from attention_ui.controls.bound import changing_slider, one_in_changing_list, one_in_row, text_field
-from attention_ui.page.get_model import get_model_panel
-from attention_ui.page.lesson_page import draw_screen, show_lesson
+from attention_ui.controls.choices import chosen_in
+from attention_ui.page.get_model import get_model_panel, which_model
+from attention_ui.page.lesson_page import Room, draw_screen, lay_out, show_lesson
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
-from attention_ui.session.real_model import real_model
+from attention_ui.session.real_model import real_model, smollm2
 from attention_ui.session.recent_screens import remember_page
 from attention_ui.session.state import get_state, set_state
-from lessons.example.real_model import RealModel
+from lessons.example.example import ExampleTrace
+from lessons.example.real_model import SMOLLM2, RealModel
 from lessons.screen.choice import Limit, Number, OneOf, OneToken, Text
 from lessons.screen.format import translate, visible_text
 from lessons.screen.message import message
 from lessons.tokens import lesson as tokens
-from lessons.tokens.cutting import MOST_LETTERS, TEXT_AT_FIRST, Cutting, cut, cutting_screen
+from lessons.tokens.cutting import MOST_LETTERS, TEXT_AT_FIRST, Cutting, cut, cutting_screen, is_cut_into_bytes
 
 WHO_CUTS = OneOf(
     "cuts",
@@ -32,25 +32,52 @@ MERGES_DONE = Number("merges", message("Merges done"), Limit(0, MOST_LETTERS), 0
 
 def show_tokens() -> None:
     """The view that is chosen. Where the real model is not on this machine, a panel below the example offers it."""
-    top, model, real = st.container(), real_model(), one_in_row(WHO_CUTS) == "real"
-    if real and model is not None:
-        show_cutting(model, top)
+    room = lay_out()
+    with room.controls:
+        real = one_in_row(WHO_CUTS) == "real"
+        if real:
+            which_model()
+    with room.notes:
+        model = model_that_cuts() if real else None
+    if model is not None:
+        show_cutting(model, room)
         return
-    show_lesson(tokens, heads=False, top=top)
+    show_lesson(tokens, words_to_look_up, heads=False, room=room)
     if real:
         get_model_panel(
             message("Here a real language model cuts your own text into tokens, and you play its merges one by one.")
         )
 
 
-def show_cutting(model: RealModel, top: AbstractContextManager) -> None:
+def model_that_cuts() -> RealModel | None:
+    """The model of this visit, or SmolLM2 in its place where it cuts texts in a way that cannot be played here."""
+    model = real_model()
+    if model is None or is_cut_into_bytes(model):
+        return model
+    show_notes(
+        message(
+            "{model} cuts texts in another way than this page shows; here {usual} cuts.",
+            model=model.name,
+            usual=SMOLLM2,
+        )
+    )
+    return smollm2()
+
+
+def words_to_look_up(example: ExampleTrace) -> tokens.Choices:
+    """The words that the table may not hold. A model that cuts words into pieces knows every one: none is asked for."""
+    return tokens.Choices() if example.example.given_by.cuts_words else chosen_in(tokens.Choices, example)
+
+
+def show_cutting(model: RealModel, room: Room) -> None:
     """A text of one's own, its tokens, and the merges of one word, step by step."""
-    raw = text_field(TEXT_TO_CUT)
-    cutting = cut(model, raw)
-    show_notes(*link_notes(), *clean_text(raw, MOST_LETTERS).notes)
-    stage = st.container()
-    word, step = chosen_step(cutting)
-    draw_screen(tokens, cutting_screen(cutting, word, step), top, address="tokens", stage=stage, covers=False)
+    with room.controls:
+        raw = text_field(TEXT_TO_CUT)
+        cutting = cut(model, raw)
+        word, step = chosen_step(cutting)
+    with room.notes:
+        show_notes(*link_notes(), *clean_text(raw, MOST_LETTERS).notes)
+    draw_screen(tokens, cutting_screen(cutting, word, step), room, address="tokens", covers=False)
     remember_page("tokens")
 
 

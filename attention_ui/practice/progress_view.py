@@ -15,11 +15,13 @@ from attention_ui.session.progress import (
     save_progress,
 )
 from attention_ui.session.state import get_state, set_state
+from lessons.build.levels import LEVELS
 from lessons.exercises.every import EXERCISES
 from lessons.screen.format import render_all, translate
 from lessons.screen.message import ListOf, Message, message, plural, reason
 
 EXERCISE_TITLES = {key: exercise.title for key, exercise in EXERCISES.items()}
+LEVEL_TITLES = {key: level.title for key, level in LEVELS.items()}
 PROGRESS_FILE, NOTE = "progress_file", "progress_note"
 LARGEST_FILE = 1
 
@@ -29,6 +31,7 @@ def progress_panel() -> None:
     solved = progress()
     st.text(translate("Lessons with a question solved: {named}", named=all_named(solved.lessons, LESSON_TITLES)))
     st.text(translate("Exercises solved: {named}", named=all_named(solved.exercises, EXERCISE_TITLES)))
+    st.text(translate("Heads built: {named}", named=all_named(solved.levels, LEVEL_TITLES)))
     st.caption(
         translate(
             "This browser keeps your progress and your code; the server keeps neither. A file takes your "
@@ -82,9 +85,10 @@ def take_file() -> None:
         return
     add_progress(solved)
     said = message(
-        "The file says that {lessons} and {exercises} are solved.",
+        "The file says that {lessons}, {exercises} and {levels} are solved.",
         lessons=plural("{count} lesson", "{count} lessons", len(solved.lessons)),
         exercises=plural("{count} exercise", "{count} exercises", len(solved.exercises)),
+        levels=plural("{count} level", "{count} levels", len(solved.levels)),
     )
     left_out = plural(
         "{count} unknown name in it was left out.",

@@ -47,4 +47,8 @@
     addEventListener('online', show)
     addEventListener('offline', show)
     for (const act of ['click', 'change']) document.addEventListener(act, pressed, true)
+    // A slider, a list and a shortcut that are worked by keys send neither. While one types, nothing is asked.
+    document.addEventListener('keydown', ({ key, target }) => {
+        if (key === 'Enter' || !target.matches('textarea, input:not([type=range])')) pressed()
+    }, true)
 })()

@@ -1,8 +1,8 @@
 """The page that runs a learner's Python in the browser: one file, with nothing to load and nowhere to send to.
 
-Brython comes from its installed package, and of its library only `math`. The page has an origin of its own and may ask
-nobody for anything, so that a learner's code reaches neither the app nor another host. What it finds out it hands to
-the page around it, where it is a stranger's text.
+Brython comes from its installed package, and of its library only `math`; what else answers use is in `library`. The
+page has an origin of its own and may ask nobody for anything, so that a learner's code reaches neither the app nor
+another host. What it finds out it hands to the page around it, where it is a stranger's text.
 """
 
 import base64
@@ -15,6 +15,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import torch
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,9 +25,7 @@ from attention_ui.server.headers import EMBEDDERS, frame_ancestors
 from attention_ui.session.streamlit_insides import front_end_folder
 
 IN_BROWSER = Path(__file__).parents[2] / "in_browser"
-TORCH = ("__init__", "shapes", "printing", "views", "tensors", "functions", "nn/__init__", "nn/functional")
-MODULES = ("driver.py", *(f"torch/{name}.py" for name in TORCH))
-OF_PYTHON = ("math",)
+OF_PYTHON = ("math", "__future__")
 LETTERS_FILE = "SourceSansVF-Upright.*.woff2"
 MOST_CODE = 20_000  # characters
 
@@ -41,10 +40,22 @@ def python_library() -> dict[str, list]:
     whole = text_of(brython("brython_stdlib.js"))
     scripts, _ = json.JSONDecoder().raw_decode(whole, whole.index("{", whole.index("var scripts")))
     library = {name: scripts[name] for name in OF_PYTHON}
-    for file in MODULES:
-        name, is_package = file.removesuffix(".py").replace("/", "."), file.endswith("__init__.py")
-        library[name.removesuffix(".__init__")] = [".py", text_of(IN_BROWSER / file), [], *([1] if is_package else [])]
+    for folder in (IN_BROWSER, IN_BROWSER / "library"):
+        for file in (
+            path for path in sorted(folder.rglob("*.py")) if folder != IN_BROWSER or "library" not in path.parts
+        ):
+            name, is_package = ".".join(file.relative_to(folder).with_suffix("").parts), file.stem == "__init__"
+            library[name.removesuffix(".__init__")] = [".py", text_of(file), [], *([1] if is_package else [])]
+    library["single"] = [".js", text_of(IN_BROWSER / "library" / "single.js")]
+    library["names"] = [".py", names_of_torch(), []]
     return library
+
+
+def names_of_torch() -> str:
+    """A module with the names that torch itself has: what our stand-in lacks of them is told from what is misspelt."""
+    public = {"TORCH": torch, "METHODS": torch.Tensor, "MODULES": torch.nn, "FUNCTIONAL": torch.nn.functional}
+    lists = ((word, " ".join(name for name in dir(owner) if name[0] != "_")) for word, owner in public.items())
+    return "".join(f"{word} = {text!r}\n" for word, text in lists)
 
 
 def brython(name: str) -> Traversable:

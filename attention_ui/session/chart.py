@@ -100,25 +100,31 @@ def show_chart(
     on_pick: Callable[[], None] | None = None,
     given: Collection[str] = (),
     width: str = "content",
+    height: str = "content",
+    style: str = "",
 ) -> Picked | None:
     """A chart from a shared template and fresh tables; the matrix, row and column of the cell that is picked in it.
 
     The box scrolls sideways; the page never does. A `lesson` can cover the numbers, but for matrices that are `given`,
     and its cells can be picked where the chart `picks`. Elsewhere `on_pick` is called when something is picked. Only a
-    click asks the server; pointing never does.
+    click asks the server; pointing never does. A `style` of our own making may say how large its box is.
     """
     yield_turn()
     alt, name, cells = render_all(figure.notice) or render(figure.name), render(figure.name), tables.get("cells")
     picking = on_pick is not None or (picks and lesson is not None)
     chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson, given)}
-    with st.container(key=figure.key):
+    box = {"width": width, "height": height, "alt": name}
+    place = st.container(key=figure.key)
+    if style:
+        place.html(f"<style>{style}</style>")
+    with place:
         if not picking:
-            st.vega_lite_chart(chart, width=width, alt=name)
+            st.vega_lite_chart(chart, **box)
             if lesson is None:  # elsewhere the drawer offers them
                 offer_numbers(figure.key, cells)
             return None
         selects = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
-        state = st.vega_lite_chart(chart, width=width, alt=name, **selects)
+        state = st.vega_lite_chart(chart, **box, **selects)
     return None if covered(lesson) else picked_cell(state)
 
 

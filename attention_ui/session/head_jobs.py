@@ -1,6 +1,6 @@
-"""What was measured of the heads of the real model: there, on its way, or not to be had."""
+"""What was measured of the heads of SmolLM2: there, on its way, or not to be had."""
 
-from attention_ui.session.real_model import real_model
+from attention_ui.session.real_model import smollm2
 from lessons.kit.head_jobs import HeadJobs, measure_head_jobs
 from models.measured import Measured, Measurement, Say
 from models.opening import SharedModel
@@ -18,8 +18,13 @@ MEASUREMENT = Measurement("head_jobs", VERSION, measure)
 
 def how_far_measured() -> Measured:
     """How far the measurement is, which begins when somebody asks for the first time; not begun without the model."""
-    model = real_model()
+    model = smollm2()
     return Measured() if model is None else MEASUREMENT.of(model)
+
+
+def jobs_of(model: SharedModel) -> HeadJobs | None:
+    """The names that the heads of a model have earned; none where that was not measured of this very model."""
+    return head_jobs() if model is smollm2() else None
 
 
 def head_jobs() -> HeadJobs | None:

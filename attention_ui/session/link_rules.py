@@ -5,7 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 from attention_ui.controls import editing, example, heads, learnt, look, model_view, read
-from attention_ui.page import code, tokens_page
+from attention_ui.page import code, get_model, tokens_page
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.practice import exercise_view, take_home_view
 from attention_ui.session import chart
@@ -42,7 +42,7 @@ CONTROLS = (
 )
 # Controls that several pages have, and what is chosen in the lessons on one head and on several.
 SHARED = (
-    *(chart, example, editing, learnt, shared_choices, matrices_view, heads),
+    *(chart, example, editing, learnt, get_model, shared_choices, matrices_view, heads),
     *(lesson for section, lesson in LESSONS if section == "one_head"),
 )
 SPOKEN = OneOf("lang", "", {tag_of(code): code for code in LANGUAGES})  # with a menu of its own

@@ -1,4 +1,4 @@
-"""Progress without an account: of which lessons a question is solved, and which exercises.
+"""Progress without an account: of which lessons a question is solved, which exercises, and which heads are built.
 
 A visit knows it, the visitor's browser keeps it (see in_browser/keeper), and a file takes it elsewhere. The server
 keeps nothing of it beyond the visit. What a browser or a file says is a stranger's word until it is checked.
@@ -9,6 +9,7 @@ import secrets
 from dataclasses import dataclass
 
 from attention_core.errors import InputError
+from attention_core.puzzles import PUZZLES
 from attention_ui.page.contents import CONTENTS
 from attention_ui.server.runner import IN_BROWSER
 from attention_ui.session.state import get_state, set_state
@@ -17,7 +18,8 @@ from lessons.exercises.every import EXERCISES
 
 ASKS = [entry for entry in CONTENTS if entry.section not in ("start", "practice")]
 LESSON_TITLES = {entry.address: entry.title for entry in ASKS}
-KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(EXERCISES)}
+KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(EXERCISES), "levels": frozenset(PUZZLES)}
+LATER = {"levels": []}  # what files that were saved earlier do not have
 SAVED_AS, SAVED_VERSION = "attention-lab-progress", 1
 MOST_BYTES, MOST_NAMES = 20_000, 1000
 KEEPER = "progress_keeper"
@@ -25,13 +27,15 @@ KEEPER = "progress_keeper"
 
 @dataclass(frozen=True)
 class Progress:
-    """The lessons of which a question is solved, by their addresses, and the keys of solved exercises."""
+    """The lessons of which a question is solved, by their addresses; the keys of solved exercises, and of levels in
+    which a head is built."""
 
     lessons: frozenset[str] = frozenset()
     exercises: frozenset[str] = frozenset()
+    levels: frozenset[str] = frozenset()
 
     def __or__(self, other: "Progress") -> "Progress":
-        return Progress(self.lessons | other.lessons, self.exercises | other.exercises)
+        return Progress(**{kind: getattr(self, kind) | getattr(other, kind) for kind in KNOWN})
 
     def lists(self) -> dict[str, list[str]]:
         """The progress as lists of names, in a fixed order."""
@@ -62,10 +66,11 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
             "Its version is not {saved_version}, the only one that can be read here.",
             saved_version=SAVED_VERSION,
         )
+    said = LATER | said
     if set(said) != {SAVED_AS, *KNOWN}:
         raise InputError(
-            "It should contain {one} and {other}, and nothing else. Choose a file saved here.",
-            **dict(zip(("one", "other"), KNOWN, strict=True)),
+            "It should contain {one}, {other} and {third}, and nothing else. Choose a file saved here.",
+            **dict(zip(("one", "other", "third"), KNOWN, strict=True)),
         )
     for kind in KNOWN:
         if not isinstance(said[kind], list) or not all(isinstance(name, str) for name in said[kind]):
@@ -143,3 +148,5 @@ def forget_everything() -> None:
     for key in EXERCISES:
         for what in ("code", "verdict", "tries", "solution"):
             set_state(f"exercise_{what}_{key}", None)
+    for key in PUZZLES:
+        set_state(f"build_tries_{key}", None)

@@ -75,7 +75,8 @@ def draw_badge(run: TrainingRun) -> None:
     with redrawn_picture():
         view = run.look()
         st.progress(
-            view.position / view.settings.steps, text=translate("Your model: {count} updates", count=view.position)
+            view.position / view.settings.steps,
+            text=translate("Your model: {count} training steps", count=view.position),
         )
         st.button(translate("Stop training"), key="stop", on_click=pause, width="stretch")
     if not view.training:

@@ -90,7 +90,9 @@ def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
 def draw_progress(view: RunView) -> None:
     """How far the run is, and what went wrong."""
     steps = view.settings.steps
-    st.progress(view.position / steps, text=translate("{done} of {steps} updates", done=view.position, steps=steps))
+    st.progress(
+        view.position / steps, text=translate("{done} of {steps} training steps", done=view.position, steps=steps)
+    )
     show_notes(view.problem)
 
 

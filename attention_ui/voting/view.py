@@ -8,7 +8,7 @@ from attention_ui.page.question import LETTERS, RIGHT
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import CLASS_VOTE
 from attention_ui.session.markdown import marked
-from attention_ui.session.real_model import encoder_model, real_model
+from attention_ui.session.real_model import encoder_model, smollm2
 from attention_ui.session.state import set_state
 from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.database import class_keeper
@@ -23,7 +23,7 @@ from lessons.screen.screen import Question, Screen
 
 def asked_here(text: str) -> tuple[Screen, Question]:
     """The screen that a question is about, and the question, with the real models of this process."""
-    return screen_asked(text, real_model(), encoder_model())
+    return screen_asked(text, smollm2(), encoder_model())
 
 
 def screen_of(room: Room) -> tuple[Screen, Question]:

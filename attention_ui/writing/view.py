@@ -2,7 +2,6 @@
 
 import functools
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import streamlit as st
@@ -12,6 +11,7 @@ from attention_core.generation import MAX_NEW_TOKENS, NewToken, regenerate_last
 from attention_core.sampling import Sampling
 from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawing import draw_figure, draw_notice
+from attention_ui.page.lesson_page import Room
 from attention_ui.page.question import Ask, current_question, question_panel
 from attention_ui.server.process import outside_turn, redrawn_picture
 from attention_ui.session.chart import covered, is_projected, show_notes
@@ -75,8 +75,8 @@ def code_of(request: Request) -> Code:
     return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
 
 
-def live_writing(request: Request, top: AbstractContextManager) -> None:
-    """The text and the newest token, in place while it plays; on top, where it stands still, what is asked of it.
+def live_writing(request: Request, room: Room) -> None:
+    """The text and the newest token, in place while it plays; beside it, where it stands still, what is asked of it.
 
     The distribution over the next token is the question, so its numbers wait until that is answered.
     """
@@ -84,11 +84,13 @@ def live_writing(request: Request, top: AbstractContextManager) -> None:
     ask = None if playing else asks_about_newest(request)
     question = ask and current_question(ADDRESS, ask)
     asks = question is not None and not hidden("predict")
-    with top:
-        aside = draw_topic(generate)
-        if asks:
-            question_panel(ADDRESS, question, aside=aside)
-    st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
+    with room.topic:
+        draw_topic(generate)
+    if asks:
+        with room.question:
+            question_panel(ADDRESS, question)
+    with room.stage:
+        st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
 
 
 def in_no_order(parts: Sequence[Part]) -> tuple[Part, ...]:

@@ -11,7 +11,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.tasks.text import notebook_model
 from attention_core.training import TrainingSettings
 from attention_ui.controls.bound import one_in_row
-from attention_ui.page.get_model import get_model_panel
+from attention_ui.page.get_model import get_model_panel, which_model
 from attention_ui.server.process import scheduler
 from attention_ui.session.chart import fold
 from attention_ui.session.real_model import real_model
@@ -103,6 +103,7 @@ def chosen_writer() -> Writer:
 
 def real_writer() -> Writer:
     """The real model; where it is not on this machine, the notebook's until somebody gets it."""
+    which_model()
     model = real_model()
     if model is not None:
         return Writer(None, None, model=model)
@@ -130,7 +131,7 @@ def own_writer() -> Writer:
     notes = (
         ()
         if view.snapshot.step
-        else (message("Your model has had no update yet, so it knows nothing about its text."),)
+        else (message("Your model has had no training step yet, so it knows nothing about its text."),)
     )
     writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
     set_state("own_writer", writer)

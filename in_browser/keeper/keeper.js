@@ -4,7 +4,7 @@
 const CODE = "attention-lab exercises", SOLVED = "attention-lab progress", FORGOTTEN = "attention-lab forgotten";
 const VERSION = 1;
 const MOST = 20_000, MOST_NAMES = 200; // characters, names
-const KINDS = ["lessons", "exercises"];
+const KINDS = ["lessons", "exercises", "levels"];
 const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, location.origin);
 let told = false, what, word;
 // A browser that lets nothing be stored forgets it with the tab, and that is all.

@@ -2,7 +2,7 @@
 
 import math
 
-from .shapes import float32, inf
+from .kinds import FLOAT, inf
 
 LINE = 80  # characters
 
@@ -29,7 +29,7 @@ def printed(values, shape, dtype):
 
 def numbers(values, dtype):
     """Whole numbers as `2.`; numbers of very unlike sizes with an exponent."""
-    if dtype != float32:
+    if dtype.rank != FLOAT:
         return [str(value) for value in values]
     sizes = [abs(value) for value in values if value == value and abs(value) != inf and value != 0]
     whole = all([size == math.floor(size) for size in sizes])

@@ -28,7 +28,6 @@ StageBack = Literal["loss", "output", "weights", "scores", "qkv", "maps", "x"]
 STAGES_BACK: tuple[StageBack, ...] = get_args(StageBack)
 VECTOR_ROLES = ("q", "k", "v")
 INSIDE, ENDS = ("q", "k", "v", "scores", "weights", "output"), ("x", "q", "k", "v", "after")
-TWO_BANDS = 480  # pixels of the screen of a laptop
 TITLES = {
     "x": message("X"),
     "q": message("Q"),
@@ -59,10 +58,9 @@ def way_figure(correction: Prediction, stage: StageBack) -> Matrices:
         key="way_back",
         name=message("Matrices of one attention head, and their gradients"),
         bands=(tuple(upper), tuple(lower)),
+        meets=True,
         first="d_q" if stage == "qkv" else f"d_{stage}",
         notice=tuple(NOTICE_AT[stage](correction)),
-        height=TWO_BANDS,
-        numbered=True,
         weights=whose_gradients(correction.learner),
     )
 
@@ -134,7 +132,6 @@ def loss_rows(correction: Prediction) -> Matrices:
         key="loss_rows",
         name=message("From the loss to the gradient of the logits"),
         first="d_logits",
-        numbered=True,
         heading=sentence_and_answer(correction),
         bands=(
             line("logits", message("logits"), given=True),
@@ -143,7 +140,6 @@ def loss_rows(correction: Prediction) -> Matrices:
             line("d_logits", message("d_logits"), scale="gradient"),
         ),
         notice=(*notice_answer(correction), notice_logits(correction)),
-        height=360,
         weights=whose_gradients(correction.learner),
     )
 
@@ -299,8 +295,6 @@ def maps_figure(correction: Prediction) -> Matrices:
         key="maps_back",
         name=message("The gradients of W_q, W_k and W_v"),
         first="d_W_v",
-        numbered=True,
-        height=TWO_BANDS,
         bands=(tuple(made), tuple(below)),
         notice=tuple(notice_d_maps(correction)),
         weights=whose_gradients(correction.learner),

@@ -29,7 +29,7 @@ POINT = message(
     "The loss says how wrong a guess is; a number's gradient, written d_, says how the loss changes as it grows."
 )
 
-UPDATES_MADE = OneOf("updates", message("Updates made"), numbers(UPDATES), 20, look="slider", width=200)
+UPDATES_MADE = OneOf("updates", message("Training steps made"), numbers(UPDATES), 20, look="slider", width=200)
 # A mistake, at whose scores a long step overshoots and larger ones saturate the softmax.
 SENTENCE = Number("back_sentence", message("Sentence number"), Limit(0, 9999), 3, typed=True, width=130)
 VIEW = OneOf(
@@ -39,7 +39,7 @@ VIEW = OneOf(
         "way": message("the way back"),
         "softmax": message("through the softmax"),
         "sums": message("what is summed"),
-        "update": message("one update"),
+        "update": message("one training step"),
         "check": message("is it right?"),
     },
 )

@@ -73,7 +73,8 @@ def whose_gradients(learner: Learner) -> Message:
     if learner.updates == 0:
         return message("Untrained: random weights (seed {seed}).", seed=seed)
     return message(
-        "Trained to find the word that a pronoun stands for, {updates} updates from seed {seed}: right on {share} of "
+        "Trained to find the word that a pronoun stands for, {updates} training steps from seed {seed}: right on "
+        "{share} of "
         "{count} newly drawn sentences.",
         updates=learner.updates,
         seed=seed,

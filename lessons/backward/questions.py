@@ -13,10 +13,13 @@ from lessons.backward.one_prediction import Prediction, word_of
 from lessons.backward.update_view import RATES, rate_as_written, steps_at
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
     below,
+    has_clear_lead,
     multiple_choice,
     multiple_choice_of_numbers,
+    multiple_choice_of_things,
     multiple_choice_of_tokens,
     one_of,
 )
@@ -26,6 +29,65 @@ from lessons.screen.screen import Card
 WORTH_ASKING = 0.05  # how much a step must change the loss
 CLEARLY_LONGER = 1.1  # times as long as the next
 LEAST_LOSS = 0.01  # less looks like nothing
+
+
+def likeliest_word(mistake: Prediction, random: Generator) -> Asked:
+    """What the model would say, right or not."""
+    p = torch.tensor(mistake.probabilities)
+    if not has_clear_lead(p):
+        return None
+    best, *others = p.argsort(descending=True).tolist()
+    right = message(
+        "That is the right answer, but the model gives it only {probability}.",
+        probability=Fixed(float(p[mistake.right])),
+    )
+    wrong = [(mistake.right, right)] if mistake.right != best else []
+    less = [
+        (word, message("The model gives it {probability}, and another word more.", probability=Fixed(float(p[word]))))
+        for word in others
+    ]
+    return multiple_choice_of_things(
+        message(
+            "The sentence is {sentence}. Which word does the model find likeliest to come next?",
+            sentence=" ".join(mistake.tokens),
+        ),
+        (word_of(best), message("Its probability is {probability}.", probability=Fixed(float(p[best])))),
+        *((word_of(word), reply) for word, reply in (*wrong, *less)),
+    )
+
+
+def loss_of_this_guess(mistake: Prediction, random: Generator) -> Asked:
+    """Minus the logarithm of what the right word was given."""
+    p = float(mistake.probabilities[mistake.right])
+    question = multiple_choice_of_numbers(
+        lambda shown: message(
+            "The model gives the right word, {right}, the probability {p}. The loss is −ln of it. How large is it?",
+            right=word_of(mistake.right),
+            p=shown(p),
+        ),
+        (
+            -math.log(p),
+            message("The smaller the probability of the right word, the larger the loss."),
+            message("minus the logarithm of p"),
+        ),
+        (
+            math.log(p),
+            message("The logarithm of a number below 1 is below 0; the minus makes the loss positive."),
+            message("the logarithm of p"),
+        ),
+        (
+            1 - p,
+            message("That is what the wrong words have together. The loss grows without limit as p goes to 0."),
+            message("what the wrong words have"),
+        ),
+        (1 / p, message("That is e, raised to the loss."), message("1, divided by p")),
+        (
+            0.0,
+            message("The loss is 0 only where the right word has all of the probability."),
+            message("only a wrong guess costs anything"),
+        ),
+    )
+    return asks_about("loss.loss", (), question)
 
 
 def most_raised(mistake: Prediction, random: Generator) -> Asked:
@@ -243,11 +305,19 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
     )
 
 
-QUESTIONS = (
-    most_raised,
-    hidden_from_gradients,
-    only_one_was_asked,
-    map_that_moves_most,
-    twice_the_rate,
-    gradient_of_the_right_logit,
-)
+QUESTIONS: Kinds = {
+    "look": (
+        likeliest_word,
+        loss_of_this_guess,
+    ),
+    "predict": (
+        gradient_of_the_right_logit,
+        map_that_moves_most,
+        most_raised,
+    ),
+    "generalise": (
+        hidden_from_gradients,
+        twice_the_rate,
+        only_one_was_asked,
+    ),
+}

@@ -101,8 +101,6 @@ def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
         key="softmax_back",
         name=message("The softmax backwards, for one row"),
         first="d_sized",
-        numbered=True,
-        height=330,
         bands=tuple(row_lines(correction, size)),
         notice=tuple(notice_row_back(visible_keys(correction), row)),
         weights=whose_gradients(correction.learner),

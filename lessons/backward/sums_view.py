@@ -73,7 +73,6 @@ def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figu
         heading=sentence_and_answer(correction),
         notice=tuple(notice_mask(everywhere)),
         weights=whose_gradients(correction.learner),
-        height=300,
         width=560,
     )
     computation = compute_value(correction, key)
@@ -84,8 +83,6 @@ def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figu
         beside=True,
         bands=((added_by_queries(everywhere, computation, key),), (value_gradient(everywhere, computation, key),)),
         notice=tuple(notice_value(everywhere, computation.result, key)),
-        numbered=True,
-        height=300,
         width=440,
     )
     yield word_figure(correction, number)
@@ -232,8 +229,6 @@ def word_figure(correction: Prediction, number: int) -> Matrices:
         bands=(*parts, one_row("row", "d_table", message("table row"), shared)),
         first="row",
         notice=tuple(notice_word(correction, batch, word)),
-        numbered=True,
-        height=240,
     )
 
 

@@ -66,7 +66,7 @@ def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
     before, slope = float(step.before), float(step.gradient @ step.gradient)
     yield Facts(
         key="one_update",
-        name=message("One update"),
+        name=message("One training step"),
         heading=sentence_and_answer(correction),
         facts=(
             (message("loss before"), Magnitude(before)),
@@ -80,7 +80,7 @@ def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
     others = message("{count} other sentences", count=HELD_OUT)
     yield Curves(
         key="along_gradient",
-        name=message("The loss along the way of one update"),
+        name=message("The loss along the way of one training step"),
         x=message("learning rate"),
         y=message("loss"),
         notice=tuple(notice_update(correction, rate)),

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention_core.errors import InputError
 from lessons.example.example import Example, learnt_example, run_example, unedited
-from lessons.example.real_model import RealModel
+from lessons.example.real_model import SMOLLM2, RealModel
 from lessons.screen.compare_edits import diff
 from lessons.screen.screen import Question, Screen
 
@@ -38,19 +38,24 @@ def askable() -> dict[str, tuple[ModuleType, object]]:
     from lessons.order import lesson_path  # and with it every lesson: the first page does without
     from lessons.read import lesson as read
 
-    path = [*lesson_path(run_example(learnt_example("pronouns"))), (read, read.ReadChoices())]
+    path = [*lesson_path(run_example(learnt_example("stories"))), (read, read.ReadChoices())]
     return {module.__name__.split(".")[1]: (module, choices) for module, choices in path}
 
 
 def first_asked(lesson: str) -> ScreenLink:
     """The first question of a lesson that nobody has opened yet, on the model that a visit begins with."""
-    return ScreenLink(lesson, learnt_example("pronouns"), 0, askable()[lesson][1])
+    return ScreenLink(lesson, learnt_example("stories"), 0, askable()[lesson][1])
 
 
 def written_asked(asked: ScreenLink) -> str:
     """The question as a text. Raises ValueError, with a sentence, for a screen that nobody else can make."""
     if asked.example.given_by.needs_run:
         raise InputError("This screen shows a model of your own, which the students' screens do not have.")
+    model = asked.example.real_model
+    if model is not None and model.name != SMOLLM2:
+        raise InputError(
+            "This screen shows {model}, which is not on every machine: ask about SmolLM2.", model=model.name
+        )
     example = replace(asked.example, real_model=None)  # whoever reads it has one of his own
     return msgspec.json.encode(vars(asked) | {"example": example}, enc_hook=mask_as_rows).decode()
 

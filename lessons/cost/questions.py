@@ -11,6 +11,7 @@ from lessons.cost.counted_view import COST_STEPS
 from lessons.cost.online_softmax_view import OnlineRow
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     below,
     beyond_figure,
     multiple_choice,
@@ -206,6 +207,18 @@ def asked_tokens(random: Generator) -> int:
     return FEWEST_ASKED + int(torch.randint(MORE_ASKED, (), generator=random))
 
 
-BLOCK_QUESTIONS = (sum_after_block, scores_held, what_rescales)
-COUNT_QUESTIONS = (score_products, longer_text, cache_of)
-QUESTIONS = (*COUNT_QUESTIONS, busiest_step)
+BLOCK_QUESTIONS: Kinds = {
+    "predict": (what_rescales,),
+    "generalise": (
+        scores_held,
+        sum_after_block,
+    ),
+}
+COUNT_QUESTIONS: Kinds = {
+    "generalise": (
+        longer_text,
+        score_products,
+        cache_of,
+    ),
+}
+QUESTIONS: Kinds = {"look": (busiest_step,), **COUNT_QUESTIONS}

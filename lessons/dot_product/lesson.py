@@ -21,6 +21,7 @@ from lessons.screen.screen import Matrices, Screen
 from lessons.trace.computation import Computation, followed_matrix
 from lessons.trace.head import head_names
 
+OWN_EXAMPLE = "meanings"
 TOPIC = message("The dot product")
 POINT = message(
     "The dot product compares two tokens: multiply their features pair by pair, then add; the sum is their score."
@@ -71,8 +72,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         first=first,
         bands=bands,
         weights=whose_vectors(example),
-        numbered=True,
-        height=480,
     )
     formulas = {
         "one": r"a_j = \mathrm{softmax}_j(x_i \cdot x_j), \qquad o_i = \textstyle\sum_j a_j x_j",

@@ -6,6 +6,7 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -25,41 +26,73 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     """A long vector can win over the token itself."""
     names = example.names
     i = below(len(names), random)
-    row, lengths = example.x @ example.x[i], example.x.norm(dim=-1)
+    others = [p for p in range(len(names)) if p != i]
+    row, lengths = (example.x @ example.x[i])[others], example.x.norm(dim=-1)[others].round(decimals=4)
+    names = [example.names[p] for p in others]
+    if not others:
+        return None
     if below(2, random):
         return multiple_choice_of_tokens(
-            message(
-                "Take the dot product of the row of {query} in X with every row, its own included. Which is smallest?",
-                query=names[i],
-            ),
+            message("Which other token has the smallest dot product with {query}?", query=example.names[i]),
             names,
             -row,
             message("Its vector is short, or points in another direction, or both."),
             [(int(lengths.argmin()), message("No vector is shorter, but the direction counts as well."))],
             lambda p: message(
                 "The dot product of {query} and {key} is {score}; another is smaller.",
-                query=names[i],
+                query=example.names[i],
                 key=names[p],
                 score=Fixed(float(row[p])),
             ),
         )
     return multiple_choice_of_tokens(
-        message(
-            "Take the dot product of the row of {query} in X with every row, its own included. Which is largest?",
-            query=names[i],
-        ),
+        message("Which other token has the largest dot product with {query}?", query=example.names[i]),
         names,
         row,
         message("Its vector points in a similar direction, or it is long, or both."),
         [
-            (i, message("A token need not prefer itself: a longer vector can give a larger dot product.")),
             (int(lengths.argmax()), message("No vector is longer, but the direction counts as well.")),
         ],
         lambda p: message(
             "The dot product of {query} and {key} is {score}; another is larger.",
-            query=names[i],
+            query=example.names[i],
             key=names[p],
             score=Fixed(float(row[p])),
+        ),
+    )
+
+
+def sign_of_a_dot_product(example: ExampleTrace, random: Generator) -> Asked:
+    """The sign says whether two vectors point more the same way or more opposite ways."""
+    i, j = two_of(len(example.names), random)
+    score = float(example.x[i] @ example.x[j])
+    if abs(score) < CLEAR_LEAD:
+        return None
+    with_it = Card(
+        message("More in the same direction."),
+        message("Their dot product is {score}: above 0, the products of like signs win.", score=Fixed(score))
+        if score > 0
+        else message("Their dot product is {score}: below 0, the products of unlike signs win.", score=Fixed(score)),
+        message("where one has a large number, so has the other"),
+    )
+    against = Card(
+        message("More in opposite directions."),
+        with_it.reply,
+        message("where one has a large number, the other's is below 0"),
+    )
+    right, wrong = (with_it, against) if score > 0 else (against, with_it)
+    return multiple_choice(
+        message(
+            "Do the vectors of {one} and {other} point more in the same direction or more in opposite ones?",
+            one=example.names[i],
+            other=example.names[j],
+        ),
+        right,
+        wrong,
+        Card(
+            message("Exactly at a right angle."),
+            message("Then their dot product would be 0, and it is {score}.", score=Fixed(score)),
+            message("the products of their numbers cancel out"),
         ),
     )
 
@@ -219,4 +252,17 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
     )
 
 
-QUESTIONS = (largest_dot_product, dot_product_cell, mirror_image, shape_of_dot_products, longer_vector)
+QUESTIONS: Kinds = {
+    "look": (
+        largest_dot_product,
+        sign_of_a_dot_product,
+    ),
+    "predict": (
+        dot_product_cell,
+        longer_vector,
+    ),
+    "generalise": (
+        mirror_image,
+        shape_of_dot_products,
+    ),
+}

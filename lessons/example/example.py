@@ -115,6 +115,28 @@ class ExampleTrace(ExampleInputs):
         return head_name(self.trained.layer, head) if real else head + 1
 
 
+LOOKS_BACK_AT = 3  # tokens at least, where one asks that has something to say
+
+
+def first_query(trace: ExampleTrace, head: int = 0) -> int:
+    """The token that asks until another is chosen, counted from 0: the last of those that its source is about.
+
+    Where it is about none of the tokens, that whose weight is spread most among three or more, by the entropy of its
+    causal row: a switch of the mask, or a number changed by hand, leaves the choice as it is. The last token is not
+    chosen where another can be: no mask and nothing that comes later ever changes its row.
+    """
+    places = range(len(trace.tokens))
+    about = [place for place in places if trace.tokens[place].strip() in trace.example.given_by.asking]
+    if about:
+        return ([place for place in about if place != places[-1]] or about)[-1]
+    several = places[LOOKS_BACK_AT - 1 : -1]
+    if not several:
+        return places[-1]
+    scores = unedited(trace).heads.scaled[head].masked_fill(~causal_mask(len(places)), -math.inf)
+    entropies = torch.special.entr(scores.softmax(dim=-1)).sum(dim=-1)
+    return max(several, key=lambda place: float(entropies[place]))
+
+
 def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d_model d_head"]:
     """The columns of W_q, W_k or W_v (role "q", "k" or "v") that belong to one head."""
     packed = getattr(trace, f"W_{role}")
@@ -133,12 +155,13 @@ def whose_weights(trace: ExampleTrace) -> Message:
 
 
 def whose_vectors(trace: ExampleTrace) -> Message | None:
-    """What made the rows of X, where no notebook wrote them down."""
+    """What made the rows of X, where no notebook did."""
     edited = any(edit.matrix == "x" for edit in trace.example.edits)
     if trace.trained is not None:
         return by_hand(trace.trained.origin()) if edited else trace.trained.origin()
     if trace.example.given_by.writes_x:
-        return None
+        about = trace.example.given_by.about_x
+        return by_hand(about) if about and edited else about
     if edited:
         return message(
             "Untrained: random vectors (seed {seed}), some of them changed by hand.", seed=trace.example.seed

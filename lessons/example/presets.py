@@ -30,7 +30,7 @@ from lessons.example.source import (
 )
 from lessons.screen.message import Message, message
 
-RandomSource = Literal["journey", "search", "mat", "batch", "modules", "sentence"]
+RandomSource = Literal["journey", "search", "mat", "batch", "modules", "meanings", "sentence"]
 
 BATCH = 2  # sentences
 JOURNEY_TOKENS = ("Your", "journey", "starts", "with", "one", "step")
@@ -42,6 +42,29 @@ JOURNEY_X = (
     (0.77, 0.25, 0.10),
     (0.05, 0.80, 0.55),
 )
+
+
+MEANINGS = (  # woman or man, child or grown-up, sad or glad
+    ("The", (0.0, 0.0, 0.0)),
+    ("girl", (1.2, 0.8, 0.0)),
+    ("left", (0.0, 0.0, 1.2)),
+    ("the", (0.0, 0.0, 0.0)),
+    ("king", (-1.2, -0.8, 0.0)),
+    (".", (0.0, 0.0, 0.0)),
+    ("She", (1.2, 0.0, 0.6)),
+    ("cried", (0.0, 0.4, 1.2)),
+)
+MADE_UP = message(
+    "Written by hand, to be read: feature 1 is positive for a woman and negative for a man, feature 2 positive for a "
+    "child and negative for a grown-up, feature 3 positive for what is sad. Trained vectors do not say so openly what "
+    "they mean."
+)
+
+
+def draw_meanings(sizes: Sizes, ids: tuple[int, ...]) -> Drawn:
+    """Vectors written by hand; W_q, W_k, W_v from the seed."""
+    x = torch.tensor([row for _, row in MEANINGS])
+    return Drawn(x, *draw_maps(sizes, x.shape[1], generator(sizes.seed)))
 
 
 def draw_journey(sizes: Sizes, ids: tuple[int, ...]) -> Drawn:
@@ -115,6 +138,8 @@ class Preset(Source):
     asks: tuple[str, ...] = ("fixed",)
     more: tuple[str, ...] = ()
     writes_x: bool = False
+    about_x: Message | None = None
+    asking: tuple[str, ...] = ()
 
     takes_text = cuts_text = property(lambda self: self.tokens is None)
 
@@ -199,6 +224,17 @@ EVERY_PRESET = (
         fixed=Sizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"),
         draw=draw_modules,
         remark=message("The notebook shows it without the mask, then with it."),
+    ),
+    Preset(
+        key="meanings",
+        title=message("Vectors written by hand"),
+        tokens=tuple(token for token, _ in MEANINGS),
+        draw=draw_meanings,
+        asks=("sizes", "seed"),
+        more=("init",),
+        writes_x=True,
+        about_x=MADE_UP,
+        asking=("She",),
     ),
     Preset(
         key="sentence",

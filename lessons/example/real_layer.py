@@ -5,7 +5,6 @@ download; `training/ship_layer.py` writes the file. Every other text and layer n
 """
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,15 +14,22 @@ from safetensors import safe_open
 from torch import Tensor
 
 from attention_core.heads import MultiHeadAttention
-from attention_core.tokens import Vocabulary, clean_text
+from attention_core.tokens import clean_text
 from attention_core.transformer import TransformerConfig, config_of
-from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, RealModel, cut_text, head_name
+from lessons.example.real_model import (
+    DEFAULT_HEAD,
+    DEFAULT_LAYER,
+    DEFAULT_TEXT,
+    SMOLLM2,
+    RealModel,
+    cut_text,
+    head_name,
+)
 from lessons.example.source import FIRST_SHOWN, MAX_TOKENS, Chosen, ExampleInputs, Job, Source, TrainedLayer
 from lessons.screen.message import Message, message, plural
 
 SHIPPED_FILE = Path(__file__).with_suffix(".safetensors")
 NAME = "SmolLM2-135M"
-ASKS = "it"
 PART = "…"  # a token that only ends a character which another one begins
 NOT_HERE = message(
     "The model itself is not on this machine, so this is layer {layer} as it reads “{text}”.",
@@ -32,12 +38,43 @@ NOT_HERE = message(
 )
 
 
+LIKE_LLAMA = {
+    "norm": "rms",
+    "norm_place": "before",
+    "qk_norm": False,
+    "positions": "rotary",
+    "causal": True,
+    "window": None,
+    "embedding_norm": False,
+    "qkv_bias": False,
+}
+
+
+def is_built_like_llama(model: RealModel) -> bool:
+    """True where queries, keys and values are X times a map and turned by position: as the lessons compute them."""
+    config = model.transformer.config
+    return all(getattr(config, part) == wanted for part, wanted in LIKE_LLAMA.items())
+
+
+def otherwise_built(model: RealModel) -> Message:
+    """What is said of a model whose heads do more than the lessons on one head show."""
+    return message(
+        "The heads of {model} are built in another way than these lessons show, so this is layer {layer} of {usual} as "
+        "it reads “{text}”.",
+        model=model.name,
+        layer=DEFAULT_LAYER,
+        usual=NAME,
+        text=DEFAULT_TEXT,
+    )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerOnText:
     """What a layer of the model, counted from 0, works on as it reads some tokens, and the weights of its heads.
 
     `fetched` are the rows of the embedding table that the tokens fetch; `x` is what the layers before have made of
-    them, normed. Keys and values that heads share stand in `attention` once for each of them.
+    them, normed. Keys and values that heads share stand in `attention` once for each of them. `n_left` more tokens of
+    the text are not read.
     """
 
     layer: int
@@ -47,7 +84,7 @@ class LayerOnText:
     x: Float[Tensor, "tokens d_model"]
     fetched: Float[Tensor, "tokens d_model"]
     attention: MultiHeadAttention
-    table: Float[Tensor, "vocabulary d_model"] | None = None
+    n_left: int = 0
 
 
 @lru_cache(maxsize=1)
@@ -70,7 +107,8 @@ def shipped_layer() -> LayerOnText:
 
 def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
     """A layer of the model as it reads the first tokens of a text."""
-    cut, transformer = cut_text(model, text, MAX_TOKENS), model.transformer
+    whole, transformer = cut_text(model, text), model.transformer
+    cut = whole.first(MAX_TOKENS)
     return LayerOnText(
         layer=layer,
         config=transformer.config,
@@ -79,7 +117,7 @@ def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
         x=model.trace(cut.ids).layers[layer].normed.clone(),
         fetched=transformer.token_table[list(cut.ids)],
         attention=a_map_each(transformer.layers[layer].attention),
-        table=transformer.token_table,
+        n_left=len(whole.ids) - len(cut.ids),
     )
 
 
@@ -92,6 +130,14 @@ def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:
         return maps.repeat_interleave(attention.n_heads // maps.shape[-2], dim=-2).flatten(-2)
 
     return replace(attention, W_k=repeated(attention.W_k, d_k), W_v=repeated(attention.W_v, d_v))
+
+
+def called(at: LayerOnText) -> tuple[str, ...]:
+    """Its tokens without the space in front; it stays where another token differs from this one by it alone."""
+    stripped = [token.strip() or token or PART for token in at.tokens]
+    ids_of = {name: {at.ids[i] for i, other in enumerate(stripped) if other == name} for name in stripped}
+    alike = {name for name, ids in ids_of.items() if len(ids) > 1 and name != PART}
+    return tuple(token if name in alike else name for token, name in zip(at.tokens, stripped, strict=True))
 
 
 def sizes_of(at: LayerOnText) -> dict[str, int]:
@@ -107,13 +153,15 @@ def sizes_of(at: LayerOnText) -> dict[str, int]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerOfRealModel(TrainedLayer):
-    """A layer of the real model. Its `table` has the rows of the tokens that are shown."""
+    """A layer of the real model."""
 
     config: TransformerConfig
     name: str = NAME
 
     def origin(self) -> Message:
         """What made the weights."""
+        if self.name != NAME:
+            return message("Layer {layer} of {name}, a model of this machine.", layer=self.layer, name=self.name)
         return message(
             "Trained: layer {layer} of {name}, a language model that has read two trillion tokens.",
             layer=self.layer,
@@ -150,21 +198,23 @@ class RealModelSource(Source):
     key = "language"
     title = message("A real language model")
     reads, asks = ("real_text",), ("real_sizes",)
-    brings_sizes = True
+    brings_sizes = cuts_words = True
     first_head = DEFAULT_HEAD
+    asking = ("it",)  # what it means is what the heads have to find
     sentence = DEFAULT_TEXT
     begins = {"layer": DEFAULT_LAYER + 1}
 
     def inputs(self, example: Chosen) -> ExampleInputs:
         """What enters a layer of the model as it reads a text, and that layer's maps."""
-        clean, at = clean_text(example.text or self.sentence), self.layer_on_text(example)
-        notes = clean.notes
-        if at.table is None and (clean.text, example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
+        clean, at = clean_text(example.text), self.layer_on_text(example)
+        notes, model, shown = clean.notes, example.real_model, self.model_shown(example)
+        if model is not shown:
+            notes = (otherwise_built(model),)
+        elif model is None and (self.text_of(example), example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
             notes = (NOT_HERE,)
-        elif at.table is not None and len(example.real_model.tokenizer.encode(clean.text).ids) > MAX_TOKENS:
+        elif at.n_left:
             notes = (*notes, FIRST_SHOWN)
-        maps, tokens = at.attention, tuple(token.strip() or token or PART for token in at.tokens)
-        vocabulary = Vocabulary.in_order_of_appearance(tokens)
+        maps = at.attention
         return ExampleInputs(
             x=at.x,
             W_q=maps.W_q,
@@ -172,7 +222,7 @@ class RealModelSource(Source):
             W_v=maps.W_v,
             rotary=maps.rotary,
             example=replace(example, layer=at.layer + 1, **sizes_of(at)),
-            tokens=tokens,
+            tokens=called(at),
             ids=at.ids,
             row_ids=tuple(range(len(at.ids))),
             notes=notes,
@@ -180,8 +230,7 @@ class RealModelSource(Source):
                 layer=at.layer,
                 config=at.config,
                 n_heads=maps.n_heads,
-                vocabulary=vocabulary,
-                table=at.fetched[[tokens.index(token) for token in vocabulary.tokens]],
+                name=NAME if shown is None or shown.name == SMOLLM2 else shown.name,
                 embedded=at.fetched,
             ),
         )
@@ -192,23 +241,29 @@ class RealModelSource(Source):
 
     def layer_on_text(self, example: Chosen) -> LayerOnText:
         """The layer that was chosen, where the model is at hand; else the one that ships."""
-        model, text = example.real_model, clean_text(example.text or self.sentence).text
-        if model is None or not text:
+        model = self.model_shown(example)
+        if model is None:
             return shipped_layer()
-        return layer_of(model, text, min(example.layer, len(model.transformer.layers)) - 1)
+        return layer_of(model, self.text_of(example), min(example.layer, len(model.transformer.layers)) - 1)
+
+    def model_shown(self, example: Chosen) -> RealModel | None:
+        """The model, where it is at hand and built as these lessons show it."""
+        model = example.real_model
+        return model if model is not None and is_built_like_llama(model) else None
+
+    def text_of(self, example: Chosen) -> str:
+        """What is read: its own sentence where nothing is typed."""
+        return clean_text(example.text).text or self.sentence
 
     @property
     def sizes(self) -> dict[str, int]:
         """The sizes of its heads."""
         return sizes_of(shipped_layer())
 
-    def first_query(self, tokens: Sequence[str]) -> int:
-        """The last “it”, where there is one: what it means is what its heads have to find."""
-        return max((place for place, token in enumerate(tokens) if token == ASKS), default=len(tokens) - 1)
-
     def n_layers(self, example: Chosen) -> int:
         """How many there are to choose from."""
-        return 1 if example.real_model is None else example.real_model.transformer.config.n_layers
+        model = self.model_shown(example)
+        return 1 if model is None else model.transformer.config.n_layers
 
     def attention(self, example: Chosen) -> MultiHeadAttention:
         """The heads of the layer."""

@@ -9,6 +9,7 @@ from attention_core.stored.tokenizing import Tokenizer
 from attention_core.tokens import clean_text
 from attention_core.transformer import Transformer
 
+SMOLLM2 = "SmolLM2-135M-Instruct"  # the model that the lessons speak of
 DEFAULT_TEXT = "The cat sat on the mat because it was very"
 DEFAULT_LAYER, DEFAULT_HEAD = 13, 8  # both counted from 0: of all heads the one that looks from "it" to a noun most
 
@@ -35,21 +36,24 @@ class CutText:
     ids: tuple[int, ...]
     tokens: tuple[str, ...]
 
+    def first(self, most: int) -> "CutText":
+        """Its first `most` tokens."""
+        return CutText(self.ids[:most], self.tokens[:most])
 
-def cut_text(model: RealModel, text: str, most: int | None = None) -> CutText:
-    """The first `most` tokens of a text as the model's own tokenizer cuts it, after `clean_text`.
+
+def cut_text(model: RealModel, text: str) -> CutText:
+    """A text as the model's own tokenizer cuts it, after `clean_text`.
 
     A space in front belongs to the token behind it. A character of several tokens stands at the first of them, and the
     others are empty: so the tokens, one after the other, are the text.
     """
     text = clean_text(text).text
     encoding = model.tokenizer.encode(text, add_special_tokens=False)
-    ids, offsets = encoding.ids[:most], encoding.offsets[:most]
     parts, end = [], 0
-    for begin, stop in offsets:
+    for begin, stop in encoding.offsets:
         parts.append(text[max(begin, end) : stop])
         end = max(end, stop)
-    return CutText(tuple(ids), tuple(parts))
+    return CutText(tuple(encoding.ids), tuple(parts))
 
 
 def head_name(layer: int, head: int) -> str:

@@ -18,7 +18,7 @@ from attention_core.errors import Phrase
 from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, thirds
 from attention_core.model import TinyTransformer
 from attention_core.tasks import Task
-from attention_core.tokens import Unit, Vocabulary
+from attention_core.tokens import Unit
 from attention_core.training import TrainingSettings
 from lessons.example.edits import Edits
 from lessons.example.real_model import RealModel
@@ -129,10 +129,13 @@ class Source(ABC):
     takes_text = True  # no notebook has fixed the tokens
     cuts_text = False  # `tokenize` makes the tokens of the text
     cuts_words = False  # in pieces, where it does not know them
-    writes_x = False  # a notebook has written down X, which is neither drawn nor trained
+    writes_x = False  # somebody has written down X, which is neither drawn nor trained
+    about_x: Message | None = None  # what such an X was written for, where no notebook says so
     first_head = 0  # that one looks at unless another is chosen
     causal = True  # its weights are used with the causal mask unless one asks for something else
     task: Task | None = None  # that its model learns
+    asking: tuple[str, ...] = ()  # the tokens whose rows it is about; none where all are alike
+    retired = False  # only a link opens it: it is not offered
 
     def of(self, run: TrainingSettings | None) -> "Source | None":
         """This source for a run of the visitor; None where it needs one and there is none."""
@@ -153,10 +156,6 @@ class Source(ABC):
     def with_model(self, example: Chosen, model: RealModel | None) -> Chosen:
         """The same example in a process that has this real model, or none."""
         return example
-
-    def first_query(self, tokens: Sequence[str]) -> int:
-        """The token that asks until another is chosen, counted from 0."""
-        return len(tokens) - 1
 
     def n_layers(self, example: Chosen) -> int:
         """How many layers of its model can be looked at."""
@@ -219,13 +218,11 @@ class Job:
 class TrainedLayer(ABC):
     """One layer of a trained model, counted from 0, as it reads some tokens.
 
-    `embedded` are the rows of its embedding `table` that the tokens fetch, before positions, norms and layers.
+    `embedded` are the rows of its embedding table that the tokens fetch, before positions, norms and layers.
     """
 
     layer: int
     n_heads: int
-    vocabulary: Vocabulary
-    table: Float[Tensor, "vocabulary d_model"]
     embedded: Float[Tensor, "tokens d_model"]
 
     @abstractmethod
@@ -252,7 +249,7 @@ class TrainedLayer(ABC):
 
     @property
     def untrained(self) -> bool:
-        """True for a model that has had no update yet."""
+        """True for a model that has had no training step yet."""
         return False
 
     @property

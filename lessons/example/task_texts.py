@@ -57,6 +57,12 @@ TASK_TEXTS: dict[str, TaskTexts] = {
         message("In the rows of the questions, one full cell each: in the column of the pair that is asked for."),
         {"pair": message("find the pair")},
     ),
+    "story": TaskTexts(
+        message("Short stories"),
+        message("“She” or “He” must find two words: who is meant, and what happened. What follows depends on both."),
+        message("In the row of “She” or “He”, the weight shared between two cells: that person's and the verb's."),
+        {"needed": message("find who is meant and what happened")},
+    ),
     "pronoun": TaskTexts(
         message("Pronouns"),
         message("“she”, “he” and “it” must find the word of their kind among all words before them."),
@@ -127,6 +133,8 @@ BASELINES: dict[str, Callable[..., Message]] = {
     "some_letters": lambda known, all_: message("knowing {known} of the {all} letters", known=known, all=all_),
     "kind": lambda: message("knowing the kind, not the sentence"),
     "sentence": lambda: message("choosing among the three in the sentence"),
+    "verb": lambda: message("knowing what happened, not to whom"),
+    "person": lambda: message("knowing who is meant, not what happened"),
     "numbers": lambda: message("knowing which numbers there are"),
     "numbers_left": lambda: message("knowing which numbers are left"),
     "answers_present": lambda: message("knowing which answers are present"),

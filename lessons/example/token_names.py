@@ -1,6 +1,7 @@
 """What the tokens of a real model are called: each in the vocabulary, and each in a text."""
 
 import functools
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -15,12 +16,12 @@ BROKEN = "\ufffd"  # stands for bytes that are no whole character
 
 @functools.lru_cache(maxsize=4)
 def vocabulary_of(model: RealModel) -> Vocabulary:
-    """Every token of a model as it stands in a text, at its id. No two are alike."""
+    """Every token of a model as it stands in a text, at its id; by its id alone where others read the same."""
     size = model.transformer.config.vocabulary
     texts = model.tokenizer.decode_batch([[i] for i in range(size)], skip_special_tokens=False)
-    return Vocabulary(
-        tuple(text if BROKEN not in text else in_bytes(model.tokenizer, i) for i, text in enumerate(texts))
-    )
+    texts = [text if BROKEN not in text else in_bytes(model.tokenizer, i) for i, text in enumerate(texts)]
+    times = Counter(texts)
+    return Vocabulary(tuple(text if times[text] == 1 else f"<{i}>" for i, text in enumerate(texts)))
 
 
 def in_bytes(tokenizer: Tokenizer, token: int) -> str:

@@ -1,14 +1,13 @@
 """The exercise on one whole head: scaled dot-product attention, the first of the first notebook."""
 
 import math
-from functools import partial
 
 import torch
 from torch import Tensor
 
 from attention_core.attention import attend
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, numbers_within
-from lessons.exercises.one_head import BY_D_K, DIVISORS, MULTIPLIED, NOT_SCALED
+from lessons.exercises.varied import BY_D_V, CHANGED_STEPS, DOWN_COLUMNS, MASKS, varied_heads
 from lessons.screen.message import message
 
 
@@ -25,14 +24,19 @@ def one_head_of(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Outputs:
     return trace.output, trace.weights
 
 
-def other_attention(
-    x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, by: str = "√d_k", dim: int = -1, swapped: bool = False
+def varied_attention(
+    x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, uses: str = "qkv", hides: str = "", mixed: str = "", **changes
 ) -> Outputs:
-    """Attention in which something else was done."""
-    q, k, v = x @ w_q, x @ w_k, x @ w_v
-    divisor = math.sqrt(x.shape[1]) if by == "√d_model" else DIVISORS[by](k.shape[1], k.shape[0])
-    weights = ((k @ q.T if swapped else q @ k.T) / divisor).softmax(dim)
-    return weights @ v, weights
+    """Attention in which something else was done: `uses` says with which W queries, keys and values are made."""
+    maps = {"q": w_q, "k": w_k, "v": w_v, "x": torch.eye(x.shape[1], dtype=x.dtype)}
+    q, k, v = (x @ maps[name] for name in uses)
+    if changes.get("by") == "√d_model":
+        changes["by"] = "nothing"
+        q = q / math.sqrt(x.shape[1])
+    return varied_heads(q, k, x if mixed else v, MASKS[hides](len(x)) if hides else None, **changes)
+
+
+ONE_W_TWICE = message("Two of Q, K and V were made with the same W. Each has its own: W_q, W_k, W_v.")
 
 
 ATTENTION = Exercise(
@@ -84,18 +88,17 @@ ATTENTION = Exercise(
 """,
     draw=attention_cases,
     answer=one_head_of,
+    varied=varied_attention,
     mistakes=(
-        Mistake(NOT_SCALED, partial(other_attention, by="nothing")),
-        Mistake(BY_D_K, partial(other_attention, by="d_k")),
         Mistake(
-            message("You divided by √d_model. Divide by the root of the width of the keys, √d_k."),
-            partial(other_attention, by="√d_model"),
+            message("You divided by √d_model. Divide by the root of the width of the keys, √d_k."), {"by": "√d_model"}
         ),
-        Mistake(MULTIPLIED, partial(other_attention, by="1/√d_k")),
-        Mistake(
-            message("The softmax ran down the columns. The row of each query must sum to 1: dim=-1."),
-            partial(other_attention, dim=0),
-        ),
-        Mistake(message("The scores are K Qᵀ. Rows belong to queries: Q Kᵀ."), partial(other_attention, swapped=True)),
+        *CHANGED_STEPS,
+        Mistake(BY_D_V, {"by": "√d_v"}, alone=True),
+        Mistake(DOWN_COLUMNS, {"dim": 0}),
+        *(Mistake(ONE_W_TWICE, {"uses": uses}) for uses in ("qqv", "kkv", "qkk", "qkq")),
+        Mistake(message("Q and K have changed places: queries are X W_q, keys are X W_k."), {"uses": "kqv"}),
+        Mistake(message("The weights mix the rows of X. They mix the values, V = X W_v."), {"mixed": "x"}),
+        Mistake(message("A causal mask is not asked for here: every query sees every key."), {"hides": "future"}),
     ),
 )

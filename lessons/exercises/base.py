@@ -1,7 +1,9 @@
 """What an exercise is: a question, a beginning, random cases, the right answer, and the mistakes that have a name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
 
 import torch
 from torch import Tensor
@@ -31,11 +33,19 @@ class Case:
 
     def outputs(self, compute: Callable[..., Tensor | Outputs]) -> Outputs:
         """What a function of ours finds for this case, in double precision."""
+        return self.trial()(compute)
+
+    def trial(self) -> Callable[[Callable[..., Tensor | Outputs]], Outputs]:
+        """Finds for many functions what each makes of this case; its tensors are made once."""
         inputs = [double(argument) if isinstance(argument, list) else argument for argument in self.arguments]
         weights = {name: double(weight) for name, weight in self.weights.items()}
         sizes = {"n_heads": self.sizes[1]} if self.sizes else {}
-        found = compute(*inputs, **self.options, **sizes, **weights)
-        return tuple(x.double() for x in (found if isinstance(found, tuple) else (found,)))
+
+        def outputs(compute: Callable[..., Tensor | Outputs]) -> Outputs:
+            found = compute(*inputs, **self.options, **sizes, **weights)
+            return tuple(x.double() for x in (found if isinstance(found, tuple) else (found,)))
+
+        return outputs
 
 
 @dataclass(frozen=True)
@@ -51,10 +61,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A way to get it wrong that many have taken: what it computes, and what helps."""
+    """A way to get it wrong that many have taken: what helps; and what it computes, or what it changes of the steps of
+    its exercise, by the keywords of `varied`.
+    """
 
     hint: Message
-    computes: Callable[..., Tensor | Outputs]
+    computes: Callable[..., Tensor | Outputs] | Mapping[str, object]
+    alone: bool = False  # too rare to be looked for together with another
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +75,7 @@ class Exercise:
     """One exercise. It belongs to a lesson; `entry` is the function or module that is to be written.
 
     `answer` takes the tensors of a case, and so do the mistakes; where two mistakes give the same, the first is named.
+    `varied` takes them too, and changes of single steps.
     """
 
     key: str
@@ -76,6 +90,30 @@ class Exercise:
     draw: Callable[[torch.Generator], tuple[Case, ...]]
     answer: Callable[..., Tensor | Outputs]
     mistakes: tuple[Mistake, ...]
+    varied: Callable[..., Tensor | Outputs] | None = None
+    loops: bool = False  # asks for loops
+    without: frozenset[str] = frozenset()  # names of functions that do what one is asked to write
+
+    def computed_by(self, *mistakes: Mistake) -> Callable[..., Tensor | Outputs]:
+        """What is found where these mistakes were made together."""
+        if callable(mistakes[0].computes):
+            return mistakes[0].computes
+        changes = {key: value for mistake in mistakes for key, value in mistake.computes.items()}
+        return partial(self.varied, **changes)
+
+    def pairs(self) -> Iterator[tuple[Mistake, Mistake]]:
+        """Two mistakes that can be made together: each changes another step."""
+        changing = [mistake for mistake in self.mistakes if not callable(mistake.computes) and not mistake.alone]
+        return ((a, b) for a, b in combinations(changing, 2) if not a.computes.keys() & b.computes.keys())
+
+    @property
+    def hints(self) -> tuple[Message, ...]:
+        """What helps with each mistake, once where several have the same."""
+        found: list[Message] = []
+        for mistake in self.mistakes:
+            if mistake.hint not in found:
+                found.append(mistake.hint)
+        return tuple(found)
 
     def cases(self, seed: int) -> tuple[Case, ...]:
         """The cases of this seed: of three sizes, and with numbers nobody has seen before."""

@@ -1,7 +1,7 @@
 """Exercises on many heads: split, merge, all of multi-head attention, and a batch."""
 
-import math
 from functools import partial
+from itertools import permutations
 
 import torch
 from torch import Tensor
@@ -10,10 +10,19 @@ from attention_core.attention import attend
 from attention_core.heads import MultiHeadAttention, merge_heads, split_heads
 from attention_core.masks import causal_mask
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, numbers_within
-from lessons.exercises.one_head import NOT_SCALED
+from lessons.exercises.varied import (
+    AFTER_SOFTMAX,
+    CHANGED_MASKS,
+    CHANGED_STEPS,
+    INFINITE_WEIGHTS,
+    MASKS,
+    NO_KEEPDIM,
+    varied_heads,
+)
 from lessons.screen.message import message
 
 MAPS = ("W_q", "W_k", "W_v", "W_o")
+OVER_HEADS = message("The softmax ran over the heads. The row of each query must sum to 1: dim=-1.")
 
 
 # Split the features among the heads
@@ -24,6 +33,19 @@ def split_cases(g: torch.Generator) -> tuple[Case, ...]:
     return tuple(Case(arguments=(numbers_within(g, t, d), h)) for t, d, h in ((4, 6, 2), (3, 8, 4), (5, 6, 3)))
 
 
+def split_and_permuted(order: tuple[int, ...], x: Tensor, n_heads: int, first: str = "thd") -> Tensor:
+    """The numbers in another shape, then with its axes in another order."""
+    sizes = {"t": len(x), "h": n_heads, "d": x.shape[1] // n_heads}
+    return x.reshape([sizes[name] for name in first]).permute(order)
+
+
+AXES_TURNED = message(
+    "The features are split rightly, but the axes are in another order: [n_heads, tokens, d_head] is asked for."
+)
+SPLIT_MIXES = message(
+    "This mixes tokens and features, as view keeps the numbers in their order. Use view(tokens, n_heads, d_head), "
+    "then permute."
+)
 SPLIT = Exercise(
     key="split",
     title=message("Split into heads"),
@@ -70,6 +92,16 @@ SPLIT = Exercise(
             ),
             lambda x, h: x.reshape(len(x), -1, h).permute(2, 0, 1),
         ),
+        *(
+            Mistake(AXES_TURNED, partial(split_and_permuted, order))
+            for order in permutations(range(3))
+            if order != (1, 0, 2)
+        ),
+        *(
+            Mistake(SPLIT_MIXES, partial(split_and_permuted, order, first=first))
+            for first in ("htd", "hdt", "dth", "dht", "tdh")
+            for order in permutations(range(3))
+        ),
     ),
 )
 
@@ -79,6 +111,11 @@ SPLIT = Exercise(
 def merge_cases(g: torch.Generator) -> tuple[Case, ...]:
     """Heads, tokens and d_head, all different."""
     return tuple(Case(arguments=(numbers_within(g, *sizes),)) for sizes in ((2, 4, 3), (4, 3, 2), (3, 2, 5)))
+
+
+def permuted_and_joined(order: tuple[int, ...], x: Tensor) -> Tensor:
+    """The axes in another order, then two of them as one."""
+    return x.permute(order).reshape(x.shape[1], -1)
 
 
 MERGE = Exercise(
@@ -124,6 +161,28 @@ MERGE = Exercise(
             message("The features of the heads are interleaved. All features of head 1 come first: permute(1, 0, 2)."),
             lambda x: x.permute(1, 2, 0).reshape(x.shape[1], -1),
         ),
+        *(
+            Mistake(
+                message(
+                    "This mixes tokens: bring them to the front, with permute(1, 0, 2), and only then join the heads."
+                ),
+                partial(permuted_and_joined, order),
+            )
+            for order in permutations(range(3))
+            if order != (1, 0, 2)
+        ),
+        Mistake(
+            message("The tokens are at the front; now join the heads of each: reshape(tokens, n_heads * d_head)."),
+            lambda x: x.permute(1, 0, 2),
+        ),
+        Mistake(
+            message("The heads are in another order: those of head 1 come first in each row."),
+            lambda x: x.flip(0).permute(1, 0, 2).reshape(x.shape[1], -1),
+        ),
+        Mistake(
+            message("The heads are one below the other here. Put them side by side, each with its own features."),
+            lambda x: x.reshape(-1, x.shape[2]),
+        ),
     ),
 )
 
@@ -150,7 +209,7 @@ def module_of(x: Tensor, causal: bool, n_heads: int, W_q: Tensor, W_k: Tensor, W
     return output, trace.heads.weights
 
 
-def other_module(
+def varied_module(
     x: Tensor,
     causal: bool,
     n_heads: int,
@@ -159,27 +218,36 @@ def other_module(
     W_v: Tensor,
     W_o: Tensor,
     *,
-    by: str = "√d_head",
-    mask: str = "before",
-    diagonal: int = 1,
-    dim: int = -1,
-    mixes: bool = False,
-    merges: bool = True,
-    projects: bool = True,
+    uses: str = "qkv",
+    hides: str = "future",
+    always: bool = False,
+    split: str = "permute",
+    merge: str = "permute",
+    last: str = "W_o",
+    **changes,
 ) -> Outputs:
     """Multi-head attention in which something else was done."""
     n, d_model = x.shape
-    flat = (x @ weight.T for weight in (W_q, W_k, W_v))
-    q, k, v = (y.reshape(n_heads, n, -1) if mixes else y.view(n, n_heads, -1).permute(1, 0, 2) for y in flat)
-    divisor = {"√d_head": math.sqrt(d_model // n_heads), "√d_model": math.sqrt(d_model), "nothing": 1.0}[by]
-    scores = q @ k.mT / divisor
-    hidden = torch.ones(n, n).triu(diagonal).bool() if causal and mask != "none" else torch.zeros(n, n).bool()
-    hidden = hidden.T if mask == "past" else hidden
-    weights = (scores if mask == "after" else scores.masked_fill(hidden, -math.inf)).softmax(dim)
-    weights = weights.masked_fill(hidden, 0.0) if mask == "after" else weights
-    found = weights @ v
-    joined = (found.permute(1, 0, 2) if merges else found).reshape(n, d_model)
-    return (joined @ W_o.T if projects else joined), weights
+    maps = {"q": W_q, "k": W_k, "v": W_v}
+    q, k, v = (SPLITS[split](x @ maps[name].T, n_heads) for name in uses)
+    hidden = None if hides == "nothing" or not (causal or always) else MASKS[hides](n)
+    found, weights = varied_heads(q, k, v, hidden, **changes)
+    joined = MERGES[merge](found).reshape(n, d_model)
+    return {"W_o": lambda: joined @ W_o.T, "nothing": lambda: joined, "turned": lambda: joined @ W_o}[last](), weights
+
+
+SPLITS = {
+    "permute": lambda y, h: y.view(len(y), h, -1).permute(1, 0, 2),
+    "view": lambda y, h: y.reshape(h, len(y), -1),
+    "interleaved": lambda y, h: y.view(len(y), -1, h).permute(2, 0, 1),
+}
+MERGES = {
+    "permute": lambda x: x.permute(1, 0, 2),
+    "view": lambda x: x,
+    "interleaved": lambda x: x.permute(1, 2, 0),
+    "twisted": lambda x: x.transpose(1, 2),
+}
+BRING_BACK = message("Bring the heads back to [tokens, n_heads, d_head] before joining them.")
 
 
 MODULE = Exercise(
@@ -246,37 +314,55 @@ MODULE = Exercise(
 """,
     draw=module_cases,
     answer=module_of,
+    varied=varied_module,
     mistakes=(
-        Mistake(message("The scores are not divided by √d_head."), partial(other_module, by="nothing")),
+        Mistake(message("The scores are not divided by √d_head."), {"by": "nothing"}),
         Mistake(
             message("You divided by √d_model. The keys of a head have d_head features only: √d_head."),
-            partial(other_module, by="√d_model"),
+            {"by": "√d_model"},
         ),
+        Mistake(message("causal=True changes nothing yet: mask the scores before the softmax."), {"hides": "nothing"}),
+        Mistake(message("The mask is there although causal is False. Mask only if it is asked for."), {"always": True}),
+        Mistake(AFTER_SOFTMAX, {"masks": "after"}),
+        Mistake(INFINITE_WEIGHTS, {"masks": "after, −∞"}),
+        *CHANGED_MASKS,
+        *(it for it in CHANGED_STEPS if it.hint is not NO_KEEPDIM),  # whose shapes do not fit here
         Mistake(
-            message("causal=True changes nothing yet: mask the scores before the softmax."),
-            partial(other_module, mask="none"),
+            message("You divided by the root of the number of heads. Divide by √d_head."), {"by": "√heads"}, alone=True
+        ),
+        Mistake(message("The softmax must run over the keys: dim=-1."), {"dim": 1}),
+        Mistake(OVER_HEADS, {"dim": 0}),
+        *(
+            Mistake(
+                message("Two of Q, K and V were made by the same layer. Each has its own."),
+                {"uses": uses},
+                alone=uses in ("qkq", "vkv", "qvv"),
+            )
+            for uses in ("qqv", "kkv", "qkk", "qvv", "qkq", "vkv")
+        ),
+        Mistake(message("Q and K have changed places: queries are made by W_q, keys by W_k."), {"uses": "kqv"}),
+        Mistake(
+            message("view(n_heads, tokens, d_head) mixes tokens. Use view(tokens, n_heads, d_head), then permute."),
+            {"split": "view"},
         ),
         Mistake(
             message(
-                "Weights were set to 0 after the softmax, so that rows no longer sum to 1. Give hidden scores "
-                "−∞ before it."
+                "Each head gets every n-th feature here. It should get neighbouring ones: view(tokens, "
+                "n_heads, d_head)."
             ),
-            partial(other_module, mask="after"),
+            {"split": "interleaved"},
         ),
+        Mistake(BRING_BACK, {"merge": "view"}),
+        Mistake(BRING_BACK, {"merge": "twisted"}, alone=True),
         Mistake(
-            message("A token may look at itself: the mask begins at diagonal=1."), partial(other_module, diagonal=0)
+            message("The features of the heads are interleaved. All features of head 1 come first: permute(1, 0, 2)."),
+            {"merge": "interleaved"},
         ),
-        Mistake(message("The mask hides the past. Hide the future."), partial(other_module, mask="past")),
-        Mistake(message("The softmax must run over the keys: dim=-1."), partial(other_module, dim=1)),
+        Mistake(message("The output projection W_o is missing."), {"last": "nothing"}),
         Mistake(
-            message("view(n_heads, tokens, d_head) mixes tokens. Use view(tokens, n_heads, d_head), then permute."),
-            partial(other_module, mixes=True),
+            message("W_o is applied the other way round: call the layer, self.W_o(…)."), {"last": "turned"}, alone=True
         ),
-        Mistake(
-            message("Bring the heads back to [tokens, n_heads, d_head] before joining them."),
-            partial(other_module, merges=False),
-        ),
-        Mistake(message("The output projection W_o is missing."), partial(other_module, projects=False)),
+        Mistake(message("This is the mean of the weights of all heads. Return those of each head."), {"gives": "mean"}),
     ),
 )
 
@@ -295,12 +381,6 @@ def batched(q: Tensor, k: Tensor, v: Tensor) -> Outputs:
     """Output and weights, as the app computes them."""
     trace = attend(q, k, v)
     return trace.output, trace.weights
-
-
-def other_batch(q: Tensor, k: Tensor, v: Tensor, by: int = -1, dim: int = -1, scaled: bool = True) -> Outputs:
-    """A batch with another axis taken, or nothing divided."""
-    weights = (q @ k.mT / (math.sqrt(q.shape[by]) if scaled else 1.0)).softmax(dim)
-    return weights @ v, weights
 
 
 BATCHED = Exercise(
@@ -334,27 +414,20 @@ BATCHED = Exercise(
 """,
     draw=batch_cases,
     answer=batched,
+    varied=varied_heads,
     mistakes=(
-        Mistake(NOT_SCALED, partial(other_batch, scaled=False)),
+        *(it for it in CHANGED_STEPS if it.hint is not NO_KEEPDIM),  # whose shapes do not fit here
         Mistake(
-            message("You divided by the root of the number of tokens. d_k is the size of the last axis."),
-            partial(other_batch, by=-2),
+            message("You divided by √d_model. The keys of a head have d_k features only: √d_k."), {"by": "√d_model"}
         ),
         Mistake(
             message("You divided by the root of the number of heads. d_k is the size of the last axis."),
-            partial(other_batch, by=1),
+            {"by": "√heads"},
         ),
+        Mistake(message("The softmax ran over the queries. The row of each query must sum to 1: dim=-1."), {"dim": -2}),
+        Mistake(OVER_HEADS, {"dim": 1}),
         Mistake(
-            message("The softmax ran over the queries. The row of each query must sum to 1: dim=-1."),
-            partial(other_batch, dim=-2),
-        ),
-        Mistake(
-            message("The softmax ran over the heads. The row of each query must sum to 1: dim=-1."),
-            partial(other_batch, dim=1),
-        ),
-        Mistake(
-            message("The softmax ran over the sentences. The row of each query must sum to 1: dim=-1."),
-            partial(other_batch, dim=0),
+            message("The softmax ran over the sentences. The row of each query must sum to 1: dim=-1."), {"dim": 0}
         ),
     ),
 )

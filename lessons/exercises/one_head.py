@@ -9,6 +9,20 @@ from torch import Tensor
 from attention_core.attention import dot_product_scores, mask_scores, mix_values, scale_scores, softmax_rows
 from attention_core.masks import causal_mask
 from lessons.exercises.base import Case, Exercise, Mistake, Shown, numbers_within, shares_of_one
+from lessons.exercises.varied import (
+    BY_D_K,
+    CHANGED_MASKS,
+    LOGARITHMS,
+    MASKS,
+    MULTIPLIED,
+    NORMS,
+    NOT_SCALED,
+    ONLY_EXP,
+    TWICE,
+    VIEWED,
+    masked,
+    varied_scores,
+)
 from lessons.screen.message import message
 
 WEIGHTS = Shown("weights", "queries", "keys", "weight", "weight")
@@ -23,6 +37,9 @@ def softmax_cases(g: torch.Generator) -> tuple[Case, ...]:
     return tuple(Case(arguments=(row,)) for row in (small, more, [round(1000 + x, 2) for x in numbers_within(g, 4)]))
 
 
+EXP_TOO_LARGE = message(
+    "exp(1000) is more than a computer can hold. Subtract the largest score from all of them first: no weight changes."
+)
 SOFTMAX = Exercise(
     key="softmax",
     title=message("Softmax of a row"),
@@ -47,13 +64,15 @@ SOFTMAX = Exercise(
     answer=lambda scores: softmax_rows(scores[None])[0],
     mistakes=(
         Mistake(
-            message(
-                "exp(1000) is more than a computer can hold. Subtract the largest score from all of them "
-                "first: no weight changes."
-            ),
+            EXP_TOO_LARGE,
             lambda s: s.exp() / s.exp().sum(),
         ),
-        Mistake(message("These are the exponentials. Divide each by the sum of all."), torch.exp),
+        Mistake(EXP_TOO_LARGE, lambda s: (s - s.argmax()).softmax(-1) if s.max() < 80 else s * math.nan),
+        Mistake(
+            message("Large scores were cut off, and with them their differences. Subtract the largest score from all."),
+            lambda s: s.clamp(max=80).softmax(-1),
+        ),
+        Mistake(ONLY_EXP, torch.exp),
         Mistake(
             message(
                 "The largest weight is 1 here. Divide each exponential by the sum of all, so that the weights sum to 1."
@@ -68,7 +87,42 @@ SOFTMAX = Exercise(
             message("The signs are reversed: the largest score must get the largest weight."),
             lambda s: (-s).softmax(-1),
         ),
+        Mistake(LOGARITHMS, lambda s: s.log_softmax(-1)),
+        Mistake(TWICE, lambda s: s.softmax(-1).softmax(-1)),
+        Mistake(
+            message("The exponentials were divided by the sum of the scores. Divide by the sum of the exponentials."),
+            lambda s: (s - s.max()).exp() / s.sum(),
+        ),
+        Mistake(
+            message("The exponentials were divided by the sum of the scores. Divide by the sum of the exponentials."),
+            lambda s: (s - s.max()).exp() / (s - s.max()).sum(),
+        ),
+        Mistake(
+            message("The exponentials were divided by the largest. Divide by their sum, so that the weights sum to 1."),
+            lambda s: s.exp() / s.exp().max(),
+        ),
+        Mistake(
+            message(
+                "The scores were only brought between 0 and 1. Take the exponential of each, divided by their sum."
+            ),
+            lambda s: (s - s.min()) / (s.max() - s.min()),
+        ),
+        Mistake(
+            message("Something was added to the sum of the exponentials, so that the weights no longer sum to 1."),
+            lambda s: (s - s.max()).exp() / ((s - s.max()).exp().sum() + 1),
+        ),
+        Mistake(
+            message("The signs are gone: a negative score must get less weight than 0."), lambda s: s.abs().softmax(-1)
+        ),
+        Mistake(
+            message("This is the sigmoid of each score by itself. The weights of a row share one sum."), torch.sigmoid
+        ),
+        Mistake(
+            message("All the weight goes to the largest score. The others get some as well."),
+            lambda s: (s == s.max()).double(),
+        ),
     ),
+    without=frozenset({"softmax", "log_softmax", "logsumexp", "softmin", "Softmax", "LogSoftmax"}),
 )
 
 # Scores and scaling
@@ -80,21 +134,15 @@ def scores_cases(g: torch.Generator) -> tuple[Case, ...]:
     return tuple(Case(arguments=(numbers_within(g, n, d), numbers_within(g, m, d))) for n, m, d in sizes)
 
 
-def other_scores(q: Tensor, k: Tensor, by: str = "√d_k", swapped: bool = False) -> Tensor:
-    """Scores divided by something."""
-    return (k @ q.T if swapped else q @ k.T) / DIVISORS[by](k.shape[1], k.shape[0])
+def varied_only_scores(
+    q: Tensor, k: Tensor, *, sign: int = 1, norm: str = "none", unit: bool = False, **changes: str
+) -> Tensor:
+    """Scores in which something else was done."""
+    if unit:
+        q, k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))
+    scores, divisor = varied_scores(q, k, k, **changes)
+    return sign * NORMS[norm](scores / divisor, -1)
 
-
-DIVISORS = {
-    "√d_k": lambda d_k, n: math.sqrt(d_k),
-    "nothing": lambda d_k, n: 1.0,
-    "d_k": lambda d_k, n: d_k,
-    "1/√d_k": lambda d_k, n: d_k**-0.5,
-    "√n": lambda d_k, n: math.sqrt(n),
-}
-NOT_SCALED = message("The scores are not divided by √d_k.")
-BY_D_K = message("You divided by d_k. Divide by its square root, √d_k.")
-MULTIPLIED = message("You multiplied by √d_k. Divide by it.")
 
 SCORES = Exercise(
     key="scores",
@@ -119,20 +167,36 @@ SCORES = Exercise(
 """,
     draw=scores_cases,
     answer=lambda q, k: scale_scores(dot_product_scores(q, k), 1 / math.sqrt(k.shape[-1])),
+    varied=varied_only_scores,
     mistakes=(
-        Mistake(NOT_SCALED, partial(other_scores, by="nothing")),
-        Mistake(BY_D_K, partial(other_scores, by="d_k")),
-        Mistake(MULTIPLIED, partial(other_scores, by="1/√d_k")),
+        Mistake(NOT_SCALED, {"by": "nothing"}),
+        Mistake(BY_D_K, {"by": "d_k"}),
+        Mistake(MULTIPLIED, {"by": "1/√d_k"}),
         Mistake(
             message(
                 "You divided by the root of the number of keys. Divide by the root of the number of their "
                 "features, √d_k."
             ),
-            partial(other_scores, by="√n"),
+            {"by": "√n"},
         ),
         Mistake(
-            message("These are the scores of K Qᵀ. Rows belong to queries: Q Kᵀ."), partial(other_scores, swapped=True)
+            message(
+                "You divided by the root of the number of queries. Divide by the root of the number of features, √d_k."
+            ),
+            {"by": "√queries"},
         ),
+        Mistake(message("These are the scores of K Qᵀ. Rows belong to queries: Q Kᵀ."), {"pair": "kq"}),
+        Mistake(VIEWED, {"turn": "view"}),
+        Mistake(message("These are weights already: a softmax is not asked for here."), {"norm": "softmax"}),
+        Mistake(
+            message("These are cosines: every vector was divided by its length. Divide by √d_k alone."),
+            partial(varied_only_scores, unit=True, by="nothing"),
+        ),
+        Mistake(
+            message("Every vector was divided by its length, which is not asked for. Divide by √d_k alone."),
+            {"unit": True},
+        ),
+        Mistake(message("The signs of all scores are reversed."), {"sign": -1}),
     ),
 )
 
@@ -144,10 +208,15 @@ def mask_cases(g: torch.Generator) -> tuple[Case, ...]:
     return tuple(Case(arguments=(numbers_within(g, n, n),)) for n in (3, 4, 5))
 
 
-def other_mask(scores: Tensor, diagonal: int = 1, fill: float = -math.inf, past: bool = False) -> Tensor:
+def varied_mask(scores: Tensor, hides: str = "future", fill: float | str = -math.inf, norm: str = "none") -> Tensor:
     """Scores with something else hidden, or in another way."""
-    hidden = torch.ones_like(scores).triu(diagonal).bool()
-    return scores.masked_fill(hidden.T if past else hidden, fill)
+    return NORMS[norm](masked(scores, MASKS[hides](len(scores)), fill), -1)
+
+
+FINITE = message(
+    "A very negative number hides nearly as well as −∞, but −∞ gives a weight of exactly 0. Use -math.inf."
+)
+FINITE_FILLS = (-1e9, -1e4, -1e20, -1e10, -1e8, -1e7, -1e6, -1e5, -1e3, -1e2, -10.0, -1.0, -9999.0, -99999.0, -1e30)
 
 
 MASK = Exercise(
@@ -175,26 +244,25 @@ MASK = Exercise(
 """,
     draw=mask_cases,
     answer=lambda scores: mask_scores(scores, causal_mask(len(scores))),
+    varied=varied_mask,
     mistakes=(
+        *CHANGED_MASKS,
+        *(Mistake(FINITE, {"fill": fill}) for fill in FINITE_FILLS),
+        Mistake(FINITE, {"fill": torch.finfo(torch.float32).min}),
         Mistake(
-            message("A token may look at itself: the mask begins one to the right of the diagonal, at diagonal=1."),
-            partial(other_mask, diagonal=0),
+            message("Hidden scores are +∞ here: they would get all the weight. The sign is missing: −∞."),
+            {"fill": math.inf},
         ),
-        Mistake(
-            message("This hides the past. Hide the future: the keys to the right of the diagonal."),
-            partial(other_mask, past=True),
-        ),
-        Mistake(
-            message("Hidden scores are 0 here. The softmax turns 0 into a positive weight; only −∞ gives exactly 0."),
-            partial(other_mask, fill=0.0),
-        ),
-        Mistake(
-            message(
-                "A very negative number hides nearly as well as −∞, but −∞ gives a weight of exactly 0. Use -math.inf."
-            ),
-            partial(other_mask, fill=-1e9),
-        ),
+        Mistake(message("These are weights already: a softmax is not asked for here."), {"norm": "softmax"}),
         Mistake(message("Nothing is hidden yet: these are the scores as they came in."), lambda scores: scores),
+        Mistake(
+            message("This is the mask alone. Put it on the scores: the other scores stay as they are."),
+            lambda scores: masked(torch.zeros_like(scores), MASKS["future"](len(scores)), -math.inf),
+        ),
+        Mistake(
+            message("This is the mask alone. Put it on the scores: the other scores stay as they are."),
+            lambda scores: MASKS["future"](len(scores)).double(),
+        ),
     ),
 )
 
@@ -205,6 +273,13 @@ def context_cases(g: torch.Generator) -> tuple[Case, ...]:
     """As many queries as keys, so that rows and columns can be mistaken for each other."""
     sizes = ((3, 2), (4, 3), (2, 5))
     return tuple(Case(arguments=(shares_of_one(g, n, n), numbers_within(g, n, d))) for n, d in sizes)
+
+
+def up_to(queries: int, keys: int | None, features: int | None, w: Tensor, v: Tensor) -> Tensor:
+    """Context vectors of which only the beginning was computed."""
+    found = torch.zeros(len(w), v.shape[1], dtype=v.dtype)
+    found[:queries, :features] = (w[:, :keys] @ v[:keys])[:queries, :features]
+    return found
 
 
 CONTEXT = Exercise(
@@ -259,7 +334,28 @@ CONTEXT = Exercise(
             lambda w, v: v[w.argmax(-1)],
         ),
         Mistake(
+            message("The rows of V belong to keys: weights[i, j] · V[j, f], not V[i, f]."),
+            lambda w, v: w.sum(-1, keepdim=True) * v,
+        ),
+        *(
+            Mistake(
+                message("The first rows alone are there: return stands inside a loop. Return after the loops."), early
+            )
+            for early in (partial(up_to, 1, None, None), partial(up_to, 1, 1, None), partial(up_to, 1, 1, 1))
+        ),
+        Mistake(
+            message("The first key is left out. Counting begins at 0: range(n_keys)."), lambda w, v: w[:, 1:] @ v[1:]
+        ),
+        Mistake(
+            message("The last key is left out. range(n) ends at n − 1 by itself."), lambda w, v: w[:, :-1] @ v[:-1]
+        ),
+        Mistake(
+            message("The sum was divided by the number of keys. The weights sum to 1 already."),
+            lambda w, v: w @ v / len(v),
+        ),
+        Mistake(
             message("The context vectors are still zero."), lambda w, v: torch.zeros(len(w), v.shape[1], dtype=v.dtype)
         ),
     ),
+    loops=True,
 )

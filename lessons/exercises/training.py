@@ -66,6 +66,22 @@ GRADIENT = Exercise(
             message("The sum ran down the columns. It runs along the row of each query: dim=-1, keepdim=True."),
             lambda w, d: w * (d - (w * d).sum(0, keepdim=True)),
         ),
+        Mistake(
+            message("The sum ran over all rows at once. It runs along the row of each query: dim=-1, keepdim=True."),
+            lambda w, d: w * (d - (w * d).sum()),
+        ),
+        Mistake(
+            message("Subtract the mean weighted by the weights, Σ w d, not its mean over the row."),
+            lambda w, d: w * (d - (w * d).mean(-1, keepdim=True)),
+        ),
+        Mistake(
+            message("The sign is reversed: the weighted mean is subtracted from d_weights."),
+            lambda w, d: w * ((w * d).sum(-1, keepdim=True) - d),
+        ),
+        Mistake(
+            message("The weighted mean of the row was added. Subtract it: w (d − Σ w d)."),
+            lambda w, d: w * (d + (w * d).sum(-1, keepdim=True)),
+        ),
     ),
 )
 
@@ -146,6 +162,33 @@ TEMPERATURE = Exercise(
         Mistake(
             message("This is one token too early: take the first at which the sum passes the random number."),
             lambda s, t, u: ((s / t).softmax(-1), token_drawn((s / t).softmax(-1), u)[1] - 1),
+        ),
+        Mistake(
+            message(
+                "This takes the token whose probability is nearest to the random number. Lay them end to end first."
+            ),
+            lambda s, t, u: ((s / t).softmax(-1), ((s / t).softmax(-1) - u).abs().argmin()),
+        ),
+        Mistake(
+            message(
+                "This takes the first token whose own probability passes the random number. Add them up on the way."
+            ),
+            lambda s, t, u: ((s / t).softmax(-1), ((s / t).softmax(-1) > u).int().argmax()),
+        ),
+        Mistake(
+            message("The token is marked by a 1 in a row of zeros. Return its number."),
+            lambda s, t, u: (
+                (s / t).softmax(-1),
+                torch.nn.functional.one_hot(token_drawn((s / t).softmax(-1), u)[1].long(), len(s)),
+            ),
+        ),
+        Mistake(
+            message("The first result holds the logits divided by the temperature. Return the probabilities."),
+            lambda s, t, u: (s / t, token_drawn((s / t).softmax(-1), u)[1]),
+        ),
+        Mistake(
+            message("The probabilities are added up. Return them one by one, and the sums only to draw."),
+            lambda s, t, u: ((s / t).softmax(-1).cumsum(-1), token_drawn((s / t).softmax(-1), u)[1]),
         ),
     ),
 )

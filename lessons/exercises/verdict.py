@@ -3,12 +3,15 @@
 import json
 import math
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 
 import torch
 from torch import Tensor
 
 from lessons.exercises.base import Case, Exercise, Outputs
+from lessons.exercises.errors import help_with, what_instead
 from lessons.exercises.failing import failing_case
 from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.screen import Matrices
@@ -20,7 +23,8 @@ FAR = 1e6  # beyond it the numbers are too long to be read
 NEAR = {"atol": 2e-4, "rtol": 1e-3}
 UNREADABLE = message("What your browser sent cannot be read. Run it again.")
 NOT_NUMBERS = message(
-    "{output} has entries that are not numbers: something was divided by 0, or an exponential was too large."
+    "{output} has entries that are not numbers (NaN). They come of 0 · ∞, ∞ − ∞, ∞ / ∞, 0 / 0, of the softmax of a row "
+    "of nothing but −∞, or of torch.empty, which holds whatever was there."
 )
 
 
@@ -53,8 +57,19 @@ def verdict_of(exercise: Exercise, cases: tuple[Case, ...], sent: object) -> Ver
         return Verdict(says=(UNREADABLE,), tried=False)
     expected = tuple(case.outputs(exercise.answer) for case in cases)
     if all(map(same, found, expected)):
-        return Verdict(passed=True, printed=printed, says=(message("Right, on all {count} cases.", count=len(cases)),))
+        says = (message("Right, on all {count} cases.", count=len(cases)), *remark(exercise, result.get("uses")))
+        return Verdict(passed=True, printed=printed, says=says)
     return Verdict(printed=printed, **wrong(exercise, cases, found, expected))
+
+
+def remark(exercise: Exercise, uses: object) -> tuple[Message, ...]:
+    """What a right answer did in another way than the exercise asks, as its syntax tree tells. It stays right."""
+    names = {name for name in uses if isinstance(name, str)} if isinstance(uses, list) else set()
+    if exercise.loops and names and "for" not in names and "while" not in names:
+        return (message("This exercise asks for loops; it has none. Write the sum once by hand."),)
+    if names & exercise.without:
+        return (message("This exercise asks you to write the softmax yourself, with exp, sum and max."),)
+    return ()
 
 
 def wrong(
@@ -71,11 +86,22 @@ def wrong(
 
 
 def known_mistake(exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outputs, ...]) -> tuple[Message, ...]:
-    """The hint for the first mistake that gives these very outputs, if one does."""
-    for mistake in exercise.mistakes:
-        if all(same(outputs, case.outputs(mistake.computes)) for outputs, case in zip(found, cases, strict=True)):
-            return (mistake.hint,)
+    """The hint for the first mistake that gives these very outputs, or for the first two made together; if some do."""
+    tried, trials = ((mistake,) for mistake in exercise.mistakes), [case.trial() for case in cases]
+    for mistakes in chain(tried, exercise.pairs()):
+        compute = exercise.computed_by(*mistakes)
+        if all(gives(compute, trial, outputs) for outputs, trial in zip(found, trials, strict=True)):
+            hints = [mistake.hint for mistake in mistakes]
+            return tuple(hint for place, hint in enumerate(hints) if hint not in hints[:place])
     return ()
+
+
+def gives(compute: Callable[..., Tensor | Outputs], trial: Callable[[Callable], Outputs], outputs: Outputs) -> bool:
+    """True where a mistake finds these outputs; it may find none, for its shapes do not fit."""
+    try:
+        return same(outputs, trial(compute))
+    except (RuntimeError, IndexError):
+        return False
 
 
 def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Message:
@@ -136,7 +162,10 @@ def stopped(error: dict, printed: str) -> Verdict:
     known = type(line) is int and 0 < line <= LAST_LINE
     says = message("Your code stopped on line {line}.", line=line) if known else message("Your code stopped.")
     words = shown_text(short_text(error["message"], MOST_SENT)[:MOST_OF_ERROR])
-    return Verdict(says=(says,), error=f"{shown_text(error['type'])}: {words}", printed=printed)
+    if error["type"] == "Lacking":
+        return Verdict(says=(says, *what_instead(words)), printed=printed, tried=False)
+    said = f"{shown_text(error['type'])}: {words}"
+    return Verdict(says=(says, *help_with(said)), error=said, printed=printed)
 
 
 def short_text(value: object, most: int) -> str:

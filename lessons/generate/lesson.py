@@ -257,7 +257,7 @@ def looks(new: GeneratedToken) -> Matrices:
         bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))),
         beside=True,
         width=400,
-        numbered=None if len(new.window) <= MOST_NUMBERED else False,
+        numbered=len(new.window) <= MOST_NUMBERED,
         hint=message("Rows are heads, columns are keys. Point at a cell to read its weight."),
     )
 

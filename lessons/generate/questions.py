@@ -12,6 +12,7 @@ from attention_core.sampling import keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from lessons.kit.questions import (
     CLEAR_LEAD,
+    Kinds,
     below,
     beyond_figure,
     multiple_choice,
@@ -248,4 +249,17 @@ def token_named(vocabulary: Vocabulary, token: int) -> Token:
     return Token(vocabulary.tokens[token], token)
 
 
-QUESTIONS = (most_probable, how_sure, warmer, survivors, only_one, same_seed)
+QUESTIONS: Kinds = {
+    "look": (
+        most_probable,
+        how_sure,
+    ),
+    "predict": (
+        only_one,
+        survivors,
+    ),
+    "generalise": (
+        warmer,
+        same_seed,
+    ),
+}

@@ -10,12 +10,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core import sampling
-from attention_core.generation import GeneratedToken, check_request
+from attention_core.generation import MAX_NEW_TOKENS, GeneratedToken, check_request
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_number
 from attention_core.tokens import Vocabulary, clean_text
 from lessons.example.prompt import MAX_START
-from lessons.example.real_model import RealModel, cut_text, head_name
+from lessons.example.real_model import SMOLLM2, RealModel, cut_text, head_name
 from lessons.example.token_names import BROKEN, parts_of_text, text_of, told_apart, vocabulary_of
 from lessons.generate.lesson import distribution
 from lessons.generate.questions import QUESTIONS
@@ -57,7 +57,7 @@ def real_beginning(model: RealModel, raw: str) -> RealBeginning:
     """What somebody typed as this model cuts it; where nothing is left of it, the text that stands there at first."""
     clean = clean_text(raw, MAX_START)
     cut = cut_text(model, clean.text) if clean.text else cut_text(model, BEGINS_WITH)
-    return RealBeginning(cut.ids, clean.notes)
+    return RealBeginning(cut.first(model.transformer.config.context - MAX_NEW_TOKENS).ids, clean.notes)
 
 
 @functools.lru_cache(maxsize=MOST_KEPT)
@@ -259,6 +259,9 @@ def ends_of(writing: RealWriting) -> tuple[Token, ...]:
 def about_the_model(model: RealModel) -> tuple[Message, ...]:
     """Who writes, and what can be expected of it."""
     config = model.transformer.config
+    small = message(
+        "It is small for a language model: it writes fluent sentences, and what they say is often not true."
+    )
     return (
         message(
             "{name} has {layers} layers of {heads} heads and a vocabulary of {size} tokens. A space belongs to the "
@@ -269,5 +272,5 @@ def about_the_model(model: RealModel) -> tuple[Message, ...]:
             heads=config.n_heads,
             size=Integer(config.vocabulary),
         ),
-        message("It is small for a language model: it writes fluent sentences, and what they say is often not true."),
+        *((small,) if model.name == SMOLLM2 else ()),
     )

@@ -9,16 +9,21 @@ from attention_core.weights import count_weights
 from lessons.heads.example import SideBySide, divisors, home_of
 from lessons.heads.slices_view import compute_reach
 from lessons.kit.questions import (
+    MOST_WRONG,
+    Kinds,
     asks_about,
     below,
     beyond_figure,
+    has_clear_lead,
     multiple_choice,
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
     multiple_choice_of_things,
+    multiple_choice_of_tokens,
     one_of,
     row_with_a_choice,
     shaped,
+    shares_out,
     sizes,
 )
 from lessons.screen.format import names
@@ -26,6 +31,59 @@ from lessons.screen.message import Fixed, Integer, Message, message, plural
 from lessons.screen.screen import Card, Question
 
 NOTICEABLE = 1e-4  # a head that changes by less seems not to change
+
+
+def head_that_gives_most(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
+    """The same query and the same key have another weight in each head. None with a single head."""
+    if trace.module is None or trace.n_heads == 1:
+        return None
+    query = below(len(trace.tokens), random)
+    key = one_of(trace.heads.select(0).visible[query], random)
+    weights, tokens = trace.heads.weights[:, query, key], names(trace.tokens)
+    if not has_clear_lead(weights) or not bool(shares_out(trace.heads.weights[:, query]).all()):
+        return None
+    best, *others = weights.argsort(descending=True).tolist()
+    return multiple_choice(
+        message("Which head gives {key} the most weight from {query}?", query=tokens[query], key=tokens[key]),
+        Card(
+            message("Head {head}.", head=best + 1),
+            message("It gives {weight}: each head has its own W_q and W_k.", weight=Fixed(float(weights[best]))),
+        ),
+        *(
+            Card(
+                message("Head {head}.", head=other + 1),
+                message("It gives {weight}, and another head more.", weight=Fixed(float(weights[other]))),
+            )
+            for other in others[: MOST_WRONG - 1]
+        ),
+        Card(
+            message("All give the same."),
+            message("The tokens are the same, but each head has its own W_q and W_k."),
+        ),
+    )
+
+
+def most_looked_at_in_head(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
+    """One row of one head."""
+    attention, tokens = trace.heads.select(head), names(trace.tokens)
+    query = row_with_a_choice(attention, random)
+    row, column = attention.weights[query], attention.weights[:, query]
+    down = message("That is read down the column: it is the query that looks at {query} most.", query=tokens[query])
+    return multiple_choice_of_tokens(
+        message("In the enlarged map, on which key does {query} put its largest weight?", query=tokens[query]),
+        tokens,
+        row,
+        message("Rows are queries: in its row, this key has the largest weight."),
+        [
+            *([(int(column.argmax()), down)] if has_clear_lead(column) else []),
+        ],
+        lambda key: message(
+            "{key} gets {weight} from {query}; another key gets more.",
+            key=tokens[key],
+            query=tokens[query],
+            weight=Fixed(float(row[key])),
+        ),
+    )
 
 
 @beyond_figure
@@ -409,13 +467,21 @@ def feature_of(feature: int, head: int) -> Message:
     return message("Feature {feature} of head {head}.", feature=feature + 1, head=head + 1)
 
 
-QUESTIONS = (
-    shape_after_split,
-    more_heads,
-    cost_of_slices,
-    who_notices,
-    where_a_feature_lives,
-    row_after_dropout,
-    divided_by,
-    shape_of_all_weights,
-)
+QUESTIONS: Kinds = {
+    "look": (
+        head_that_gives_most,
+        most_looked_at_in_head,
+    ),
+    "predict": (
+        who_notices,
+        where_a_feature_lives,
+    ),
+    "generalise": (
+        more_heads,
+        divided_by,
+        shape_after_split,
+        cost_of_slices,
+        shape_of_all_weights,
+        row_after_dropout,
+    ),
+}

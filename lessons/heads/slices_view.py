@@ -113,7 +113,7 @@ def slices_figure(trace: HeadsTrace, reach: Reach) -> Matrices:
     notice = notice_reach(trace, reach)
     if trace.trained is not None:
         notice += (message("The heads with a slice are untrained (seed {seed}).", seed=trace.seed),)
-    return heads_figure(trace, notice, bands=((*projected, *sliced),), first="projected", numbered=True)
+    return heads_figure(trace, notice, bands=((*projected, *sliced),), first="projected")
 
 
 def changes_of(

@@ -10,7 +10,6 @@ from lessons.screen.screen import Axis, Cells, Matrices, Matrix
 
 FEW = 8  # features of a wide matrix, where several stand side by side
 HEADS_IN_A_BAND = 8
-HEIGHT = 400  # pixels that the controls leave free on the screen of a laptop
 TITLES = {
     "x": message("X"),
     "q": message("Q"),
@@ -29,7 +28,6 @@ def heads_figure(trace: SideBySide, notice: tuple[Message, ...], **look: object)
     usual = {
         "key": "way_figure",
         "name": message("A step of multi-head attention"),
-        "height": HEIGHT,
         "weights": whose_heads(trace),
     }
     return Matrices(notice=notice, **(usual | look))

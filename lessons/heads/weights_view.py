@@ -29,7 +29,6 @@ def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
         bands=((large,),),
         first=large.key,
         width=LARGE_WIDTH,
-        numbered=True,
     )
     if trace.n_heads == 1:
         return (one,)

@@ -58,7 +58,7 @@ def every_head(
         hint=ONLY_WEIGHTS,
         notice=notice,
         bands=(tuple(heads[0] for heads in maps),) if single else maps,
-        numbered=None if len(tokens) <= MOST_NUMBERED else False,
+        numbered=len(tokens) <= MOST_NUMBERED,
     )
 
 

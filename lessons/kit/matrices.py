@@ -13,7 +13,6 @@ from lessons.trace.computation import Computation, Take, followed_matrix
 QUERIES, KEYS, TOKENS, FEATURES = message("queries"), message("keys"), message("tokens"), message("features")
 FEATURE = message("feature")
 PAIRS = ("scores", "scaled", "masked", "weights")  # tensors with a number for each query and key
-BELOW_CONTROLS = 385  # pixels of a screen of 1440×900 that several lines of controls leave free
 ROLES = {"q": "q", "k": "k", "k_transposed": "k", "v": "v", "output": "v", "weights": "weight"}
 
 

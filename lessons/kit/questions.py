@@ -2,7 +2,7 @@
 
 Every kind of question is a function of what is on the screen and a random generator. It returns None where the
 tensors make no fair question of it: a tie, numbers that look alike when written; and where there is nothing to draw
-from, as with a single token, the draw itself raises `NothingFits`. The last kind of each lesson always makes one.
+from, as with a single token, the draw itself raises `NothingFits`. Some kind of each lesson always makes one.
 Wrong answers are what a real misconception would predict. The thought that leads to a card can stand on it as its
 reason: in the words of whoever chooses it, the right card's like those of the wrong ones. Where it would tell which is
 right, or nothing at all, none of the cards has one. A kind whose right answer is always the same asks for the concept
@@ -11,7 +11,7 @@ in words, and says the numbers in its replies; there is at most one in a lesson.
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
@@ -26,14 +26,16 @@ from attention_core.randomness import generator
 from lessons.example.example import ExampleTrace
 from lessons.screen.format import format_value, number, render
 from lessons.screen.message import Argument, Fixed, Integer, ListOf, Message, Token, message
-from lessons.screen.screen import Card, Question
+from lessons.screen.screen import Card, Question, QuestionStep
 
 MOST_WRONG = 3
 DRAWS = 6  # of every kind that comes up: another draw may find what the first did not
+SATURATED = 0.9  # a row with a larger weight has nothing left to ask about
 CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digits
 
 Asked = Question | None  # None: no fair question
 Maker = Callable[..., Asked]  # from what is on the screen, and a random generator, which comes last
+Kinds = Mapping[QuestionStep, Sequence[Maker]]  # the kinds of question of a lesson at each step, the best one first
 Prompt = Message | Callable[[Callable[[float], Fixed]], Message]  # made with what writes numbers as the cards do
 Value = tuple[float, Message] | tuple[float, Message, Message]  # a number to choose; its reply, and its reason
 Standing = Literal["smallest", "largest", "between"]  # where the right number stands among the others
@@ -49,27 +51,53 @@ class NumbersAsked(Question):
     values: tuple[float, ...] = ()
 
 
-def question_picker(lesson: str, makers: Sequence[Maker], seed: int, *about: object) -> Callable[[int], Question]:
+def question_picker(lesson: str, kinds: Kinds, seed: int, *about: object) -> Callable[[int], Question]:
     """From the number of a question to the question; the numbers on the screen and their seed both enter the draw.
 
-    Where numbers stand on the cards, the right one is the smallest, the largest or between them, each as often: whoever
-    takes the middle one without a thought gains nothing.
+    Numbers go up the steps and begin again, and each time around another kind of a step is tried first; a step at
+    which nothing fair can be asked is left out. Where numbers stand on the cards, the right one is the smallest, the
+    largest or between them, each as often: whoever takes the middle one without a thought gains nothing.
     """
 
+    @functools.cache
+    def steps() -> tuple[QuestionStep, ...]:
+        random = generator(seed, f"steps of {lesson}")
+        return tuple(step for step in get_args(QuestionStep) if any_drawn(kinds.get(step, ()), about, random))
+
     def ask(number: int) -> Question:
+        if not steps():
+            raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
         random = generator(seed, f"question {number} of {lesson}")
         standing, spare = get_args(Standing)[below(3, random)], None
-        for place in torch.randperm(len(makers), generator=random).tolist():
-            for _ in range(DRAWS):
-                question = drawn_from(makers[place], about, random)
-                if question and (cards := cards_of(question, standing)):
-                    return shuffled(cards, random)
-                spare = spare or question
-        if spare is None:
-            raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
-        return shuffled(first_cards(spare), random)
+        turn, place = divmod(number, len(steps()))
+        for step in (*steps()[place:], *steps()[:place]):
+            for maker in beginning_at(turn, kinds[step]):
+                for _ in range(DRAWS):
+                    question = drawn_from(maker, about, random)
+                    if question and (cards := cards_of(question, standing)):
+                        return at_step(step, shuffled(cards, random))
+                    spare = spare or (question and at_step(step, first_cards(question)))
+            if spare is not None:
+                return shuffled(spare, random)
+        raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
 
     return ask
+
+
+def beginning_at(turn: int, makers: Sequence[Maker]) -> Sequence[Maker]:
+    """All kinds of a step, each time around with the next of them first."""
+    first = turn % len(makers)
+    return (*makers[first:], *makers[:first])
+
+
+def any_drawn(makers: Sequence[Maker], about: Sequence[object], random: Generator) -> bool:
+    """True where one of these kinds finds something fair to ask."""
+    return any(drawn_from(maker, about, random) for maker in makers for _ in range(DRAWS))
+
+
+def at_step(step: QuestionStep, question: Question) -> Question:
+    """The question of this step: only what is to be predicted is ever covered."""
+    return replace(question, step=step, in_figure=question.in_figure and step == "predict")
 
 
 def drawn_from(maker: Maker, about: Sequence[object], random: Generator) -> Asked:
@@ -86,7 +114,7 @@ def first_cards(question: Question) -> Question:
 
 def with_cards(question: Question, cards: tuple[Card, ...], right: int) -> Question:
     """A question with other cards."""
-    return Question(question.prompt, cards, right, question.in_figure, question.about)
+    return Question(question.prompt, cards, right, question.in_figure, question.about, question.step)
 
 
 def cards_of(question: Question, standing: Standing) -> Asked:
@@ -273,14 +301,24 @@ def two_alike(alike: Bool[Tensor, "positions positions"], random: Generator) -> 
 
 
 def row_with_a_choice(attention: AttentionTrace, random: Generator) -> int:
-    """A random query that may look at more than one key. Raises NothingFits where none may."""
-    return one_of(attention.visible.sum(dim=-1) > 1, random)
+    """A random query that shares its weight out among several keys. Raises NothingFits where none does."""
+    return one_of(shares_out(attention.weights), random)
 
 
 def check_choice(attention: AttentionTrace, query: int) -> None:
-    """Raises NothingFits where the query may look at one key only."""
-    if int(attention.visible[query].sum()) < 2:
+    """Raises NothingFits where the query does not share its weight out: one key has it all, or nearly so."""
+    check_shared(attention.weights[query])
+
+
+def check_shared(weights: Float[Tensor, " keys"]) -> None:
+    """Raises NothingFits where one key has all of a row's weight, or nearly so."""
+    if not bool(shares_out(weights)):
         raise NothingFits
+
+
+def shares_out(weights: Float[Tensor, "*queries keys"]) -> Bool[Tensor, "*queries"]:
+    """True for the rows in which no key has nearly all of the weight."""
+    return weights.amax(dim=-1) <= SATURATED
 
 
 def weights_if(

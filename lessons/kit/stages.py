@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
-from lessons.example.example import ExampleTrace
+from lessons.example.example import ExampleTrace, first_query
 from lessons.kit.attention_notices import notice_mix, notice_row
 from lessons.screen.format import argmax_ties
 from lessons.screen.message import Fixed, ListOf, Message, Token, message, plural
@@ -135,5 +135,5 @@ def notice_weights(example: ExampleTrace, attention: AttentionTrace) -> tuple[Me
 
 
 def notice_output(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
-    """What the last query receives."""
-    return (notice_mix(example.names, attention, len(example.tokens) - 1),)
+    """What the query receives that asks first."""
+    return (notice_mix(example.names, attention, first_query(example)),)

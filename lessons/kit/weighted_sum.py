@@ -22,8 +22,10 @@ def weighted_sum(
     origins: tuple[Message | None, Message | None] = (None, None),
     given: tuple[str, ...] = (),
     at: str = "",
+    from_scores: bool = True,
 ) -> Bands:
-    """The query above the keys; for each key its score, its weight, its value and their product; below, the sum.
+    """For each key its weight, its value and their product; below, the sum. All that begins `from_scores`: the query
+    above the keys, and the score of each.
 
     `origins` say where the query and where keys and values come from, in the place of their shapes; `given` are the
     matrices that a question does not cover. The head stands `at` a path of the result. A number lights what it is made
@@ -70,6 +72,8 @@ def weighted_sum(
         given="sum" in given,
     )
     score, weight = (column_of_pairs(example, computation, query, key, given, at) for key in ("score", "weight"))
+    if not from_scores:
+        return (weight, values, products), (None, None, output)
     return (asked,), (keys, score, weight, values, products), (None, None, None, None, output)
 
 

@@ -149,7 +149,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         first=first,
         bands=bands,
         weights=whose_weights(example),
-        height=440,
     )
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     hidden = int((~both.masked.visible).sum())

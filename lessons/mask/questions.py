@@ -7,12 +7,14 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     asks_about,
     below,
     multiple_choice,
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
     one_of,
+    shares_out,
 )
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
@@ -72,7 +74,8 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     """The mask changes also the weights of what stays visible: a row sums to 1."""
     # A weight that is told as 0.00 says nothing about what becomes of it.
     told = masked.visible & (free.weights >= 0.02)
-    query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1) & told.any(dim=-1), random)
+    shared = shares_out(masked.weights) & shares_out(free.weights)
+    query = one_of(~masked.visible.all(dim=-1) & shared & told.any(dim=-1), random)
     key = one_of(told[query], random)
     a, b = example.names[query], example.names[key]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
@@ -192,4 +195,11 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
     )
 
 
-QUESTIONS = (hidden_weight, visible_weight, late_zeros, how_many_visible)
+QUESTIONS: Kinds = {
+    "look": (how_many_visible,),
+    "predict": (
+        hidden_weight,
+        visible_weight,
+    ),
+    "generalise": (late_zeros,),
+}

@@ -67,8 +67,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         first=first,
         bands=bands,
         weights=whose_weights(example),
-        numbered=True,
-        height=480,
     )
     return Screen(
         formula=stage_formula("output", example),
@@ -81,7 +79,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 
 def one_query(example: ExampleTrace, computation: Computation, query: int) -> View:
     """One query's weighted sum, key by key."""
-    bands = weighted_sum(example, computation, query, given=GIVEN, at="head")
+    bands = weighted_sum(example, computation, query, given=GIVEN, at="head", from_scores=False)
     return notice_mix(example.names, computation.result.head, query), "weight", bands
 
 

@@ -9,6 +9,7 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     another_than,
     asks_about,
     below,
@@ -207,4 +208,14 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
     )
 
 
-QUESTIONS = (output_cell, shape_of_output, largest_contribution, tokens_swapped_in_head, longer_values)
+QUESTIONS: Kinds = {
+    "look": (largest_contribution,),
+    "predict": (
+        output_cell,
+        tokens_swapped_in_head,
+    ),
+    "generalise": (
+        longer_values,
+        shape_of_output,
+    ),
+}

@@ -88,7 +88,7 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
         bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
         weights=whose_weights(example),
         first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
-        height=530,
+        meets=True,
     )
 
 

@@ -105,7 +105,8 @@ def usual_query(tokens: tuple[str, ...]) -> int:
 
 def read_sentence(model: RealModel, asked: ModelChoices) -> ReadSentence:
     """The first tokens of a text, read by the model, and once more without the head that is off."""
-    cut = cut_sentence(model, asked.text)
+    text = cut_text(model, asked.text)
+    cut = text.first(MOST_TOKENS)
     whole = model.trace(cut.ids)
     less = model.trace(cut.ids, ((asked.layer, asked.head),)) if asked.off else None
     heads = [layer.attention.heads for layer in whole.layers]
@@ -119,7 +120,7 @@ def read_sentence(model: RealModel, asked: ModelChoices) -> ReadSentence:
         shares=whole.logits[-1].softmax(dim=-1),
         without=None if less is None else less.logits[-1].softmax(dim=-1),
         model=model,
-        n_left=len(cut_text(model, asked.text).ids) - len(cut.ids),
+        n_left=len(text.ids) - len(cut.ids),
     )
 
 
@@ -138,7 +139,7 @@ def shipped_sentence(asked: ModelChoices) -> ReadSentence:
 
 def cut_sentence(model: RealModel, text: str) -> CutText:
     """The tokens of a text that are read."""
-    return cut_text(model, text, MOST_TOKENS)
+    return cut_text(model, text).first(MOST_TOKENS)
 
 
 def model_screen(read: ReadSentence, jobs: HeadJobs | None) -> Screen:

@@ -107,8 +107,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         first=first,
         bands=bands,
         weights=whose_weights(example),
-        height=560,
-        numbered=True,
     )
     return Screen(
         headline=told,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from attention_core.attention import AttentionTrace, attend
 from attention_core.randomness import generator
 from attention_core.tasks import Task
-from lessons.example.example import Example, ExampleTrace, run_afresh, whose_weights
+from lessons.example.example import Example, ExampleTrace, first_query, run_afresh, whose_weights
 from lessons.kit.attention_notices import largest, notice_row
 from lessons.kit.edit_notices import edit_remarks
 from lessons.screen.message import Message, Percent, Token, message
@@ -23,12 +23,12 @@ POINT = message(
 
 NEARLY_EVEN = 0.15  # of the even share is the most by which a weight of a nearly even row may differ from it
 MOST_MOMENTS = 31
-SENTENCES_DRAWN = 512  # to see which tokens stand last
+SENTENCES_DRAWN = 512  # to see which tokens stand where a task asks
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The token that asks, counted from 0; the last one where it is None."""
+    """The token that asks, counted from 0; that of `first_query` where it is None."""
 
     query: int | None = None
 
@@ -36,7 +36,7 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Where one token looks, at every moment of the training where there was one."""
     attention, last = example.heads.select(head), len(example.tokens) - 1
-    query = last if choices.query is None else min(choices.query, last)
+    query = first_query(example, head) if choices.query is None else min(choices.query, last)
     moments = ribbon_moments(example, head)
     trained = example.trained
     does = () if trained is None else (trained.does(head),)
@@ -150,9 +150,17 @@ def how_good(trace: ExampleTrace) -> Message:
 
 
 def words_that_fit(trace: ExampleTrace) -> tuple[str, ...]:
-    """The tokens that stand last in sentences of the model's task; none where it has no task."""
-    task = trace.example.given_by.task
-    return () if task is None else last_tokens(task)
+    """The tokens that may stand in the place of the one that asks: of the model's task; none where it has no task."""
+    source = trace.example.given_by
+    if source.asking and source.task:
+        return source.asking
+    return () if source.task is None else last_tokens(source.task)
+
+
+def place_to_change(trace: ExampleTrace) -> int:
+    """Where such a token stands: the first that asks, where its source is about any; else the last."""
+    source = trace.example.given_by
+    return first_query(trace) if source.asking and source.task else len(trace.tokens) - 1
 
 
 @functools.lru_cache(maxsize=32)
@@ -162,6 +170,7 @@ def last_tokens(task: Task) -> tuple[str, ...]:
     return tuple(task.vocabulary.tokens[token] for token in sorted(set(last.tolist())))
 
 
-def sentence_with_last(trace: ExampleTrace, word: str) -> str:
-    """The text of the same sentence with another last word."""
-    return trace.example.given_by.joined((*trace.tokens[:-1], word))
+def sentence_with(trace: ExampleTrace, word: str) -> str:
+    """The text of the same sentence with another word in that place."""
+    place = place_to_change(trace)
+    return trace.example.given_by.joined((*trace.tokens[:place], word, *trace.tokens[place + 1 :]))

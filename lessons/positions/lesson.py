@@ -9,7 +9,7 @@ from attention_core.permutation import BothOrders, Permutation, Residual, attend
 from attention_core.positions import PositionKind
 from lessons.example.example import Example, ExampleTrace, run_example
 from lessons.kit.differences import compare, gap_matrix
-from lessons.kit.matrices import BELOW_CONTROLS, traced_matrix
+from lessons.kit.matrices import traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import UNMASKED_QUERY
 from lessons.positions.own_head import (
@@ -113,7 +113,6 @@ def orders_view(example: ExampleTrace, computation: Computation, measured: Resid
         first="own",
         notice=tuple(notice_order(example, computation.result, order, measured, tensor)),
         weights=whose_head(example, choices.kind),
-        height=BELOW_CONTROLS,
     )
     return figure, computation, (f"own.head.{tensor}", tensor, f"shuffled.head.{tensor}")
 

@@ -11,6 +11,7 @@ from attention_core.permutation import Permutation
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -32,6 +33,34 @@ CLEARLY_OTHER = 0.02  # a score that differs by less might be taken for the same
 def moved_row(order: Permutation, random: Generator) -> int:
     """A random row to which the shuffle moves another token. Raises NothingFits where it moves none."""
     return one_of(torch.tensor(order) != torch.arange(len(order)), random)
+
+
+def token_in_a_row(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+    """A permutation is read forwards: which token comes to a row."""
+    row, names = moved_row(order, random), example.names
+    wrong = (
+        (row, message("It was in this row before the shuffle.")),
+        (order.index(row), message("It went where {token} was, the other way round.", token=names[row])),
+        *(
+            (order[other], message("It is in row {row} now.", row=other + 1))
+            for other in range(len(order))
+            if other != row
+        ),
+    )
+    different = {names[order[row]].text: None}
+    cards = []
+    for position, reply in wrong:
+        if names[position].text not in different:
+            different[names[position].text] = None
+            cards.append(Card(message("{token}", token=names[position]), reply))
+    return multiple_choice(
+        message("Which token is in row {row} after the shuffle?", row=row + 1),
+        Card(
+            message("{token}", token=names[order[row]]),
+            message("The shuffle moves it here from row {row}.", row=order[row] + 1),
+        ),
+        *cards,
+    )
 
 
 def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
@@ -62,7 +91,7 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
                     a=a,
                     b=b,
                 ),
-                message("what these two tokens had before"),
+                message("the weight between the two tokens before"),
             ),
             (
                 float(weights[row, column]),
@@ -355,12 +384,17 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
     )
 
 
-QUESTIONS = (
-    weight_after_a_shuffle,
-    moved_to_the_front,
-    row_after_a_shuffle,
-    same_rotary_score,
-    same_token_at_two_positions,
-    tokens_shuffled,
-    wave_at_a_position,
-)
+QUESTIONS: Kinds = {
+    "look": (token_in_a_row,),
+    "predict": (
+        tokens_shuffled,
+        weight_after_a_shuffle,
+        row_after_a_shuffle,
+        moved_to_the_front,
+    ),
+    "generalise": (
+        same_token_at_two_positions,
+        same_rotary_score,
+        wave_at_a_position,
+    ),
+}

@@ -21,7 +21,7 @@ from attention_core.positions import (
     wavelengths,
 )
 from lessons.example.example import ExampleTrace, as_stored, projection_of, whose_weights
-from lessons.kit.matrices import BELOW_CONTROLS, token_axis, traced_matrix
+from lessons.kit.matrices import token_axis, traced_matrix
 from lessons.positions.own_head import compute_with_positions, own_rotary, whose_head
 from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, Token, message, plural
 from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix
@@ -47,7 +47,6 @@ def rows_view(example: ExampleTrace, head: int, kind: PositionKind) -> View:
         first="q" if rotary else "x",
         notice=tuple(notice),
         weights=whose_head(example, kind) if random else None,
-        height=BELOW_CONTROLS,
     )
     shown = ("angles", "q_turned", "k_turned") if rotary else ("positions", "going_in")
     return figure, computation, shown if kind != "none" else ("going_in",)

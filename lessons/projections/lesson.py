@@ -128,11 +128,11 @@ def asked_of(example: ExampleTrace, head: int, computation: Computation) -> dict
 
 
 def product_view(example: ExampleTrace, head: int, computation: Computation, role: str) -> View:
-    """X at the left, W above, and where a row of X meets a column of W, their product."""
+    """X, W and their product: a row of X meets a column of W."""
     x = traced_matrix(computation, "x", message("X"), example.tokens, given=True)
     product = traced_matrix(computation, role, PROJECTION_TITLES[role], example.tokens)
-    bands = (None, weight_matrix(example, role, head, computation)), (x, product)
-    return notice_product(example, head, role), role, bands
+    weights = weight_matrix(example, role, head, computation)
+    return notice_product(example, head, role), role, ((x, weights, product),)
 
 
 def notice_product(example: ExampleTrace, head: int, role: str) -> Message:

@@ -1,11 +1,15 @@
 """Why queries, keys and values? Questions about an example and one of its heads."""
 
+import math
+
 from torch import Generator
 
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
+    below,
     beyond_figure,
     multiple_choice,
     multiple_choice_of_numbers,
@@ -16,6 +20,8 @@ from lessons.kit.questions import (
 )
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
+
+CLEARLY_LONGER = 1.1  # times as long as the next
 
 
 @beyond_figure
@@ -47,6 +53,72 @@ def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
             shaped(d, d_k),
             message("That is W_q itself. Q has a row for each token."),
             message("the rows of W_q, the columns of W_q"),
+        ),
+    )
+
+
+def longest_of_three(example: ExampleTrace, head: int, random: Generator) -> Asked:
+    """Three matrices make three vectors of one row, and they differ in length."""
+    attention, position = example.heads.select(head), below(len(example.tokens), random)
+    vectors = {"q": attention.q, "k": attention.k, "v": attention.v}
+    lengths = {role: float(rows[position].norm()) for role, rows in vectors.items()}
+    *others, second, longest = sorted(lengths, key=lengths.__getitem__)
+    if lengths[longest] < CLEARLY_LONGER * lengths[second]:
+        return None
+    called = {"q": message("its query"), "k": message("its key"), "v": message("its value")}
+    return multiple_choice(
+        message("Which vector of {token} is the longest?", token=example.names[position]),
+        Card(
+            called[longest],
+            message(
+                "Its length is {length}: each matrix makes another vector of the same row of X.",
+                length=Fixed(lengths[longest]),
+            ),
+        ),
+        *(
+            Card(called[role], message("Its length is {length}, and another is longer.", length=Fixed(lengths[role])))
+            for role in (second, *others)
+        ),
+        Card(
+            message("All three are equally long."),
+            message("They are made of the same row of X, but each by a matrix of its own."),
+        ),
+    )
+
+
+def entry_of_query(example: ExampleTrace, head: int, random: Generator) -> Asked:
+    """A row of X, times a column of W_q."""
+    attention, position = example.heads.select(head), below(len(example.tokens), random)
+    feature = below(attention.q.shape[-1], random)
+    row, q = example.x[position], float(attention.q[position, feature])
+    return multiple_choice_of_numbers(
+        message(
+            "What is feature {feature} of the query of {token}?", feature=feature + 1, token=example.names[position]
+        ),
+        (
+            q,
+            message("Its row of X times column {feature} of W_q: multiply in pairs, then add.", feature=feature + 1),
+            message("its row of X, times a column of W_q"),
+        ),
+        (
+            float(row[feature]) if feature < len(row) else math.nan,
+            message("That is its row of X, before W_q. W_q mixes all its features into new ones."),
+            message("the same feature of its row of X"),
+        ),
+        (
+            float(attention.k[position, feature]),
+            message("That is its key, made by W_k. The query is made by W_q."),
+            message("its row of X, times a column of W_k"),
+        ),
+        (
+            float(attention.q[:, feature].sum()),
+            message("That adds up the queries of all tokens. Each token has its own."),
+            message("all rows of X, times a column of W_q"),
+        ),
+        (
+            float(row.sum()),
+            message("W_q gives each feature a factor before they are added."),
+            message("its row of X, added up"),
         ),
     )
 
@@ -156,4 +228,17 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
     )
 
 
-QUESTIONS = (shape_of_q, longest_value, score_the_other_way, one_more_token)
+QUESTIONS: Kinds = {
+    "look": (
+        longest_of_three,
+        longest_value,
+    ),
+    "predict": (
+        score_the_other_way,
+        entry_of_query,
+    ),
+    "generalise": (
+        one_more_token,
+        shape_of_q,
+    ),
+}

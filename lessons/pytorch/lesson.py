@@ -30,7 +30,7 @@ from lessons.heads.example import MOST_FEATURES, HeadsExample, HeadsTrace, run_h
 from lessons.heads.notices import notice_model
 from lessons.heads.tensors_view import whole
 from lessons.kit.differences import compare, gap_matrix
-from lessons.kit.matrices import BELOW_CONTROLS, traced_matrix
+from lessons.kit.matrices import traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.pytorch.compute import Beside, beside_pytorch, derive_beside_pytorch
 from lessons.pytorch.implementations import level_listings, three_levels
@@ -208,7 +208,6 @@ def figures_of(beside: Beside, choices: Choices) -> Iterator[Figure]:
         bands=(band,),
         notice=tuple(notice),
         first="theirs" if choices.view in THEIRS else band[0].key,
-        height=BELOW_CONTROLS,
         weights=whose_heads(beside.ours),
     )
     if parity.theirs is not None:

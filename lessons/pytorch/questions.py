@@ -12,6 +12,7 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.kit.questions import (
+    Kinds,
     asks_about,
     below,
     beyond_figure,
@@ -25,7 +26,39 @@ from lessons.kit.questions import (
 from lessons.screen.message import ListOf, Magnitude, Token, message
 from lessons.screen.screen import Card, Question
 
+ROUNDING = 1e-4  # of the largest number: what differs by less was only rounded in another way
 LEAST_DIFFERENCE = 0.01  # of other weights: a smaller one would look like the same
+
+
+def how_far_apart(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
+    """The same formula in another order of additions: rounding, and nothing else."""
+    if parity.theirs is None:
+        return None
+    difference, size = parity.module_difference, largest_absolute(parity.trace.output)
+    if not 0 < difference < ROUNDING * size:
+        return None
+    return multiple_choice(
+        message("How do the numbers of PyTorch differ from ours?"),
+        Card(
+            message("Only in the last digits."),
+            message(
+                "By {difference} at most, in numbers up to {size}: both add up the same products, in another order.",
+                difference=Magnitude(difference),
+                size=Magnitude(size),
+            ),
+            message("the same sums, rounded in another order"),
+        ),
+        Card(
+            message("Not at all."),
+            message("Numbers are rounded after each step, and PyTorch takes the steps in another order."),
+            message("the same formula, so the same digits"),
+        ),
+        Card(
+            message("From the first digits on."),
+            message("They have the same weights and the same formula, so only rounding tells them apart."),
+            message("another program, so other numbers"),
+        ),
+    )
 
 
 def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
@@ -208,11 +241,16 @@ def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.
     )
 
 
-QUESTIONS = (
-    mask_for_the_module,
-    mask_for_the_function,
-    reported_weight,
-    divided_twice,
-    weights_of_its_own,
-    shape_of_packed_weights,
-)
+QUESTIONS: Kinds = {
+    "look": (how_far_apart,),
+    "predict": (
+        reported_weight,
+        mask_for_the_module,
+        mask_for_the_function,
+    ),
+    "generalise": (
+        divided_twice,
+        weights_of_its_own,
+        shape_of_packed_weights,
+    ),
+}

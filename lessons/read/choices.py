@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from attention_core.randomness import MAX_SEED
-from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, head_name
+from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT
 from lessons.screen.choice import Limit, Number, OneOf, OneToken, Text
 from lessons.screen.message import message
 
 MOST_TOKENS = 48  # that are read: a pass over them keeps some 60 MB
 LONGEST_TEXT = 400  # characters
-N_LAYERS, N_HEADS = 30, 9  # of SmolLM2
 HEADS_DRAWN = 6  # at random, beside the chosen one
 OWN = "own"
 
@@ -38,8 +37,7 @@ OTHER_NAMES = "When Mary and John went to the store, Mary gave a drink to"
 SENTENCE = OneOf("read", message("Text"), {**TEXTS, OWN: message("a text of your own")}, width=520)
 OWN_TEXT = Text("read_text", message("Your text, in any language"), LONGEST_TEXT, width=520)
 OTHER_TEXT = Text("read_other", message("The text it is patched from"), LONGEST_TEXT, OTHER_NAMES, width=520)
-HEADS = {head_name(layer, head): head_name(layer, head) for layer in range(N_LAYERS) for head in range(N_HEADS)}
-HEAD = OneOf("read_head", message("Head"), HEADS, head_name(DEFAULT_LAYER, DEFAULT_HEAD), width=230)
+HEAD = Text("read_head", message("Head"), 8, width=230)  # one of those of the model, by its name
 MAPS = OneOf("read_maps", message("Heads"), {"layer": message("of one layer"), "all": message("of all layers")})
 WORD = OneToken("word", message("Word that asks"), Limit(1, MOST_TOKENS), width=200)
 TOGETHER = Text("together", message("Sum over these words"), 200)

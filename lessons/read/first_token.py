@@ -54,7 +54,6 @@ def all_heads_figure(reading: Reading) -> Matrices:
         notice=(halves(weight, length), chosen_head(reading, weight, length)),
         bands=bands,
         first="sink_weight",
-        height=620,
         numbered=False,
         hint=message("Layers from left to right, heads from top to bottom; the area of a square is the share."),
     )
@@ -136,7 +135,6 @@ def tokens_figure(reading: Reading, computation: Computation) -> Matrices:
         notice=(longest_value(reading, computation),),
         bands=(matrices,),
         first="added",
-        numbered=True,
     )
 
 

@@ -19,7 +19,7 @@ from lessons.screen.screen import Screen
 
 TOPIC = message("The heads of a real model")
 POINT = message(
-    "The 270 heads of SmolLM2, a real language model, differ: a few look one token back, most rest on the first."
+    "The heads of a real language model look at different things: some one token back, many only at the first token."
 )
 STANDS_HERE = message(
     "**Here a real language model reads your text**: where its heads look, what it would guess after each layer, and "

@@ -5,7 +5,6 @@ from torch import Tensor
 
 from attention_core.heads import Heads
 from lessons.example.real_model import head_name
-from lessons.read.choices import N_HEADS
 from lessons.read.reading import Reading
 from lessons.screen.format import argmax_ties, percent
 from lessons.screen.message import Fixed, ListOf, Message, Percent, message
@@ -48,7 +47,7 @@ def maps(reading: Reading) -> HeadMaps:
         tokens=reading.names,
         least=least,
         hint=limit,
-        in_a_row=IN_A_ROW[which] if which == "layer" or len(reading.names) <= MOST_IN_SMALL_MAPS else N_HEADS,
+        in_a_row=IN_A_ROW[which] if which == "layer" or len(reading.names) <= MOST_IN_SMALL_MAPS else weights.shape[1],
         maps=tuple(one(layer, head) for layer in layers for head in range(weights.shape[1])),
     )
 

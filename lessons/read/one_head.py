@@ -120,7 +120,7 @@ def weights_figure(reading: Reading, head: Computation) -> Matrices:
         heading=message("One head in numbers"),
         bands=((matrix,),),
         first=matrix.key,
-        numbered=None if len(tokens) <= MOST_IN_NUMBERS else False,
+        numbered=len(tokens) <= MOST_IN_NUMBERS,
         hint=message("Rows are queries, columns are keys. Click a cell to follow its number."),
     )
 

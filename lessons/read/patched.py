@@ -134,7 +134,6 @@ def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:
         notice=said_of_patch(texts, moved),
         bands=(matrices,),
         first="way",
-        numbered=True,
     )
 
 
@@ -158,7 +157,7 @@ def said_of_patch(texts: TwoTexts, moved: Computation) -> tuple[Message, ...]:
         ),
         message(
             "Of {count} heads drawn at random, none goes further than {most}, forth or back.",
-            count=HEADS_DRAWN,
+            count=len(way) - 1,
             most=Percent(abs(furthest)),
         ),
     )

@@ -8,6 +8,7 @@ from torch import Generator
 from lessons.example.real_model import head_name
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     below,
     beyond_figure,
     multiple_choice_of_counts,
@@ -280,26 +281,18 @@ def one_word_later(reading: Reading, random: Generator) -> Asked:
     )
 
 
-QUESTIONS_OF = {
-    "one": (looks_where,),
-    "maps": (looks_where,),
-    "sink": (rests_on_first, given_to_first),
-    "guesses": (when_it_is_first, first_there),
-    "off": (head_missing, loses_most),
-    "patch": (moves_furthest,),
-    "flip": (one_word_later,),
+QUESTIONS_OF: dict[str, Kinds] = {
+    "one": {"look": (looks_where,)},
+    "maps": {"look": (looks_where,)},
+    "sink": {"look": (given_to_first, rests_on_first)},
+    "guesses": {"look": (first_there, when_it_is_first)},
+    "off": {"look": (loses_most,), "predict": (head_missing,)},
+    "patch": {"look": (moves_furthest,)},
+    "flip": {"generalise": (one_word_later,)},
 }
-QUESTIONS = (*dict.fromkeys(maker for makers in QUESTIONS_OF.values() for maker in makers), even_head)
+ON_ANY_TEXT: Kinds = {"generalise": (even_head,)}
 
 
 def questions_about(reading: Reading) -> Callable[[int], Question]:
-    """The questions of a view; where none of them fits the text, those that fit any."""
-    asks = [question_picker("read", makers, 0, reading) for makers in (QUESTIONS_OF[reading.asked.view], (even_head,))]
-
-    def ask(number: int) -> Question:
-        try:
-            return asks[0](number)
-        except LookupError:
-            return asks[1](number)
-
-    return ask
+    """The questions of a view, and those that fit any text."""
+    return question_picker("read", ON_ANY_TEXT | QUESTIONS_OF[reading.asked.view], 0, reading)

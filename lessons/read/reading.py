@@ -38,7 +38,13 @@ class Reading:
     @cached_property
     def text(self) -> CutText:
         """The tokens that are read."""
-        return cut_text(self.model, self.asked.text if self.whole_text.ids else DEFAULT_TEXT, MOST_TOKENS)
+        whole = self.whole_text if self.whole_text.ids else cut_text(self.model, DEFAULT_TEXT)
+        return whole.first(self.most_tokens)
+
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens are read: no more than the model sees at once."""
+        return min(MOST_TOKENS, self.model.transformer.config.context)
 
     @cached_property
     def names(self) -> tuple[Token, ...]:
@@ -139,6 +145,6 @@ def how_it_was_read(reading: Reading) -> tuple[Message, ...]:
             "This page reads {most} tokens, so {count} token at the end of your text is left out.",
             "This page reads {most} tokens, so {count} tokens at the end of your text are left out.",
             left_out,
-            most=MOST_TOKENS,
+            most=reading.most_tokens,
         ),
     )

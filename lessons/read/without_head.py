@@ -90,7 +90,7 @@ def range_of_others(reading: Reading) -> Message:
     chances = chances_without(reading, token).values()
     return message(
         "Without one of {count} heads drawn at random {token} is between {least} and {most}.",
-        count=HEADS_DRAWN,
+        count=len(chances),
         token=reading.in_vocabulary(token),
         least=Fixed(min(chances), 3),
         most=Fixed(max(chances), 3),

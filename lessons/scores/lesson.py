@@ -13,7 +13,7 @@ from lessons.kit.matrices import traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.scores.questions import QUESTIONS
 from lessons.screen.choice import OneOf, numbers
-from lessons.screen.format import distinguishable, percent
+from lessons.screen.format import percent
 from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
 from lessons.screen.screen import Curves, Line, Matrices, Matrix, Screen, Table
 from lessons.trace.computation import Computation
@@ -120,7 +120,6 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
 
 def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Message, ...]:
     """What the division does at one d_k."""
-    without, with_division = distinguishable(plain.jacobian, divided.jacobian)
     drawn = message(
         "Measured on {draws} random queries, each with {keys} random keys.", draws=MEASURED_DRAWS, keys=MEASURED_KEYS
     )
@@ -142,11 +141,6 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
             **before,
         ),
         message("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
-        message(
-            "The softmax Jacobian has norm {without} without the division and {divided} with it.",
-            without=without,
-            divided=with_division,
-        ),
         drawn,
     )
 

@@ -9,6 +9,7 @@ from attention_core.measures import D_K_MEASURED
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
+    Kinds,
     asks_about,
     below,
     multiple_choice_of_numbers,
@@ -21,7 +22,7 @@ from lessons.screen.message import Fixed, message
 
 def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Rows are queries, columns are keys."""
-    i = row_with_a_choice(plain, random)
+    i = row_with_a_choice(divided, random)
     query = example.names[i]
     keys = plain.visible[i].nonzero()[:, 0].tolist()
     down = int(plain.masked[:, i].argmax())
@@ -113,7 +114,7 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
 
 def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Scaling changes scores, and weights follow through the softmax."""
-    i = row_with_a_choice(plain, random)
+    i = row_with_a_choice(divided, random)
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
@@ -206,4 +207,11 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
     )
 
 
-QUESTIONS = (best_match, scaled_score, divided_weight, score_deviation)
+QUESTIONS: Kinds = {
+    "look": (best_match,),
+    "predict": (
+        scaled_score,
+        divided_weight,
+    ),
+    "generalise": (score_deviation,),
+}

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
-from lessons.screen.message import Argument, Message, Token
+from lessons.screen.message import Argument, Message, Token, message
 from lessons.screen.program import Call
 
 # How a number comes about.
@@ -130,13 +130,13 @@ class Matrices(Figure):
     Matrices at the same place of their bands begin in the same column, and those of a band end in the same row, so
     that a product can stand where its factors meet; None leaves a place empty. A band that is alone goes on below
     itself where it is too wide for the page. `first` is the matrix whose
-    derivation is offered first. `height` are the pixels that are free for all of it on the screen of a laptop.
+    derivation is offered first.
     """
 
     bands: tuple[tuple[Matrix | None, ...], ...]
     first: str
-    height: int = 460
-    numbered: bool | None = None  # None: numbers stand in the cells where they have room
+    numbered: bool = True  # where they have room: numbers stand in the cells
+    meets: bool = False  # where factors and products meet says something: it stays where numbers have no room
     hint: Message | None = None  # below the matrices, in place of the usual line: what one can do here
 
     @property
@@ -305,6 +305,15 @@ class Listing(Figure):
 # What is asked.
 
 
+# Read it off the picture; say it before it is shown; carry it over to what is not shown.
+QuestionStep = Literal["look", "predict", "generalise"]
+QUESTION_STEPS: dict[QuestionStep, Message] = {
+    "look": message("Look"),
+    "predict": message("Predict"),
+    "generalise": message("Generalise"),
+}
+
+
 @dataclass(frozen=True)
 class Card:
     """An answer to choose, what is said to whoever chooses it, and the thought that leads to it, in a few words."""
@@ -318,8 +327,8 @@ class Card:
 class Question:
     """A prompt and two to four cards that read differently; `right` is the index of the only right one.
 
-    Where the answer stands `in_figure`, its numbers wait until something is chosen. Where it is one number, it is
-    `about` that: its name, such as a tensor's, and its place. The screen knows to derive it.
+    Where it is to be predicted and its answer stands `in_figure`, its numbers wait until something is chosen. Where it
+    is one number, it is `about` that: its name, such as a tensor's, and its place. The screen knows to derive it.
     """
 
     prompt: Message
@@ -327,6 +336,7 @@ class Question:
     right: int
     in_figure: bool = True
     about: tuple[str, *tuple[int, ...]] | None = None
+    step: QuestionStep = "predict"
 
 
 # All of it together.

@@ -29,6 +29,7 @@ POINT = message(
     "Softmax turns scores into weights, shares of one whole: raise e to each score, then divide by the sum."
 )
 
+NEARLY_ONE_KEY = 1.05  # fewer keys that share evenly would be written as one
 ORDER = ("scores", "shifted", "powers", "weights")
 SHIFT, FACTOR = 5.0, 3.0  # what is added to every score, and what every score is multiplied by
 NO_CHANGE = 1e-6
@@ -135,8 +136,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         bands=tuple((line,) for line in lines(example, computation, choices)),
         notice=notice_changes(example, found.row, found.added, found.multiplied),
         weights=whose_weights(example),
-        numbered=True,
-        height=450,
     )
     shown = *(f"row.{name}" for name in ORDER), "added.weights", "multiplied.weights"
     return Screen(
@@ -229,14 +228,16 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
         )
     most = [j for (j,) in argmax_ties(row.weights, percent)]
     share = Percent(float(row.weights.max()))
-    entropy = message(
-        "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.",
-        entropy=Fixed(row.entropy),
+    spread = message(
+        "The weight is spread as widely as if {effective} of the {count} keys had equal shares.",
         effective=Fixed(row.effective_keys, 1),
         count=len(row.keys),
     )
+    spreads = (spread,) if row.effective_keys > NEARLY_ONE_KEY else ()
     if len(most) == len(row.keys):
-        return message("At temperature {temperature}, every weight is {share}.", temperature=heat, share=share), entropy
+        return message(
+            "At temperature {temperature}, every weight is {share}.", temperature=heat, share=share
+        ), *spreads
     keys = ListOf(tuple(example.names[row.keys[j]] for j in most))
     largest = plural(
         "At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
@@ -246,7 +247,7 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
         share=share,
         keys=keys,
     )
-    return largest, entropy
+    return largest, *spreads
 
 
 def notice_changes(

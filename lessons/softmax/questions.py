@@ -9,10 +9,11 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
+    Kinds,
     asks_about,
     below,
     beyond_figure,
-    check_choice,
+    check_shared,
     has_clear_lead,
     multiple_choice,
     multiple_choice_of_numbers,
@@ -27,8 +28,8 @@ from lessons.screen.screen import Card
 def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """The largest weight stands in the row, among what the mask leaves."""
     attention, names = example.heads.select(head), example.names
-    check_choice(attention, i)
     weights = weights_if(example, head, temperature=heat)
+    check_shared(weights[i])
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
     down = message(
         "That is read down the column: no token puts more weight on {query}. Rows are queries.", query=names[i]
@@ -56,10 +57,10 @@ def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random
 def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """One weight among what one gets by forgetting a step."""
     attention, scaling = example.heads.select(head), example.example.scaling
-    check_choice(attention, i)
+    weights = weights_if(example, head, temperature=heat)
+    check_shared(weights[i])
     j = one_of(attention.visible[i], random)
     a, b = example.names[i], example.names[j]
-    weights = weights_if(example, head, temperature=heat)
     row = attention.masked[i][attention.visible[i]]
     share = float(attention.masked[i, j] / row.sum()) if (row > 0).all() else math.nan
     other_scale = float(weights_if(example, head, scaling=not scaling, temperature=heat)[i, j])
@@ -84,7 +85,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
             ),
             (
                 float(weights[i, j]),
-                message("Its exp, divided by the sum of the exps of all visible scores in the row."),
+                message("e to its score, divided by the sum of e to each visible score in the row."),
                 message("the softmax over its visible keys"),
             ),
             (
@@ -100,7 +101,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
             ),
             (
                 share,
-                message("That is its part of the sum of the scores. Softmax takes exp of each score first."),
+                message("That is its part of the sum of the scores. Softmax raises e to each score first."),
                 message("the score, as a part of the sum of scores"),
             ),
             (
@@ -115,7 +116,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
 def scores_doubled(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """Softmax sees differences, and doubling doubles them."""
     attention = example.heads.select(head)
-    check_choice(attention, i)
+    check_shared(weights_if(example, head, temperature=heat)[i])
     j = one_of(attention.visible[i], random)
     row = attention.masked[[i]] / heat
     now, then, halved = (float(softmax_rows(row * times)[0, j]) for times in (1, 2, 0.5))
@@ -146,6 +147,145 @@ def scores_doubled(example: ExampleTrace, head: int, i: int, heat: float, random
             halved,
             message("That is what halved scores give: differences shrink, and the row becomes flatter."),
             message("the differences between the scores halve"),
+        ),
+    )
+
+
+def left_for_the_others(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+    """A row is one whole: what one key has, the others have not."""
+    attention, weights = example.heads.select(head), weights_if(example, head, temperature=heat)[i]
+    check_shared(weights)
+    j = one_of(attention.visible[i], random)
+    n_visible, now = int(attention.visible[i].sum()), float(weights[j])
+    others = weights.clone()
+    others[j] = 0.0
+    return multiple_choice_of_numbers(
+        message(
+            "How much weight does {query} leave for all keys but {key}?", query=example.names[i], key=example.names[j]
+        ),
+        (
+            1 - now,
+            message("The weights of a row are shares of one whole, so the others have the rest."),
+            message("one whole, less the weight of this key"),
+        ),
+        (
+            now,
+            message("That is the weight of {key} itself. The others have the rest of 1.", key=example.names[j]),
+            message("the weight of this key itself"),
+        ),
+        (
+            1.0,
+            message("Then {key} would have none. All keys of the row together have 1.", key=example.names[j]),
+            message("one whole for all the others"),
+        ),
+        (
+            float(others.max()),
+            message("That is one of the other weights. Add up all of them."),
+            message("one of the other weights alone"),
+        ),
+        (
+            1 - 1 / n_visible,
+            message("That would be so if all visible keys had equal weights."),
+            message("an equal share for each of the others"),
+        ),
+        (
+            0.0,
+            message("Softmax has no winner that takes all: e to any score is more than 0."),
+            message("the winner takes all of it"),
+        ),
+    )
+
+
+@beyond_figure
+def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+    """Its power grows, and so does the sum that it is a part of."""
+    attention, weights = example.heads.select(head), weights_if(example, head, temperature=heat)[i]
+    check_shared(weights)
+    j = one_of(attention.visible[i], random)
+    now = float(weights[j])
+    return multiple_choice_of_numbers(
+        lambda shown: message(
+            "{query} puts the weight {now} on {key}. Just before the softmax, 1 is added to this one score. What is "
+            "the weight now?",
+            query=example.names[i],
+            key=example.names[j],
+            now=shown(now),
+        ),
+        (
+            now * math.e / (1 - now + now * math.e),
+            message("Its power becomes e ≈ 2.72 times as large, and the sum grows by the same amount."),
+            message("its power grows, and the sum by as much"),
+        ),
+        (
+            now * math.e if now * math.e < 1 else math.nan,
+            message("Its power is a part of the sum, so the sum grows as well."),
+            message("its power grows, and the sum stays"),
+        ),
+        (
+            now,
+            message("That would be so if 1 were added to every score of the row."),
+            message("softmax sees no added number"),
+        ),
+        (
+            now / (now + (1 - now) * math.e),
+            message("That is what adding 1 to all the other scores would give."),
+            message("the powers of the others grow instead"),
+        ),
+        (
+            (now + 1) / 2,
+            message("The weight is not averaged with 1: e is raised to the score before anything is divided."),
+            message("half of what the others have moves here"),
+        ),
+    )
+
+
+def one_score_above_another(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+    """The ratio of two weights is e to the difference of their scores, whatever the rest. Always possible."""
+    above = (1 + below(6, random)) / 2
+    return multiple_choice_of_numbers(
+        message(
+            "In some row, one score is {above} above another. How many times as large is its weight?",
+            above=Fixed(above, 1),
+        ),
+        (
+            math.exp(above),
+            message("e to one score, divided by e to the other, is e to their difference, whatever the other scores."),
+            message("e, raised to the difference"),
+        ),
+        (
+            above,
+            message("Softmax does not compare scores by their difference itself: e is raised to it."),
+            message("the difference itself"),
+        ),
+        (
+            1 + above,
+            message("The scores are not added to the weights: e is raised to each of them."),
+            message("1, plus the difference"),
+        ),
+        (
+            2**above,
+            message("Softmax raises e ≈ 2.72 to the scores, not 2."),
+            message("2, raised to the difference"),
+        ),
+        (
+            math.exp(-above),
+            message("That is the smaller weight beside the larger one."),
+            message("e, raised to minus the difference"),
+        ),
+        (
+            10**above,
+            message("Softmax raises e ≈ 2.72 to the scores, not 10."),
+            message("10, raised to the difference"),
+        ),
+        (
+            math.exp(2 * above),
+            message("That is its square: the difference counts once."),
+            message("e, raised to twice the difference"),
+        ),
+        (
+            1.0,
+            message("Then both would be equal, and equal weights need equal scores."),
+            message("the same, as both are shares of one whole"),
         ),
     )
 
@@ -193,13 +333,14 @@ def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Ge
 
 
 def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
-    """A constant added to a whole row changes no weight, a factor does. Always possible."""
+    """A constant added to a whole row changes no weight, a factor does."""
     attention, number = example.heads.select(head), 2 + below(8, random)
     multiply = below(2, random)
     row = attention.masked[[i]] / heat
     weights, times = softmax_rows(row)[0], softmax_rows(row * number)[0]
+    check_shared(weights)
     between = (weights > CLEAR_LEAD) & (weights < 1 - CLEAR_LEAD)  # so that it could grow and could shrink
-    j = int(weights.argmax()) if multiply else one_of(between if between.any() else attention.visible[i], random)
+    j = int(weights.argmax()) if multiply else one_of(between, random)
     before, after = Fixed(float(weights[j])), Fixed(float(times[j]))
     stays, grows, shrinks = message("It does not change."), message("It grows."), message("It shrinks.")
     if multiply and times[j] - weights[j] > CLEAR_LEAD:
@@ -229,7 +370,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
             Card(
                 stays,
                 message(
-                    "It stays {before}: every exp is multiplied by e^{number}, and so is their sum.",
+                    "It stays {before}: every power of e becomes e^{number} times as large, and so does their sum.",
                     before=before,
                     number=number,
                 ),
@@ -237,7 +378,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
             ),
             Card(
                 grows,
-                message("All the exps grow by the same factor, and so does their sum: the weight does not change."),
+                message("All powers of e grow by the same factor, and so does their sum: the weight does not change."),
                 message("its score changes, and its weight with it"),
             ),
             Card(
@@ -259,4 +400,19 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     )
 
 
-QUESTIONS = (most_looked_at, weight_cell, scores_doubled, column_sum, all_scores_change)
+QUESTIONS: Kinds = {
+    "look": (
+        most_looked_at,
+        left_for_the_others,
+    ),
+    "predict": (
+        one_score_raised,
+        all_scores_change,
+        weight_cell,
+    ),
+    "generalise": (
+        one_score_above_another,
+        scores_doubled,
+        column_sum,
+    ),
+}

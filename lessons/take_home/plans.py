@@ -12,7 +12,7 @@ from types import ModuleType
 from attention_core.masks import causal_mask
 from attention_core.permutation import random_permutation
 from lessons.dot_product import lesson as dot_product
-from lessons.example.example import Example, ExampleTrace, learnt_example, run_example
+from lessons.example.example import Example, ExampleTrace, first_query, learnt_example, run_example
 from lessons.exercises.every import EXERCISES
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
@@ -26,8 +26,8 @@ from lessons.screen.screen import Question, Screen
 from lessons.softmax import lesson as softmax
 from lessons.tokens import lesson as tokens
 
-TAUGHT = learnt_example("pronouns")
-MIDWAY = replace(TAUGHT, updates=20)  # its weights differ, and none takes all
+TAUGHT = learnt_example("stories")
+MIDWAY = replace(TAUGHT, updates=160)  # two weights are large, and neither takes most
 LARGE_D_K, SHARPER = 512, 0.5
 
 
@@ -95,11 +95,6 @@ class Planned:
     shown: Mapping[str, str] = field(default_factory=dict)
 
 
-def last_token(trace: ExampleTrace) -> int:
-    """The position of the last token."""
-    return len(trace.tokens) - 1
-
-
 def stop_of(
     lesson: ModuleType,
     ask: Callable[[ExampleTrace], object],
@@ -122,8 +117,8 @@ BEFORE_TRAINING = replace(TAUGHT, updates=0)
 AT_LOOK = functools.partial(
     stop_of,
     look,
-    lambda t: look.Choices(last_token(t)),
-    lambda t: look.Choices(last_token(t)),
+    lambda t: look.Choices(first_query(t)),
+    lambda t: look.Choices(first_query(t)),
     now=TAUGHT,
     later=BEFORE_TRAINING,
 )
@@ -131,8 +126,8 @@ AT_TOKENS = functools.partial(stop_of, tokens, lambda t: tokens.Choices(), None)
 AT_DOT_PRODUCT = functools.partial(
     stop_of,
     dot_product,
-    lambda t: dot_product.Choices("all", last_token(t)),
-    lambda t: dot_product.Choices("equal", last_token(t)),
+    lambda t: dot_product.Choices("all", first_query(t)),
+    lambda t: dot_product.Choices("equal", first_query(t)),
     opens={"view": "all"},
     then={"view": "equal"},
 )
@@ -162,15 +157,15 @@ AT_MASK = functools.partial(
 AT_SOFTMAX = functools.partial(
     stop_of,
     softmax,
-    lambda t: softmax.Choices(last_token(t)),
-    lambda t: softmax.Choices(last_token(t), SHARPER),
+    lambda t: softmax.Choices(first_query(t)),
+    lambda t: softmax.Choices(first_query(t), SHARPER),
     then={"temperature": str(SHARPER)},
 )
 AT_OUTPUT = functools.partial(
     stop_of,
     output,
-    lambda t: output.Choices("all", last_token(t)),
-    lambda t: output.Choices("parts", last_token(t)),
+    lambda t: output.Choices("all", len(t.tokens) - 1),
+    lambda t: output.Choices("parts", first_query(t)),
     opens={"of": "all"},
     then={"of": "parts"},
 )
@@ -213,7 +208,7 @@ def planned(stop: Stop) -> Planned:
     """What a stop asks, and what its screens say."""
     if stop.exercise:
         exercise = EXERCISES[stop.exercise]
-        hints = tuple(Expected(message("A known mistake"), None, mistake.hint) for mistake in exercise.mistakes)
+        hints = tuple(Expected(message("A known mistake"), None, hint) for hint in exercise.hints)
         return Planned(exercise.asks, None, hints)
     screen = stop.opens.screen()
     then = stop.then and stop.then.screen()
@@ -249,14 +244,15 @@ def what_is_noticed(screen: Screen) -> tuple[Message, ...]:
 
 
 def where_will_it_look(opens: Linked) -> tuple[Message, Expected, tuple[Expected, ...]]:
-    """What to ask before the first screen, which says the answer at once: where its last token looks."""
+    """What to ask before the first screen, which says the answer at once: where the token looks that asks."""
     trace = run_example(opens.example)
-    row, names = trace.heads.select(0).weights[last_token(trace)], trace.names
-    *others, _ = row.argsort().tolist()
+    query, names = first_query(trace), trace.names
+    row = trace.heads.select(0).weights[query]
+    *others, _ = [key for key in row.argsort().tolist() if trace.heads.visible[0, query, key]]
     asks = message(
         "Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at most?",
         tokens=ListOf(names),
-        query=names[-1],
+        query=names[query],
     )
     wrong = tuple(
         Expected(

@@ -35,6 +35,18 @@ def byte_pairs_of(model: RealModel) -> BytePairs:
     )
 
 
+@functools.lru_cache(maxsize=4)
+def is_cut_into_bytes(model: RealModel) -> bool:
+    """True where a model cuts texts as this page shows it: GPT-2's words, all 256 bytes, merges and nothing else."""
+    about = json.loads(model.tokenizer.to_str())
+    pieces, before = about["model"], about["pre_tokenizer"] or {}
+    steps = before.get("pretokenizers", [before])
+    *digits, last = [(step.get("type"), step.get("use_regex", step.get("individual_digits"))) for step in steps]
+    as_shown = digits in ([], [("Digits", True)]) and last == ("ByteLevel", True) and not steps[-1]["add_prefix_space"]
+    plain = pieces["type"] == "BPE" and not about["normalizer"] and not pieces.get("ignore_merges")
+    return plain and as_shown and pieces["vocab"].keys() >= BYTE_OF.keys()
+
+
 @dataclass(frozen=True)
 class CutWord:
     """A word that no token crosses: its pieces at first and after each merge, and its `first` token in the text."""

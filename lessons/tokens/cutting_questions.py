@@ -7,7 +7,7 @@ from torch import Generator
 
 from attention_core.byte_pairs import readable
 from lessons.example.token_names import BROKEN
-from lessons.kit.questions import Asked, below, beyond_figure, multiple_choice, multiple_choice_of_counts
+from lessons.kit.questions import Asked, Kinds, below, beyond_figure, multiple_choice, multiple_choice_of_counts
 from lessons.screen.format import visible_text
 from lessons.screen.message import Integer, Message, Token, message
 from lessons.screen.screen import Card
@@ -113,4 +113,11 @@ def tokens_of_number(cutting: "Cutting", random: Generator) -> Asked:
     )
 
 
-CUTTING_QUESTIONS = (merged_first, with_and_without_space, fewest_tokens, tokens_of_number)
+CUTTING_QUESTIONS: Kinds = {
+    "look": (merged_first,),
+    "predict": (with_and_without_space,),
+    "generalise": (
+        tokens_of_number,
+        fewest_tokens,
+    ),
+}

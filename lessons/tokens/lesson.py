@@ -85,8 +85,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         notice=(*notice_tokens(example), *what_is_added(example)),
         bands=(rows_of_x(example, lookup),),
         weights=whose_vectors(example),
-        numbered=True,
-        height=480,
     )
     return Screen(
         formula=stage_formula("x", example),

@@ -5,9 +5,44 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 from lessons.example.example import ExampleTrace
-from lessons.kit.questions import Asked, below, beyond_figure, multiple_choice, shaped, sizes, two_alike, two_of
+from lessons.kit.questions import Asked, Kinds, below, beyond_figure, multiple_choice, shaped, sizes, two_alike, two_of
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
+
+
+def where_its_vector_is(example: ExampleTrace, random: Generator) -> Asked:
+    """A row of X, at the token's place in the sentence, not at its id."""
+    position = below(len(example.tokens), random)
+    token, place, id = example.names[position], position + 1, example.ids[position]
+    by_id = Card(
+        message("Row {row} of X.", row=id),
+        message("{id} is its id: the row of the table where its vector is looked up.", id=id),
+        message("its id says the row"),
+    )
+    return multiple_choice(
+        message("Where in X is the vector of {token}?", token=token),
+        Card(
+            message("Row {row} of X.", row=place),
+            message("The tokens are the rows of X, in the order of the sentence."),
+            message("its place in the sentence says the row"),
+        ),
+        *([by_id] if example.tokens[id - 1 : id] != example.tokens[position:place] else []),
+        Card(
+            message("Column {column} of X.", column=place),
+            message("A column is one feature of all tokens. A token is a row."),
+            message("each token has a column"),
+        ),
+        Card(
+            message("Row {row}, column {column}.", row=place, column=place),
+            message("That is one number. A vector is a whole row of them."),
+            message("each token has one number"),
+        ),
+        Card(
+            message("All of X."),
+            message("X holds the vectors of all tokens, one below the other."),
+            message("each token is spread over all rows"),
+        ),
+    )
 
 
 @beyond_figure
@@ -194,4 +229,12 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     )
 
 
-QUESTIONS = (shape_of_x, two_rows, tokens_swapped, token_once_more)
+QUESTIONS: Kinds = {
+    "look": (where_its_vector_is,),
+    "predict": (
+        two_rows,
+        tokens_swapped,
+        token_once_more,
+    ),
+    "generalise": (shape_of_x,),
+}

@@ -225,7 +225,7 @@ def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, 
     gap = float(abs(first.losses[:both] - second.losses[:both]).max())
     return (
         message(
-            "Only the way gradients are computed differs: over {updates} updates, the two losses are never "
+            "Only the way gradients are computed differs: over {updates} training steps, the two losses are never "
             "further apart than {gap}.",
             updates=both - 1,
             gap=Magnitude(gap),
@@ -238,13 +238,14 @@ def right_in_both(one: Evaluation, other: Evaluation) -> Message:
     steps = {"one_step": one.step, "other_step": other.step}
     if percent(one.accuracy) == percent(other.accuracy):
         return message(
-            "Right answers: {share} in the first run (after {one_step} updates) and as many in the second "
+            "Right answers: {share} in the first run (after {one_step} training steps) and as many in the second "
             "(after {other_step}), to the percent.",
             share=Percent(one.accuracy),
             **steps,
         )
     return message(
-        "Right answers: {one} in the first run (after {one_step} updates), {other} in the second (after {other_step}).",
+        "Right answers: {one} in the first run (after {one_step} training steps), {other} in the second (after "
+        "{other_step}).",
         one=Percent(one.accuracy),
         other=Percent(other.accuracy),
         **steps,

@@ -39,7 +39,7 @@ def loss_figure(history: TrainingHistory, less: WithoutHead | None = None) -> Cu
         width=WIDTH,
         height=190,
         notice=(*loss_sentences(settings, float(history.losses[-1])), *([LINE_AND_DOTS] if evaluations else [])),
-        x=message("updates"),
+        x=message("training steps"),
         y=message("loss (squared error)") if vectors else message("loss (nats)"),
         x_domain=(0, settings.steps),
         levels=tuple(
@@ -135,7 +135,7 @@ def right_answers(history: TrainingHistory) -> Curves:
         percent=True,
         notice=success_sentences(history.settings, evaluations[-1]),
         lines=tuple(lines),
-        x=message("updates"),
+        x=message("training steps"),
         y=message("share") if len(lines) > 1 else message("right answers"),
         x_domain=(0, history.settings.steps),
         y_domain=(0, 1),

@@ -21,6 +21,7 @@ JOBS: dict[str, tuple[Message, float]] = {
     "mirror": (message("mirroring head"), MOST_OF_WEIGHT),
     "next_larger": (message("sorting head"), MOST_OF_WEIGHT),
     "pair": (message("look-up head"), MOST_OF_WEIGHT),
+    "needed": (message("story head"), MOST_OF_WEIGHT),
     "referent": (message("pronoun head"), MOST_OF_WEIGHT),
     "last": (message("last-letter head"), MOST_OF_WEIGHT),
     "one_back": (message("one-back head"), MOST_OF_WEIGHT),
@@ -102,7 +103,7 @@ def formed_sentence(step: int, several: Sequence[Formed]) -> Message:
     if step == 0:
         return message("Present before any training: {which}.", which=which)
     return message(
-        "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
+        "Formed by training step {step}: {which}. From then on {enough} of the weight or more stays on the job.",
         step=step,
         which=which,
         enough=Percent(MOST_OF_WEIGHT),

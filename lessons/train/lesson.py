@@ -149,30 +149,29 @@ def moment_sentences(history: TrainingHistory, moments: Sequence[Observed]) -> t
 
 
 def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Message:
-    """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
+    """One moment of a run: what the model writes, or its answers to the example. How many are right, the curves say."""
     if isinstance(observed, ObservedText):
         return plural(
-            "After {count} update, it writes: {sample}",
-            "After {count} updates, it writes: {sample}",
+            "After {count} training step, it writes: {sample}",
+            "After {count} training steps, it writes: {sample}",
             observed.step,
             sample=observed.sample,
         )
     pairs = zip(observed.example.answers, observed.predicted, strict=True)
     answers = " ".join(NOTHING if right is None else visible_text(answer) for right, answer in pairs)
-    right = {"share": Percent(observed.accuracy), "answers": answers}
     if formed:
         return plural(
-            "After {count} update, with {formed} formed, {share} of these answers are right: {answers}",
-            "After {count} updates, with {formed} formed, {share} of these answers are right: {answers}",
+            "After {count} training step, with {formed} formed, its answers are: {answers}",
+            "After {count} training steps, with {formed} formed, its answers are: {answers}",
             observed.step,
             formed=ListOf(tuple(formed)),
-            **right,
+            answers=answers,
         )
     return plural(
-        "After {count} update, {share} of these answers are right: {answers}",
-        "After {count} updates, {share} of these answers are right: {answers}",
+        "After {count} training step, its answers are: {answers}",
+        "After {count} training steps, its answers are: {answers}",
         observed.step,
-        **right,
+        answers=answers,
     )
 
 

@@ -64,7 +64,7 @@ def beside_the_printed(history: TrainingHistory) -> tuple[Message, ...]:
     ours = ListOf(tuple(Fixed(float(history.losses[step]), 4) for step in reached))
     return (
         message(
-            "After {steps} updates the notebook printed the losses {theirs}; here they are {ours}.",
+            "After {steps} training steps the notebook printed the losses {theirs}; here they are {ours}.",
             steps=ListOf(tuple(reached)),
             theirs=theirs,
             ours=ours,

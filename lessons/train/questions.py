@@ -12,6 +12,7 @@ from attention_core.model import MAX_D_MODEL
 from attention_core.training import TrainingSettings
 from attention_core.weights import blank, named_weights
 from lessons.kit.questions import (
+    Kinds,
     below,
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
@@ -172,4 +173,10 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
     )
 
 
-QUESTIONS = (where_to_attend, loss_of_a_guess, how_many_weights)
+QUESTIONS: Kinds = {
+    "look": (where_to_attend,),
+    "generalise": (
+        loss_of_a_guess,
+        how_many_weights,
+    ),
+}

@@ -204,7 +204,7 @@ def notice_collected(without: WeightCollected, given: WeightCollected, trained: 
     """What sinks collect, and how well the models do."""
     return (
         message(
-            "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), "
+            "Two small models of one text, trained here from the same random weights: {steps} training steps (seed 0), "
             "one of them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, "
             "on average over all heads and all queries but the first. With weight spread evenly, they would "
             "collect {even}.",
@@ -251,7 +251,6 @@ def slopes_figure(varied: VariedHead) -> Matrices:
         key="variant_slopes",
         name=message("What the bias of each head leaves of a key, by its distance"),
         first="left",
-        height=330,
         bands=((left,),),
         notice=(
             message(
@@ -330,7 +329,8 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
     at_end = {one.kind: Fixed(100 * one.right[-1], 1) for one in found}
     return (
         message(
-            "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters "
+            "Four small models of one text, one layer each, trained here: {steps} training steps on {trained} "
+            "characters "
             "at a time (seed 0). When they then read the same text {length} characters at a time, {alibi}% of the "
             "next characters are predicted correctly with ALiBi, {rotary}% with rotary positions, {waves}% with "
             "sines and cosines.",

@@ -5,7 +5,7 @@ from functools import partial
 
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.example.source import MAX_TOKENS
-from lessons.kit.matrices import BELOW_CONTROLS, KEYS, QUERIES, single_axis, token_axis, traced_matrix
+from lessons.kit.matrices import KEYS, QUERIES, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import SecondSentence
 from lessons.screen.choice import Limit, Number, OneOf, numbers
@@ -124,7 +124,6 @@ def variant_figure(varied: VariedHead) -> Matrices:
         first="changed",
         notice=(varied.impossible,) if varied.impossible else notice_variant(varied),
         weights=whose_weights(varied.example),
-        height=BELOW_CONTROLS,
     )
 
 

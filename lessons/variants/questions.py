@@ -8,13 +8,12 @@ from attention_core.embeddings import rotation_angles
 from attention_core.head_measures import total_variation
 from lessons.kit.questions import (
     CLEAR_LEAD,
-    DRAWS,
     Asked,
+    Kinds,
     NothingFits,
     asks_about,
     below,
     beyond_figure,
-    drawn_from,
     multiple_choice,
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
@@ -22,7 +21,7 @@ from lessons.kit.questions import (
     shaped,
     told,
 )
-from lessons.screen.message import Fixed, ListOf, Magnitude, Percent, message
+from lessons.screen.message import Fixed, ListOf, Magnitude, Percent, message, plural
 from lessons.screen.screen import Card
 from lessons.variants.compute import VariedHead
 from lessons.variants.counts import numbers_kept, tokens_kept
@@ -276,13 +275,7 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
 
 
 def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
-    """What the cache keeps: a key and a value for each token, in each set.
-
-    This is asked of heads that share, and where a variant's own kind of question finds nothing to ask; else that.
-    """
-    for _ in range(DRAWS if varied.kind in OWN_KIND else 0):
-        if own := drawn_from(OWN_KIND[varied.kind], (varied,), random):
-            return own
+    """What the cache keeps: a key and a value for each token, in each set. Always possible."""
     n = 20 * (1 + below(9, random))
     d_k, d_v = varied.plain.q.shape[-1], varied.plain.v.shape[-1]
     n_heads, kv_heads = varied.example.example.n_heads, varied.kv_heads
@@ -292,10 +285,10 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
         (n,),
         multiple_choice_of_counts(
             message(
-                "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
-                "sets of keys and values for {heads} heads?",
+                "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, where "
+                "{heads} heads have {sets}?",
                 heads=n_heads,
-                sets=kv_heads,
+                sets=plural("1 set of keys and values", "{count} sets of keys and values", kv_heads),
                 d_k=d_k,
                 d_v=d_v,
                 kept=kept,
@@ -315,21 +308,17 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
     )
 
 
-OWN_KIND = {
-    "sink": weight_with_sink,
-    "cap": capped_score,
-    "alibi": biased_score,
-    "rotary": turned_apart,
-    "window": seen_in_layers,
-    "cross": shape_of_cross,
+QUESTIONS: Kinds = {
+    "look": (still_differ,),
+    "predict": (
+        weight_with_sink,
+        capped_score,
+        biased_score,
+    ),
+    "generalise": (
+        turned_apart,
+        seen_in_layers,
+        shape_of_cross,
+        kept_numbers,
+    ),
 }
-QUESTIONS = (
-    still_differ,
-    seen_in_layers,
-    weight_with_sink,
-    capped_score,
-    biased_score,
-    turned_apart,
-    shape_of_cross,
-    kept_numbers,
-)

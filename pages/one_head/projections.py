@@ -8,6 +8,8 @@ from attention_ui.page.lesson_page import open_lesson
 from lessons.projections import lesson as projections
 
 page = open_lesson(projections)
-choices = chosen_in_projections(page.example, page.head)
+with page.room.controls:
+    choices, example, head = chosen_in_projections(page.example, page.head)
+page = page.about(example, head)
 edit = partial(editing_panel, page.example, page.head, choices.role)
 page.show(choices, beside=None if choices.role == OF_MANY else edit)

@@ -3,4 +3,4 @@
 from attention_ui.page.lesson_page import show_lesson
 from lessons.scores import lesson as scores
 
-show_lesson(scores, controls_below=True)
+show_lesson(scores)

@@ -11,7 +11,7 @@ picture = chosen_picture()
 if picture == "model":
     show_first_screen()
 elif picture == "sentence":
-    show_lesson(look, look_choices, address="home", controls_below=True)
+    show_lesson(look, look_choices, address="home")
 elif picture == "row":
     show_lesson(carried, carried_choices, address="home")
 else:

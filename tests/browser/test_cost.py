@@ -3,7 +3,7 @@
 import pytest
 
 from lessons.cost.lesson import Choices, screen
-from lessons.example.example import Example, run_example
+from lessons.example.example import Example, first_query, run_example
 
 FIGURE = ".st-key-cost_passing"
 HEIGHTS = """kind => [...document.querySelectorAll(`.st-key-cost_passing .passing_${kind}_marks path`)]
@@ -29,7 +29,8 @@ def moved_to(tab, moment):
 
 
 def passing():
-    return screen(run_example(Example()), 0, Choices("blocks", block=2)).figures[0]
+    example = run_example(Example())
+    return screen(example, 0, Choices("blocks", block=2, query=first_query(example))).figures[0]
 
 
 def check(tab, known):

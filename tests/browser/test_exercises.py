@@ -82,7 +82,8 @@ def test_what_the_page_says_of_mistakes(desk):
         ("print('here')\nimport numpy", 2, "No module named 'numpy'"),
         ("def f(n):\n    return f(n + 1)\nf(0)", 2, "RecursionError"),
         ("raise SystemExit", 1, "SystemExit"),
-        (SOLUTION.replace("torch.softmax", "torch.soft"), 7, "the torch of this page knows what the exercises need"),
+        (SOLUTION.replace("torch.softmax", "torch.soft"), 7, "module 'torch' has no attribute 'soft'"),
+        (SOLUTION.replace("torch.softmax", "torch.kron"), 7, "This page lacks torch.kron"),
     ):
         said = at.run(code)
         assert f"Your code stopped on line {line}." in said and words in said, said

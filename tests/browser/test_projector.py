@@ -72,7 +72,7 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
         tab.settled()
         reply = "[class*=_quiz] [data-testid=stText] >> nth=-1"
         assert seen_whole(tab, f"h1, .st-key-topic p, [class*=_quiz] h2, {cards}") and seen_whole(tab, reply), page
-        assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not quite. ")), page
+        assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not right. ")), page
         assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST and tab.page.evaluate(SMALLER, LEAST) == [], page
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, page
 

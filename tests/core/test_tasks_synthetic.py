@@ -25,6 +25,7 @@ from attention_core.tasks import (
     RecallTask,
     ReverseTask,
     SortTask,
+    StoryTask,
 )
 from attention_core.tasks.lookup import among_drawn
 from attention_core.training import recommended
@@ -32,6 +33,18 @@ from lessons.example.task_texts import baseline_name, texts_of
 from lessons.screen.format import render
 
 DRAWN = 41
+WOMEN = ["girl", "queen", "nun", "witch", "bride"]
+REACTIONS = {
+    person: did.split("/")
+    for people, did in {
+        "girl boy": "cried/giggled",
+        "queen king": "frowned/smiled",
+        "nun monk": "prayed/sang",
+        "witch wizard": "cursed/cackled",
+        "bride groom": "wept/danced",
+    }.items()
+    for person in people.split()
+}
 KINDS = {"queen girl aunt nun": "she", "king boy uncle monk": "he", "boat lamp drum book": "it"}
 
 
@@ -66,6 +79,12 @@ def read(task, row):
         case PronounTask():
             (meant,) = [i for i in (0, 2, 4) for words, it in KINDS.items() if tokens[i] in words and it == tokens[6]]
             return [None] * 6 + [tokens[meant]], [{6: {meant}}]
+        case StoryTask():
+            (place,) = [i for i in (1, 4) if (tokens[i] in WOMEN) == (tokens[6] == "She")]
+            sad = tokens[2] in ["left", "lost", "hurt", "blamed"]
+            assert tokens[7] == REACTIONS[tokens[place]][not sad]
+            assert [tokens[i] for i in (0, 3, 5, 8)] == ["The", "the", ".", "."]
+            return [None] * 6 + [tokens[7], None, None], [{6: {place, 2}}]
         case InductionTask():
             before = {i: [j for j in range(i) if tokens[j] == tokens[i]] for i in range(n)}
             first_again = min(i for i in range(n) if before[i])

@@ -11,6 +11,7 @@ from attention_core import training
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import MAX_SEED, generator
 from attention_core.tasks import MAX_VOCABULARY, NO_TARGET, TASKS, CharacterTask
+from attention_core.tasks.base import fingerprints
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, draw_batches, recommended, train
 from attention_core.weights import named_weights, weights_of
 
@@ -149,10 +150,11 @@ def test_a_run_on_hello_world_learns_more_than_the_letter_before_tells():
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_the_batches_are_those_that_the_task_draws(name):
+def test_the_batches_are_those_that_the_task_draws_but_for_what_is_set_aside(name):
     chosen = recommended(TASKS[name], seed=3)
     size = chosen.batch_size
     drawn = chosen.task.batch(size * training.DRAWN_TOGETHER, generator(17))
+    drawn = drawn.rows(~torch.isin(fingerprints(drawn.inputs), training.set_aside(chosen.task, chosen.seed)))
     batches = draw_batches(chosen, generator(17))
     for begin in range(0, 3 * size, size):
         batch = next(batches)

@@ -91,6 +91,9 @@ def test_a_text_in_a_link_stays_a_text(server, tab, listener, texts, quiet_log, 
             assert_only_text(tab, listener, what)
 
 
+OTHER_BOLD = "strong:not(.st-key-steps_of_question strong)"  # the step of a question is told in words of ours
+
+
 def test_a_text_in_a_headline_stays_a_text(server, tab, listener, texts, quiet_log):
     """Headlines and cards are read as Markdown: whatever the token wants to be, it is read there as it was typed."""
     for what, text in texts.items():
@@ -100,7 +103,7 @@ def test_a_text_in_a_headline_stays_a_text(server, tab, listener, texts, quiet_l
             settle(tab)
             top = tab.locator(f".st-key-{key}")
             assert top.locator("h2, button").count() >= (3 if path else 1)
-            assert top.locator("a, img, em, strong, del, code, .katex, iframe, script").count() == 0, what
+            assert top.locator(f"a, img, em, {OTHER_BOLD}, del, code, .katex, iframe, script").count() == 0, what
             assert_only_text(tab, listener, what)
 
 
@@ -127,7 +130,7 @@ def test_a_text_in_the_sentences_of_a_film_stays_a_text(server, tab, listener, t
         play = tab.locator(".st-key-run .vega-bindings input[type=checkbox]")
         play.wait_for()
         tab.locator(".st-key-run .vega-bindings select").first.select_option("40")  # moments a second
-        tab.get_by_text("After 60 updates, it writes", exact=True).wait_for()
+        tab.get_by_text("After 60 training steps, it writes", exact=True).wait_for()
         tab.wait_for_function(
             "() => !document.querySelector('.st-key-run .vega-bindings input[type=checkbox]').checked"
         )
@@ -138,7 +141,7 @@ def test_markup_is_shown_as_it_was_typed(server, tab):
     tab.goto(f"{server.url}/tokens?example=sentence&text={quote('<b>bold</b> ![seen](x.png)')}")
     settle(tab)
     shown = "".join(tab.locator("svg.marks").all_text_contents())
-    assert "b>bold</b" in shown
+    assert "<b>bold" in shown
     assert tab.locator("b", has_text="bold").count() == 0
 
 

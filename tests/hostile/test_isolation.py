@@ -21,7 +21,7 @@ VISITS = {
     "the first screen": (
         "",
         "example=pronouns",
-        [("asks", "“lamp”"), ("says_pronouns", "girl left boat when it"), ("trained_for", 40), ("causal", False)],
+        [("asks", "“lamp”"), ("says_pronouns", "girl left boat when it"), ("trained_for", "40"), ("causal", False)],
     ),
     "a sentence of one's own": (
         "projections",
@@ -31,7 +31,7 @@ VISITS = {
     "a model in training": (
         "softmax",
         "example=pronouns",
-        [("model_d_k", 3), ("trained_for", 60), ("model_heads", 2), ("seed", 5)],
+        [("model_d_k", 3), ("trained_for", "60"), ("model_heads", 2), ("seed", 5)],
     ),
     "numbers changed by hand": (
         "",
@@ -96,7 +96,7 @@ def test_each_visitor_sees_what_they_would_see_alone(server, finish, quiet_log):
 
 
 def updates(visitor):
-    found = re.search(r"([\d,]+) of [\d,]+ updates", " ".join(visitor.texts("progress")))
+    found = re.search(r"([\d,]+) of [\d,]+ training steps", " ".join(visitor.texts("progress")))
     return int(found[1].replace(",", "")) if found else 0
 
 

@@ -393,8 +393,8 @@ def check_question(case: Case, question: Question, answers: Answers) -> None:
         for name, argument in card.text.arguments.items() if value is not ... else ():
             said = value[name] if isinstance(value, dict) else value
             if isinstance(argument, Fixed):  # a card is written with few decimals, and so is what it must be
-                assert format_value(argument) in readings(said, with_decimals(argument.decimals)), render(
-                    question.prompt
+                assert format_value(argument) in readings(said, with_decimals(argument.decimals)), (
+                    f"{render(question.prompt)} {render(card.reply)} {argument} {said}"
                 )
             else:
                 check_argument(argument, said, render(question.prompt))

@@ -652,7 +652,8 @@ ORACLE = {
     "1.": rank_one,
     "The longest row of d_x belongs to {tokens}, with length {length}.": longest_row,
     "Over the shortcut {query} also gets d_after, the gradient of the sum of x and what attention found.": shortcut,
-    "Trained to find the word that a pronoun stands for, {updates} updates from seed {seed}: right on {share} of "
+    "Trained to find the word that a pronoun stands for, {updates} training steps from seed {seed}: right on {share} "
+    "of "
     "{count} newly drawn sentences.": trained,
     "score × {size}": lambda case, sentence: {"size": case.choices.size},
     "largest |d_scaled|": concept,
@@ -820,7 +821,50 @@ def answer_logit(case, prompt):
     return dict.fromkeys(replies, ...) | {JUDGE: by_thought(numbers)}
 
 
+LIKELIEST = "The sentence is {sentence}. Which word does the model find likeliest to come next?"
+ITS_LOSS = "The model gives the right word, {right}, the probability {p}. The loss is −ln of it. How large is it?"
+RIGHT_GETS = "That is the right answer, but the model gives it only {probability}."
+BEST_GETS, LESS_GETS = "Its probability is {probability}.", "The model gives it {probability}, and another word more."
+
+
+def some_probability(case, sentence):
+    """Of which word, its card says."""
+    said = sentence.arguments["probability"].value
+    return {"probability": min(probabilities(case), key=lambda p: abs(p - said))}
+
+
+def answer_likeliest(case, prompt):
+    p = probabilities(case)
+    assert prompt.arguments["sentence"] == " ".join(WORDS[i] for i in sentence_of(case.choices.sentence)[0])
+    return {
+        BEST_GETS: int(np.argmax(p)),
+        RIGHT_GETS: right_of(case),
+        LESS_GETS: ...,
+        JUDGE: lambda card: p[card.text.arguments["thing"].position] == max(p),
+    }
+
+
+def answer_loss(case, prompt):
+    p = probabilities(case)[right_of(case)]
+    return {
+        "The smaller the probability of the right word, the larger the loss.": losses(case, 0.0)[0],
+        "The logarithm of a number below 1 is below 0; the minus makes the loss positive.": math.log(p),
+        "That is what the wrong words have together. The loss grows without limit as p goes to 0.": 1 - p,
+        "That is e, raised to the loss.": 1 / p,
+        "The loss is 0 only where the right word has all of the probability.": 0.0,
+    }
+
+
+ORACLE |= {
+    LIKELIEST: chosen,
+    ITS_LOSS: asked_of_right,
+    RIGHT_GETS: lambda case, sentence: {"probability": probabilities(case)[right_of(case)]},
+    BEST_GETS: lambda case, sentence: {"probability": max(probabilities(case))},
+    LESS_GETS: some_probability,
+}
 ANSWERS = {
+    LIKELIEST: answer_likeliest,
+    ITS_LOSS: answer_loss,
     MOST_RAISED: answer_most_raised,
     WHICH_MAP: answer_which_map,
     HIDDEN: answer_hidden,

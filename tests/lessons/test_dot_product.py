@@ -111,9 +111,15 @@ def shown_scores(case, sentence):
     return {name: nearest[name] for name in said}
 
 
-LARGEST = "Take the dot product of the row of {query} in X with every row, its own included. Which is largest?"
+LARGEST = "Which other token has the largest dot product with {query}?"
 CELL = "What is the dot product of the rows of {query} and {key} in X?"
 SMALLEST = LARGEST.replace("largest", "smallest")
+SIGN = "Do the vectors of {one} and {other} point more in the same direction or more in opposite ones?"
+SIGN_SAYS = {
+    True: "Their dot product is {score}: above 0, the products of like signs win.",
+    False: "Their dot product is {score}: below 0, the products of unlike signs win.",
+}
+NO_ANGLE = "Then their dot product would be 0, and it is {score}."
 MIRROR = (
     "In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in the "
     "column of {one}?"
@@ -150,31 +156,57 @@ ORACLE = ROW | {
 }
 
 
+def others_than(case, query):
+    return [j for j in range(len(x_of(case))) if j != query]
+
+
 def answer_largest(case, prompt):
-    query, n = prompt.arguments["query"].position, len(x_of(case))
+    query = prompt.arguments["query"].position
+    others = others_than(case, query)
     return {
         "Its vector points in a similar direction, or it is long, or both.": max(
-            range(n), key=lambda j: dot(case, query, j)
+            others, key=lambda j: dot(case, query, j)
         ),
-        "A token need not prefer itself: a longer vector can give a larger dot product.": query,
         "No vector is longer, but the direction counts as well.": max(
-            range(n), key=lambda j: math.dist(case.example.x[j].tolist(), [0.0] * case.example.x.shape[1])
+            others, key=lambda j: math.dist(case.example.x[j].tolist(), [0.0] * case.example.x.shape[1])
         ),
         "The dot product of {query} and {key} is {score}; another is larger.": ...,
-        JUDGE: by_largest([dot(case, query, j) for j in range(n)]),
+        JUDGE: by_largest([dot(case, query, j) if j != query else -math.inf for j in range(len(x_of(case)))]),
     }
 
 
 def answer_smallest(case, prompt):
-    query, n = prompt.arguments["query"].position, len(x_of(case))
+    query = prompt.arguments["query"].position
+    others = others_than(case, query)
     return {
-        "Its vector is short, or points in another direction, or both.": min(
-            range(n), key=lambda j: dot(case, query, j)
+        "Its vector is short, or points in another direction, or both.": min(others, key=lambda j: dot(case, query, j)),
+        "No vector is shorter, but the direction counts as well.": min(
+            others, key=lambda j: np.linalg.norm(x_of(case)[j])
         ),
-        "No vector is shorter, but the direction counts as well.": int(np.linalg.norm(x_of(case), axis=1).argmin()),
         "The dot product of {query} and {key} is {score}; another is smaller.": ...,
-        JUDGE: by_largest([-dot(case, query, j) for j in range(n)]),
+        JUDGE: by_largest([-dot(case, query, j) if j != query else -math.inf for j in range(len(x_of(case)))]),
     }
+
+
+def some_dot_product(case, sentence):
+    """Of which pair, only the prompt says: of one whose sign is what the sentence says."""
+    said, every = sentence.arguments["score"].value, [dot(case, i, j) for i in range(len(x_of(case))) for j in range(i)]
+    found = min(every, key=lambda score: abs(score - said))
+    assert not sentence.template.startswith("Their") or SIGN_SAYS[bool(found > 0)] == sentence.template
+    return {"score": found}
+
+
+def answer_sign(case, prompt):
+    one, other = (prompt.arguments[name].position for name in ("one", "other"))
+    cosine = dot(case, one, other) / np.linalg.norm(x_of(case)[one]) / np.linalg.norm(x_of(case)[other])
+    judge = by_text(
+        {
+            "More in the same direction.": cosine > 1e-9,
+            "More in opposite directions.": cosine < -1e-9,
+            "Exactly at a right angle.": abs(cosine) < 1e-9,
+        }
+    )
+    return {SIGN_SAYS[bool(cosine > 0)]: ..., NO_ANGLE: ..., JUDGE: judge}
 
 
 def answer_cell(case, prompt):
@@ -242,7 +274,9 @@ ORACLE |= {
     ),
 }
 
+ORACLE |= {SIGN: chosen, **dict.fromkeys((*SIGN_SAYS.values(), NO_ANGLE), some_dot_product)}
 ANSWERS = {
+    SIGN: answer_sign,
     LARGEST: answer_largest,
     SMALLEST: answer_smallest,
     CELL: answer_cell,

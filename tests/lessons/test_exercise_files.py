@@ -55,9 +55,11 @@ def test_every_solution_passes_and_what_is_not_written_yet_or_is_wrong_is_told_i
     assert "expected scores" in said and "yours" in said
     assert "02_mask.py: Your code stopped on line 4." in said
     assert re.search("AttributeError: module 'torch' has no attribute 'nonsense'$", said, re.MULTILINE)
-    assert "03_softmax.py: Your code stopped.\nNotReady: weights should be a tensor; it is still None" in said
+    assert "03_softmax.py: Your code stopped. Something is still None: a step is not written yet" in said
+    assert "return.\nNotReady: weights should be a tensor; it is still None" in said
     assert "04_context.py: The context vectors are still zero." in said
-    assert "08_multi_head.py: Your code stopped.\nNotReady: self.W_q should be nn.Linear(6, 6, bias=False)" in said
+    assert "08_multi_head.py: Your code stopped. The weights of the cases are put into these four layers.\n" in said
+    assert "NotReady: self.W_q should be nn.Linear(6, 6, bias=False)" in said
     assert said.count("The cases were drawn with seed 5.") == len(EXERCISES)
 
 

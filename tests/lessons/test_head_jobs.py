@@ -57,8 +57,8 @@ def test_the_earliest_head_is_named_and_those_that_tie_with_it():
     found = formed_heads(history(rows))
     assert found == (Formed("letter_before", 20, ((0, 0), (0, 2))), Formed("number", 40, ((0, 1),)))
     said = [render(sentence) for sentence in formed_sentences(history(rows))]
-    assert said[0].startswith("Formed by update 20: previous-token head (layer 1, head 1 and layer 1, head 3).")
-    assert said[1].startswith("Formed by update 40: recall head (layer 1, head 2).")
+    assert said[0].startswith("Formed by training step 20: previous-token head (layer 1, head 1 and layer 1, head 3).")
+    assert said[1].startswith("Formed by training step 40: recall head (layer 1, head 2).")
 
 
 def test_what_has_not_formed_is_said_plainly():

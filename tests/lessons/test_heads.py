@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 import torch
-from screens import JUDGE, Ranked, by_text, chosen, holds
+from screens import JUDGE, Ranked, by_largest, by_text, chosen, holds
 
 from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
@@ -564,7 +564,68 @@ ORACLE |= {
     ),
 }
 
+WHICH_HEAD = "Which head gives {key} the most weight from {query}?"
+IN_HEAD = "In the enlarged map, on which key does {query} put its largest weight?"
+GETS_MORE = "{key} gets {weight} from {query}; another key gets more."
+
+
+def some_weight(case, sentence):
+    """Of which head and pair, the card and the prompt say."""
+    said, every = sentence.arguments["weight"].value, np.array(heads_again(case.choices.example)[0]).flatten()
+    return {"weight": min(every, key=lambda weight: abs(weight - said))}
+
+
+def weight_of_pair(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    row = heads_again(case.choices.example)[0][case.choices.head][query]
+    assert row[key] < max(row)
+    return {"query": query, "key": key, "weight": row[key]}
+
+
+def answer_which_head(case, prompt):
+    query, key = (prompt.arguments[name].position for name in ("query", "key"))
+    every = np.array(heads_again(case.choices.example)[0])
+    weights = every[:, query, key]
+    assert every[:, query].max() <= 0.9 + 1e-6
+    return {
+        "It gives {weight}: each head has its own W_q and W_k.": {"head": weights.argmax() + 1},
+        "It gives {weight}, and another head more.": ...,
+        "The tokens are the same, but each head has its own W_q and W_k.": ...,
+        JUDGE: lambda card: (
+            weights[card.text.arguments["head"] - 1] == weights.max()
+            if card.text.arguments
+            else weights.max() - weights.min() < 0.005
+        ),
+    }
+
+
+def answer_in_head(case, prompt):
+    weights, query = (
+        np.array(heads_again(case.choices.example)[0][case.choices.head]),
+        prompt.arguments["query"].position,
+    )
+    return {
+        "Rows are queries: in its row, this key has the largest weight.": weights[query].argmax(),
+        "That is read down the column: it is the query that looks at {query} most.": weights[:, query].argmax(),
+        GETS_MORE: ...,
+        JUDGE: by_largest(weights[query].tolist()),
+    }
+
+
+ORACLE |= {
+    WHICH_HEAD: lambda case, prompt: chosen(case, prompt) | {"concept": True},
+    IN_HEAD: lambda case, prompt: chosen(case, prompt) | {"concept": True},
+    "It gives {weight}: each head has its own W_q and W_k.": some_weight,
+    "It gives {weight}, and another head more.": some_weight,
+    "Rows are queries: in its row, this key has the largest weight.": lambda case, reply: {"concept": True},
+    "That is read down the column: it is the query that looks at {query} most.": lambda case, reply: (
+        chosen(case, reply) | {"concept": True}
+    ),
+    GETS_MORE: weight_of_pair,
+}
 ANSWERS = {
+    WHICH_HEAD: answer_which_head,
+    IN_HEAD: answer_in_head,
     SPLIT: answer_split,
     MORE_HEADS: answer_more_heads,
     SLICED: answer_cost,
@@ -580,8 +641,9 @@ ANSWERS = {
 
 def parameters_now(case, sentence):
     trace = trace_of(case)
-    d, said = trace.x.shape[-1], sentence.arguments
-    every = {"total": 4 * d * d + 4 * d * (trace.module.b_o is not None), "d_model": d, "heads": trace.n_heads}
+    d, module, said = trace.x.shape[-1], trace.module, sentence.arguments
+    biases = sum(b is not None for b in (module.b_q, module.b_k, module.b_v, module.b_o))
+    every = {"total": 4 * d * d + biases * d, "d_model": d, "heads": trace.n_heads}
     return {name: every.get(name, said[name]) for name in said}
 
 

@@ -58,7 +58,7 @@ def test_the_losses_stand_beside_those_that_the_notebook_printed(seed):
     (said,) = beside_the_printed(run.look())
     ours = [float(run.recording.losses(120)[step]) for step in (0, 50, 100)]
     assert [one.value for one in said.arguments["ours"].items] == pytest.approx(ours)
-    assert "0, 50 and 100 updates" in render(said) and "2.1783, 1.5632 and 0.8687" in render(said)
+    assert "0, 50 and 100 training steps" in render(said) and "2.1783, 1.5632 and 0.8687" in render(said)
     assert all(any(text in render(said) for text in readings(loss, with_decimals(4))) for loss in ours)
     assert all(abs(loss - PRINTED[step]) < 0.6 for step, loss in zip((0, 50, 100), ours, strict=True)), "alike"
     run.goal = 49

@@ -29,7 +29,10 @@ def role(case, letter):
     x, added = case.example.x, case.example.added
     made_of = x if added is None or letter == "v" else x + added
     rows = made_of.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
-    return rows if case.example.rotary is None or letter == "v" else turned(rows, case.example.rotary.base)
+    if case.example.rotary is not None and letter != "v":
+        rows = turned(rows, case.example.rotary.base)
+    features = case.example.turn_v if letter == "v" else case.example.turn
+    return rows if features is None else rows @ features[case.head].double().numpy()
 
 
 def turned(rows, base):
@@ -309,17 +312,14 @@ def test_a_large_weight_on_a_short_value_adds_little():
     assert parts.shares.tolist() == pytest.approx([length / sum(expected) for length in expected], rel=1e-5)
 
 
-def test_rows_that_are_keys_are_called_keys_and_scaled_scores_scaled():
+def test_rows_that_are_keys_are_called_keys():
     weight, _, share = figure("parts").matrices
     assert render(weight.rows.name) == render(share.rows.name) == "keys"
-    titles = [render(matrix.title) for matrix in figure("one").matrices]
-    assert "scaled score" in titles and "score" not in titles
 
 
 def test_a_hidden_key_adds_nothing_and_the_figure_says_why():
-    score, weight, part = (m for m in figure("one", 1).matrices if m.key in ("score", "weight", "part"))
-    assert score.values[4, 0] == -math.inf and not score.sees(4, 0) and not part.sees(4, 0)
-    assert "may not look at" in render(score.step(4, 0).meaning)
+    weight, part = (m for m in figure("one", 1).matrices if m.key in ("weight", "part"))
+    assert not weight.sees(4, 0) and not part.sees(4, 0)
     assert weight.step(4, 0).value == 0 == part.step(4, 0).value
     assert "adds nothing" in render(part.step(4, 0).meaning)
 

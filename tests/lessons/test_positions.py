@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from printed_lines import wrong
-from screens import JUDGE, Case, by_text, check_said, chosen, holds
+from screens import JUDGE, Case, by_text, check_said, chosen, holds, token_on
 
 from attention_core.permutation import random_permutation
 from attention_core.positions import added_positions, kinds_for
@@ -557,7 +557,29 @@ ORACLE |= {
     ),
 }
 
+IN_ROW = "Which token is in row {row} after the shuffle?"
+
+
+def answer_in_row(case, prompt):
+    order, row, names = list(case.choices.permutation), prompt.arguments["row"] - 1, case.example.names
+    shuffled = [names[position].text for position in order]
+    return {
+        "The shuffle moves it here from row {row}.": order[row],
+        "It was in this row before the shuffle.": row,
+        "It went where {token} was, the other way round.": order.index(row),
+        "It is in row {row} now.": ...,
+        JUDGE: lambda card: names[token_on(card)].text == shuffled[row],
+    }
+
+
+ORACLE |= {
+    IN_ROW: chosen,
+    "The shuffle moves it here from row {row}.": chosen,
+    "It went where {token} was, the other way round.": chosen,
+    "It is in row {row} now.": chosen,
+}
 ANSWERS = {
+    IN_ROW: answer_in_row,
     SHUFFLED_WEIGHT: answer_shuffled_weight,
     MOVED_TO_THE_FRONT: answer_front,
     SHUFFLED_ROW: answer_row,

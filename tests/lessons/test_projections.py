@@ -9,7 +9,7 @@ import pytest
 import torch
 from edits_oracle import EDITS_ORACLE
 from hypothesis import strategies as st
-from screens import JUDGE, Ranked, by_largest, chosen, holds
+from screens import JUDGE, Ranked, by_largest, by_text, chosen, holds
 from strategies import EXAMPLES as PLAIN
 
 from lessons.example.edits import Edit
@@ -218,7 +218,54 @@ def answer_one_more(case, prompt):
     return dict.fromkeys(NEW_ROWS) | {JUDGE: judge}
 
 
+LONGEST_OF_THREE = "Which vector of {token} is the longest?"
+IS_LONGEST = "Its length is {length}: each matrix makes another vector of the same row of X."
+IS_SHORTER = "Its length is {length}, and another is longer."
+ENTRY = "What is feature {feature} of the query of {token}?"
+
+
+def some_length(case, sentence):
+    """Of which vector, the card and the prompt say."""
+    said = sentence.arguments["length"].value
+    every = [length(vector) for role in "qkv" for vector in product(case, role)]
+    return {"length": min(every, key=lambda one: abs(one - said)), "concept": True}
+
+
+def answer_longest_of_three(case, prompt):
+    token = prompt.arguments["token"].position
+    lengths = {role: length(product(case, role)[token]) for role in "qkv"}
+    longest = max(lengths, key=lengths.get)
+    assert all(lengths[longest] > 1.09 * lengths[role] for role in "qkv" if role != longest)
+    called = {"q": "its query", "k": "its key", "v": "its value"}
+    judge = by_text({called[role]: role == longest for role in "qkv"} | {"All three are equally long.": False})
+    apart = "They are made of the same row of X, but each by a matrix of its own."
+    return {IS_LONGEST: ..., IS_SHORTER: ..., apart: ..., JUDGE: judge}
+
+
+def answer_entry(case, prompt):
+    token, feature = prompt.arguments["token"].position, prompt.arguments["feature"] - 1
+    q, k, row = np.array(product(case, "q")), np.array(product(case, "k")), case.example.x[token].tolist()
+    return {
+        "Its row of X times column {feature} of W_q: multiply in pairs, then add.": q[token, feature],
+        "That is its row of X, before W_q. W_q mixes all its features into new ones.": dict(enumerate(row)).get(
+            feature
+        ),
+        "That is its key, made by W_k. The query is made by W_q.": k[token, feature],
+        "That adds up the queries of all tokens. Each token has its own.": q[:, feature].sum(),
+        "W_q gives each feature a factor before they are added.": sum(row),
+    }
+
+
+ORACLE |= {
+    LONGEST_OF_THREE: lambda case, prompt: chosen(case, prompt) | {"concept": True},
+    IS_LONGEST: some_length,
+    IS_SHORTER: some_length,
+    ENTRY: chosen,
+    "Its row of X times column {feature} of W_q: multiply in pairs, then add.": chosen,
+}
 ANSWERS = {
+    LONGEST_OF_THREE: answer_longest_of_three,
+    ENTRY: answer_entry,
     SHAPE_OF_Q: answer_shape,
     "In this head, which token has the longest value vector?": answer_longest,
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} "

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 from printed_lines import wrong
-from screens import AS_GOOD, JUDGE, Case, by_thought, check_said, chosen
+from screens import AS_GOOD, JUDGE, Case, by_text, by_thought, check_said, chosen
 from torch.torch_version import TorchVersion
 
 from attention_core.heads import MultiHeadAttention
@@ -494,7 +494,28 @@ ORACLE |= {
     "{outputs} are the same to the last digit.": lambda case, sentence: {},  # what is rounding can only be bounded
 }
 
+APART = "How do the numbers of PyTorch differ from ours?"
+LAST_DIGITS = "By {difference} at most, in numbers up to {size}: both add up the same products, in another order."
+
+
+def rounding_alone(case, sentence):
+    size = np.abs(output_of(case)).max()
+    assert 0 < sentence.arguments["difference"].value < 1e-4 * size, "what is rounding can only be bounded"
+    return {"difference": sentence.arguments["difference"].value, "size": size}
+
+
+def answer_apart(case, prompt):
+    replies = (
+        "Numbers are rounded after each step, and PyTorch takes the steps in another order.",
+        "They have the same weights and the same formula, so only rounding tells them apart.",
+    )
+    judge = by_text({"Only in the last digits.": True, "Not at all.": False, "From the first digits on.": False})
+    return {LAST_DIGITS: ..., **dict.fromkeys(replies, ...), JUDGE: judge}
+
+
+ORACLE |= {LAST_DIGITS: rounding_alone}
 ANSWERS = {
+    APART: answer_apart,
     MODULE_MASK: answer_module_mask,
     FUNCTION_MASK: answer_function_mask,
     REPORTED: answer_reported,

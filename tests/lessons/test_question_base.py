@@ -10,6 +10,7 @@ from lessons.kit.questions import (
     multiple_choice_of_numbers,
     multiple_choice_of_tokens,
     question_picker,
+    shares_out,
     shuffled,
 )
 from lessons.screen.format import render
@@ -98,15 +99,56 @@ def test_the_seed_of_the_example_and_the_number_of_the_question_both_enter_the_d
         return Question(message("?"), tuple(map(card, "abcd")), 0)
 
     rights = {
-        (seed, number): question_picker("a lesson", [maker], seed)(number).right
+        (seed, number): question_picker("a lesson", {"predict": [maker]}, seed)(number).right
         for seed in range(40)
         for number in range(2)
     }
     assert rights == {
-        (seed, number): question_picker("a lesson", [maker], seed)(number).right
+        (seed, number): question_picker("a lesson", {"predict": [maker]}, seed)(number).right
         for seed in range(40)
         for number in range(2)
     }
     for number in range(2):
         assert {rights[seed, number] for seed in range(40)} == {0, 1, 2, 3}
     assert any(rights[seed, 0] != rights[seed, 1] for seed in range(40))
+
+
+def said(text):
+    return lambda random: Question(message("{text}?", text=text), tuple(map(card, "abcd")), 0)
+
+
+def nothing(random):
+    return None
+
+
+@pytest.mark.parametrize(
+    ("kinds", "asked"),
+    [
+        (
+            {"predict": [said("c"), said("d")], "look": [said("a"), said("b")], "generalise": [said("e")]},
+            "a? c? e? b? d? e? a?",
+        ),
+        ({"look": [nothing, said("a")], "predict": [nothing], "generalise": [said("e")]}, "a? e? a? e?"),
+        ({"generalise": [nothing, said("e"), said("f")]}, "e? e? f? e?"),
+    ],
+)
+def test_numbers_go_up_the_steps_which_have_all_their_kinds_in_turn(kinds, asked):
+    """A step where nothing can be asked is left out."""
+    ask = question_picker("a lesson", kinds, 1)
+    questions = [ask(number) for number in range(len(asked.split()))]
+    assert " ".join(render(question.prompt) for question in questions) == asked
+    there = [
+        step for step in ("look", "predict", "generalise") if any(maker is not nothing for maker in kinds.get(step, ()))
+    ]
+    assert [question.step for question in questions] == (there * 7)[: len(questions)]
+    assert all(question.in_figure == (question.step == "predict") for question in questions)
+
+
+def test_where_no_step_has_a_question_none_is_asked():
+    with pytest.raises(LookupError, match="a lesson"):
+        question_picker("a lesson", {"look": [nothing]}, 1)(0)
+
+
+def test_a_row_whose_largest_weight_is_above_nine_tenths_is_not_asked_about():
+    rows = torch.tensor([[0.91, 0.09, 0.0], [0.0, 0.0, 1.0], [0.05, 0.89, 0.06]])
+    assert shares_out(rows).tolist() == [False, False, True]

@@ -135,10 +135,6 @@ ORACLE = {
     "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is {largest} on "
     "average.": at_one_d_k(False),
     "Divided by √{d_k}, they are {std} and {largest}.": at_one_d_k(True),
-    "The softmax Jacobian has norm {without} without the division and {divided} with it.": lambda case, sentence: {
-        "without": drawn(case, False)["jacobian"],
-        "divided": drawn(case, True)["jacobian"],
-    },
     "Measured on {draws} random queries, each with {keys} random keys.": chosen,
     "Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and the largest "
     "weight of a row is {largest} on average.": own_arguments,

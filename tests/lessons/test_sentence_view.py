@@ -18,8 +18,9 @@ from lessons.overview.sentence_view import (
     NEARLY_EVEN,
     Choices,
     last_tokens,
+    place_to_change,
     screen,
-    sentence_with_last,
+    sentence_with,
     words_that_fit,
 )
 from lessons.screen.format import percent, render, render_all
@@ -154,7 +155,7 @@ ORACLE = (
         "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.": next_to,
         "{query} looks mostly at {key} ({share}), then at {others} ({next}).": next_to,
         "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
-        "After {updates} of {steps} updates, {right} of {count} new answers are right.": how_good,
+        "After {updates} of {steps} training steps, {right} of {count} new answers are right.": how_good,
     }
 )
 ANSWERS: dict = {}
@@ -209,17 +210,19 @@ def test_the_mask_and_numbers_set_by_hand_act_at_every_moment():
 
 
 @pytest.mark.parametrize("source", TASK_SOURCES)
-def test_every_word_that_fits_stands_last_in_the_sentence_it_makes(source):
+def test_every_word_that_fits_asks_in_the_sentence_it_makes(source):
     trace = run_example(learnt_example(source))
     fitting = words_that_fit(trace)
     assert len(fitting) > 1 and set(fitting) <= set(trace.trained.vocabulary.tokens)
     for word in fitting:
-        other = run_example(learnt_example(source, text=sentence_with_last(trace, word)))
-        assert other.tokens == (*trace.tokens[:-1], word)
+        other = run_example(learnt_example(source, text=sentence_with(trace, word)))
+        place = place_to_change(trace)
+        assert other.tokens == (*trace.tokens[:place], word, *trace.tokens[place + 1 :])
 
 
 def test_what_fits_are_words_that_the_task_asks_about():
     assert set(last_tokens(TASK_SOURCES["pronouns"].task)) == {"he", "she", "it"}
+    assert words_that_fit(run_example(learnt_example("stories"))) == ("She", "He")
     assert words_that_fit(run_example(Example(source="sentence", text="a b"))) == ()
 
 

@@ -69,7 +69,8 @@ def every_weight(case, sentence):
 def entropy(case, sentence):
     row = visible_weights(case)
     nats = -math.fsum(w * math.log(w) for w in row if w > 0)
-    return {"entropy": nats, "effective": math.exp(nats), "count": len(row)}
+    assert math.exp(nats) > 1.05 - 1e-4, "with one key there is nothing to share"
+    return {"effective": math.exp(nats), "count": len(row)}
 
 
 def added(case, sentence):
@@ -140,7 +141,13 @@ COLUMN = (
 )
 CHANGE = "{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this weight?"
 GROWN = "To {after}: all differences grow, so keys with less weight lose and this one gains."
-AGAIN = "It stays {before}: every exp is multiplied by e^{number}, and so is their sum."
+AGAIN = "It stays {before}: every power of e becomes e^{number} times as large, and so does their sum."
+LEFT = "How much weight does {query} leave for all keys but {key}?"
+RAISED = (
+    "{query} puts the weight {now} on {key}. Just before the softmax, 1 is added to this one score. What is the weight "
+    "now?"
+)
+ABOVE = "In some row, one score is {above} above another. How many times as large is its weight?"
 
 
 def concept(case, sentence):
@@ -160,7 +167,7 @@ ORACLE = {
     ),
     "At temperature {temperature}, every weight is {share}.": every_weight,
     "At temperature {temperature}, the largest weight, {share}, goes to {keys}.": largest,
-    "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.": entropy,
+    "The weight is spread as widely as if {effective} of the {count} keys had equal shares.": entropy,
     "Add {shift} to every score and no weight changes: softmax sees only differences.": added,
     "Multiply every score by {times} and these weights do not change either.": not_multiplied,
     "Multiply every score by {times} and no weight changes by more than {change}.": hardly_multiplied,
@@ -168,6 +175,11 @@ ORACLE = {
     MOST: concept,
     CELL: at_temperature,
     DOUBLED: weight_now,
+    RAISED: weight_now,
+    LEFT: chosen,
+    ABOVE: lambda case, sentence: {"above": round(2 * sentence.arguments["above"].value) / 2},
+    "That is the weight of {key} itself. The others have the rest of 1.": chosen,
+    "Then {key} would have none. All keys of the row together have 1.": chosen,
     COLUMN: at_temperature,
     CHANGE: weight_and_change,
     "Multiply every score in the row by {number}": chosen,
@@ -206,12 +218,12 @@ def answer_cell(case, prompt):
     scores = case.attention.masked[query][seen].double()
     other = weights_of(case, scaling=not case.example.example.scaling)[query, key]
     return {
-        "Its exp, divided by the sum of the exps of all visible scores in the row.": weights_of(case)[query, key],
+        "e to its score, divided by the sum of e to each visible score in the row.": weights_of(case)[query, key],
         "That is what {key} puts on {query}. Rows are queries, columns keys.": weights_of(case)[key, query],
         "That is the weight without scaling. The scores are divided by √d_k first.": other,
         "That is the weight with scaling, which is off here.": other,
         "The mask hides some keys, and hidden keys get no weight.": weights_of(case, causal=False)[query, key],
-        "That is its part of the sum of the scores. Softmax takes exp of each score first.": float(
+        "That is its part of the sum of the scores. Softmax raises e to each score first.": float(
             case.attention.masked[query, key] / scores.sum()
         ),
         "Equal weights need equal scores, and these differ.": 1 / len(scores),
@@ -226,6 +238,61 @@ def answer_doubled(case, prompt):
         "The differences between the scores have doubled, so the weights change.": now,
         "If all weights doubled, the row would sum to 2.": 2 * now,
         "That is what halved scores give: differences shrink, and the row becomes flatter.": halved,
+    }
+
+
+def answer_left(case, prompt):
+    query, key = pair_of(prompt)
+    row = weights_of(case)[query]
+    others = np.delete(row, key)
+    assert row.max() <= 0.9, "nothing is asked about a row that is as good as decided"
+    return {
+        "The weights of a row are shares of one whole, so the others have the rest.": others.sum(),
+        "That is the weight of {key} itself. The others have the rest of 1.": row[key],
+        "Then {key} would have none. All keys of the row together have 1.": 1.0,
+        "That is one of the other weights. Add up all of them.": others.max(),
+        "That would be so if all visible keys had equal weights.": 1 - 1 / int(case.attention.visible[query].sum()),
+        "Softmax has no winner that takes all: e to any score is more than 0.": 0.0,
+    }
+
+
+def answer_raised(case, prompt):
+    query, key = pair_of(prompt)
+    seen = np.flatnonzero(case.attention.visible[query].numpy())
+    logs, place = np.log(weights_of(case)[query][seen]), list(seen).index(key)
+
+    def softmax(scores):
+        powers = np.exp(scores - scores.max())
+        return powers / powers.sum()
+
+    alone = np.eye(len(seen))[place]
+    now = softmax(logs)[place]
+    return {
+        "Its power becomes e ≈ 2.72 times as large, and the sum grows by the same amount.": softmax(logs + alone)[
+            place
+        ],
+        "Its power is a part of the sum, so the sum grows as well.": math.e * now,
+        "That would be so if 1 were added to every score of the row.": softmax(logs + 1)[place],
+        "That is what adding 1 to all the other scores would give.": softmax(logs + 1 - alone)[place],
+        "The weight is not averaged with 1: e is raised to the score before anything is divided.": (1 + now) / 2,
+    }
+
+
+def answer_above(case, prompt):
+    above = prompt.arguments["above"].value
+    smaller, larger, *_ = (
+        weight.item() for weight in torch.softmax(torch.tensor([0.0, above, 0.3], dtype=torch.double), 0)
+    )
+    return {
+        "e to one score, divided by e to the other, is e to their difference, whatever the other scores.": larger
+        / smaller,
+        "Softmax does not compare scores by their difference itself: e is raised to it.": above,
+        "The scores are not added to the weights: e is raised to each of them.": above + 1,
+        "Softmax raises e ≈ 2.72 to the scores, not 2.": 2**above,
+        "That is the smaller weight beside the larger one.": smaller / larger,
+        "Softmax raises e ≈ 2.72 to the scores, not 10.": 10**above,
+        "That is its square: the difference counts once.": (larger / smaller) ** 2,
+        "Then both would be equal, and equal weights need equal scores.": 1.0,
     }
 
 
@@ -262,7 +329,7 @@ def answer_change(case, prompt):
     return dict.fromkeys(
         (
             AGAIN,
-            "All the exps grow by the same factor, and so does their sum: the weight does not change.",
+            "All powers of e grow by the same factor, and so does their sum: the weight does not change.",
             "Softmax sees the differences between scores, and these have not changed.",
         )
     ) | {JUDGE: judge}
@@ -270,6 +337,9 @@ def answer_change(case, prompt):
 
 ANSWERS = {
     MOST: answer_most,
+    LEFT: answer_left,
+    RAISED: answer_raised,
+    ABOVE: answer_above,
     CELL: answer_cell,
     DOUBLED: answer_doubled,
     COLUMN: answer_column,

@@ -1,5 +1,6 @@
 """The lesson on tokens says only what ids and rows say."""
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -8,6 +9,7 @@ from screens import JUDGE, by_text, chosen, holds
 
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
+from lessons.example.real_layer import shipped_layer
 from lessons.example.task_models import TASK_SOURCES, recorded
 from lessons.screen.format import render, render_all
 from lessons.tokens.lesson import Choices, compute_rows, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
@@ -24,7 +26,7 @@ def rows_of(case):
     """The row of each token, from the table itself where a model has one."""
     example = case.example.example
     if example.source == "language":
-        return case.example.trained.table[list(case.example.ids)]
+        return shipped_layer().fetched
     task = task_of(example)
     if task is None:
         return case.example.x
@@ -91,6 +93,7 @@ SHAPE = (
     "Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} numbers. What "
     "is the shape of X, rows × columns?"
 )
+WHERE = "Where in X is the vector of {token}?"
 TWO = "How do the rows of {one} and {other} in X compare?"
 SWAP = "{one} and {other} swap positions, and each takes its vector along. What happens to X?"
 AGAIN = (
@@ -243,7 +246,27 @@ ORACLE |= {
     ),
 }
 
-ANSWERS = {SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
+
+def answer_where(case, prompt):
+    """Right is the row in which the vector of the token's id is found."""
+    position = prompt.arguments["token"].position
+    place, id = position + 1, case.example.ids[position]
+    return {
+        "The tokens are the rows of X, in the order of the sentence.": place,
+        "{id} is its id: the row of the table where its vector is looked up.": id,
+        "A column is one feature of all tokens. A token is a row.": place,
+        "That is one number. A vector is a whole row of them.": place,
+        "X holds the vectors of all tokens, one below the other.": None,
+        JUDGE: lambda card: (
+            card.text.template == "Row {row} of X."
+            and 1 <= card.text.arguments["row"] <= len(case.example.tokens)
+            and case.example.tokens[card.text.arguments["row"] - 1] == case.example.tokens[position]
+        ),
+    }
+
+
+ORACLE |= {WHERE: chosen, "{id} is its id: the row of the table where its vector is looked up.": chosen}
+ANSWERS = {WHERE: answer_where, SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
 
 
 def said(words="dog", **choices):
@@ -295,3 +318,19 @@ def test_any_text_is_looked_up(text):
     lookup = look_up(run_example(Example()), text)
     assert lookup.rows.shape == (len(lookup.tokens), 3)
     assert render(notice_lookup(lookup))
+
+
+def test_of_the_real_model_only_its_tokenizer_says_what_a_token_is(smollm2):
+    """“the” and “ the” are two tokens with two rows; none of them is looked up among the words of a sentence."""
+    text = "the cat saw the mat and the cat"
+    example = run_example(Example(source="language", text=text, real_model=smollm2))
+    shown, encoding = screen(example, 0, Choices("dog")), smollm2.tokenizer.encode(text)
+    assert [figure.key for figure in shown.figures] == ["tokens_figure"]
+    said = render_all(shown.figures[0].notice)
+    assert "“␣the” (4) and “␣the” (7) are the same token" in said and "“the”" not in said
+    assert [token.strip() for token in example.tokens] == [token.strip("Ġ") for token in encoding.tokens]
+    assert len(set(zip(example.tokens, example.ids, strict=True))) == len(set(example.tokens)) == 6
+    x = shown.figures[0].bands[0][0]
+    whole = smollm2.trace(encoding.ids).layers[0].x
+    assert all(str(i) in label for label, i in zip(x.rows.labels, encoding.ids, strict=True))
+    np.testing.assert_array_equal(x.values, whole[:, [int(feature) - 1 for feature in x.columns.labels]])

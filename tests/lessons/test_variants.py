@@ -418,8 +418,8 @@ TURNED = (
 )
 SHAPE = "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?"
 KEPT = (
-    "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} sets of "
-    "keys and values for {heads} heads?"
+    "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, where {heads} heads "
+    "have {sets}?"
 )
 
 
@@ -503,11 +503,11 @@ ORACLE = {
     "score {high} it collects {much}.": sinks_said,
     "With a cap of {low} a row has {even} bits of entropy on average, with {high} it has {nearly}; without a cap "
     "{without}.": caps_said,
-    "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a "
+    "Four small models of one text, one layer each, trained here: {steps} training steps on {trained} characters at a "
     "time (seed 0). When they then read the same text {length} characters at a time, {alibi}% of the next "
     "characters are predicted correctly with ALiBi, {rotary}% with rotary positions, {waves}% with sines and "
     "cosines.": lengths_said,
-    "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of "
+    "Two small models of one text, trained here from the same random weights: {steps} training steps (seed 0), one of "
     "them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average "
     "over all heads and all queries but the first. With weight spread evenly, they would collect {even}.": (
         sinks_trained
@@ -538,6 +538,8 @@ ORACLE = {
     TURNED: said_turned,
     SHAPE: cut_said,
     KEPT: chosen,
+    "1 set of keys and values": chosen,
+    "{count} sets of keys and values": chosen,
 }
 
 
@@ -675,7 +677,8 @@ def answer_shape(case, prompt):
 
 
 def answer_kept(case, prompt):
-    said = {name: prompt.arguments[name] for name in ("heads", "sets", "d_k", "d_v", "kept")}
+    said = {name: prompt.arguments[name] for name in ("heads", "d_k", "d_v", "kept")}
+    said["sets"] = prompt.arguments["sets"].arguments["count"]
     n_heads, kind, kept = example_of(case).example.n_heads, case.choices.variant, said["kept"]
     d_k, d_v = len(projected(case, "q")[0]), len(projected(case, "v")[0])
     sets = n_heads // len(group_of(case) if kind == "grouped" else set_before(case))

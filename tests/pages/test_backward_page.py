@@ -130,7 +130,7 @@ def test_a_question_is_answered_and_can_cover_the_gradients():
     shown = {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
     assert shown == {"x", "q", "k", "v", "after"}
     answer(at, "backward", "A")
-    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert any(line.startswith(("Yes.", "Not right.")) for line in texts(at))
     assert "d_x" in {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
 
 

@@ -82,8 +82,9 @@ def student(code, **more):
 
 
 def asking(lesson="softmax"):
-    """A teacher whose class has been asked a question."""
+    """A teacher whose class has been asked a question whose answer is to be predicted."""
     at, code, key = teacher()
+    at.session_state["class_numbers"] = {lesson: 1}
     at.selectbox(key="class_lesson").set_value(lesson).run()
     return press(at, "class_ask"), code, key
 

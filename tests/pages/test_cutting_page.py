@@ -46,3 +46,8 @@ def test_a_link_restores_the_text_the_word_and_the_step(smollm2):
     assert render_all(cutting_screen(cutting, 1, 3).figures[1].notice) in texts(at)
     at = open_page(PAGE, cut="x", merge_word=9, merges=70)
     assert not at.exception and tokens_shown(at) == ["x"]
+
+
+def test_of_a_real_model_as_the_example_no_word_is_asked_for_that_its_table_may_not_hold(smollm2):
+    at = open_page(PAGE, cuts="example", example="language", says_language="the cat and the dog")
+    assert not at.exception and not any(text.key == "stranger" for text in at.text_input)

@@ -53,7 +53,7 @@ def test_right_answers_pass_and_known_mistakes_are_named(key):
     at = send(open_page(PAGE, exercise=key), exercise.answer)
     assert "Right, on all 3 cases." in texts(at)
     for mistake in exercise.mistakes[:2]:
-        assert render(mistake.hint) in texts(send(at, mistake.computes))
+        assert render(mistake.hint) in texts(send(at, exercise.computed_by(mistake)))
 
 
 def test_nothing_of_the_answer_goes_to_the_browser():
@@ -66,7 +66,8 @@ def test_nothing_of_the_answer_goes_to_the_browser():
 
 def test_an_answer_counts_once_and_the_solution_comes_after_three_tries():
     at = open_page(PAGE, exercise="scores")
-    wrong, solution = EXERCISES["scores"].mistakes[0].computes, EXERCISES["scores"].solution
+    exercise = EXERCISES["scores"]
+    wrong, solution = exercise.computed_by(exercise.mistakes[0]), exercise.solution
     for left in (3, 2, 1):
         assert at.button(key="exercise_solution").disabled
         assert f"after {left} more {'try' if left == 1 else 'tries'}" in [caption.value for caption in at.caption]

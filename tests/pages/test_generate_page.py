@@ -214,7 +214,7 @@ def test_an_untrained_model_says_so():
     at = open_page("training/train", task="characters")
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
     at.segmented_control(key="writer").set_value("mine").run()
-    assert any("no update yet" in text for text in texts(at))
+    assert any("no training step yet" in text for text in texts(at))
 
 
 def test_a_file_that_was_saved_here_is_brought_back_and_writes():

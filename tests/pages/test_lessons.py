@@ -20,6 +20,7 @@ from visiting import (
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
 from attention_ui.page.derivation import CHOOSE
+from attention_ui.session.chart import PROJECTED_LETTERS
 from lessons.dot_product.lesson import attend_without_weights
 from lessons.example.example import Example, run_example
 from lessons.mask.lesson import zeroed_late
@@ -105,7 +106,7 @@ def test_masks_hide_what_they_say(mask):
 
 
 def test_softmax_shows_every_number_of_a_row():
-    at = open_lesson("softmax")
+    at = open_lesson("softmax", asks=6)
     trace = run_example(Example())
     assert any(line.startswith("At temperature 1.0, the largest weight, 21%, goes to “step”.") for line in texts(at))
     at.slider(key="temperature").set_value(0.3).run()
@@ -117,7 +118,7 @@ def test_softmax_shows_every_number_of_a_row():
 
 
 def test_output_puts_weights_beside_contributions():
-    at = open_lesson("output", of="parts")
+    at = open_lesson("output", of="parts", asks=6)
     assert not at.exception
     shares = [cells(at)[f"share {j},0"]["v"] for j in range(6)]
     assert sum(shares) == pytest.approx(1, abs=1e-5)
@@ -146,15 +147,14 @@ def test_what_a_class_hides_is_not_there(lesson):
 def test_a_question_is_answered_on_the_page(lesson):
     at = open_lesson(lesson)
     answer(at, lesson, "A")
-    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert any(line.startswith(("Yes.", "Not right.")) for line in texts(at))
     assert not at.exception
 
 
-def test_large_figures_are_larger():
-    assert (
-        chart(open_lesson("softmax", large="true"), 1)[0]["width"]["step"]
-        > chart(open_lesson("softmax"), 1)[0]["width"]["step"]
-    )
+def test_on_a_projector_letters_are_larger():
+    params = [chart(open_lesson("mask", large=large))[0]["params"] for large in ("false", "true")]
+    plain, large = ({param["name"]: param.get("value") for param in one}["letters"] for one in params)
+    assert large == PROJECTED_LETTERS > plain
 
 
 GIVEN = {
@@ -164,7 +164,7 @@ GIVEN = {
     "scores": set(),
     "mask": set(),
     "softmax": set(),
-    "output": {"query", "k", "score", "weight", "v"},
+    "output": {"weight", "v"},
 }
 
 
@@ -202,26 +202,25 @@ def all_charts(at):
 
 
 def test_another_question_covers_the_numbers_again_and_another_example_does_not():
-    at = open_lesson("mask", cover="true")  # every answer of this lesson stands in its figure
+    at = ask_about_the_figure(open_lesson("mask", cover="true"), "mask")
     answer(at, "mask", "A")
     assert WAITING not in grid_of(at)[1]
     at.slider(key="d_k").set_value(5).run()
     assert WAITING not in grid_of(at)[1], "whoever has answered explores freely"
-    assert chosen(at, "mask") is None
     at.button(key="mask_another").click().run()
-    assert WAITING in grid_of(at)[1]
+    assert WAITING in grid_of(ask_about_the_figure(at, "mask"))[1]
     at.toggle(key="cover").set_value(False).run()
     assert WAITING not in grid_of(at)[1]
 
 
 def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_question():
-    at = open_lesson("mask", cover="true")
+    at = ask_about_the_figure(open_lesson("mask", cover="true"), "mask")
     assert WAITING in grid_of(at)[1]
     at.button(key="show_numbers").click().run()
     assert not at.exception and WAITING not in grid_of(at)[1] and at.toggle(key="cover").value
     assert chosen(at, "mask") is None and "First tries" not in " ".join(captions(at)), "nothing was answered"
     at.button(key="mask_another").click().run()
-    assert WAITING in grid_of(at)[1]
+    assert WAITING in grid_of(ask_about_the_figure(at, "mask"))[1]
     at.button(key="show_numbers").click().run()
     at.switch_page(str(ROOT / "pages/one_head/softmax.py")).run()
     ask_about_the_figure(at, "softmax")
@@ -231,7 +230,7 @@ def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_ques
 def test_numbers_wait_unless_the_visitor_would_rather_look_and_that_holds_from_page_to_page():
     at = visitor("one_head/mask")
     del at.query_params["cover"]
-    at.run()
+    ask_about_the_figure(at.run(), "mask")
     assert WAITING in grid_of(at)[1] and "cover" not in at.query_params
     at.toggle(key="cover").set_value(False).run()
     assert not at.exception and WAITING not in grid_of(at)[1]
@@ -250,11 +249,11 @@ def test_beside_the_switch_of_the_mask_it_is_said_when_the_query_cannot_notice(l
         at = open_lesson(lesson, **query)
         return any("changes nothing for the last token" in caption.value for caption in at.sidebar.caption)
 
-    assert told() == masked and told(causal="false") == masked
-    assert not told(asks=2) and not told(example="sentence", text="one")
+    assert told(asks=6) == masked and told(asks=6, causal="false") == masked
+    assert not told() and not told(asks=2) and not told(example="sentence", text="one")
     if masked:
         assert chart(open_lesson(lesson, asks=2))[1] != chart(open_lesson(lesson, asks=2, causal="false"))[1]
-        last, unmasked = (chart(open_lesson(lesson, causal=causal))[1] for causal in ("true", "false"))
+        last, unmasked = (chart(open_lesson(lesson, asks=6, causal=causal))[1] for causal in ("true", "false"))
         assert last == unmasked, "what is said is true"
 
 
@@ -282,9 +281,12 @@ def test_captions_can_be_left_to_the_class(lesson):
     assert grid_of(at)[0] == grid_of(plain)[0]
 
 
+LEFT_OUT = "{ display: none }</style>"
+
+
 def test_a_control_is_hidden_by_its_key_and_keeps_what_the_link_says():
     at = open_lesson("mask", hide="seed,d_v,mask,</style>,x{}", seed="7", mask="window")
-    (style,) = (element.proto.body for element in at.get("html") if element.proto.body.startswith("<style>.st-key-"))
+    (style,) = (element.proto.body for element in at.get("html") if element.proto.body.endswith(LEFT_OUT))
     assert (
         style
         == "<style>" + "".join(f".st-key-{key} {{ display: none }}" for key in ("seed", "d_v", "mask")) + "</style>"
@@ -292,7 +294,7 @@ def test_a_control_is_hidden_by_its_key_and_keeps_what_the_link_says():
     assert at.number_input(key="seed").value == 7
     assert at.segmented_control(key="mask").value == "window"
     shown = [element.proto.body for element in open_lesson("mask").get("html")]
-    assert shown and not any(body.startswith("<style>.st-key-") for body in shown)
+    assert shown and not any(body.endswith(LEFT_OUT) for body in shown)
 
 
 @pytest.mark.parametrize("lesson", ["one_head/mask", "many_heads/positions", "many_heads/pytorch"])

@@ -51,6 +51,7 @@ WAYS = {
     "training/generate": [{"writer": "language"}, {}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }
+STOPS = ("trained_for",)  # of these a number gives way to the stop before it, as the slider does
 # What pages say that know better than the rule.
 SAID = {"mh_heads": "heads cannot share", "mh": "no module to compare"}
 SOURCES = [
@@ -137,7 +138,8 @@ def agrees(name, widget, asked):
         return widget.value == asked
     rule = RULES.get(name)  # that of a number also where a few numbers are buttons
     if isinstance(rule, NUMBERED) or (widget.type in ("slider", "number_input") and not isinstance(rule, OPTIONAL)):
-        return float(repaired_number(name, asked, Span(-math.inf, math.inf))[0] or "nan") == widget.value
+        number = float(repaired_number(name, asked, Span(-math.inf, math.inf))[0] or "nan")
+        return number == widget.value or (name in STOPS and widget.value <= number)
     expected = repaired_value(name, asked, rule)[0] if isinstance(rule, OPTIONAL) else asked
     if expected is not None and isinstance(widget.value, float):
         return float(expected) == widget.value

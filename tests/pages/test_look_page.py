@@ -13,7 +13,7 @@ SENTENCE = "boy found lamp near girl when"
 
 
 def first(**link):
-    return open_page(**({"example": None, "picture": None if "step" in link else "sentence"} | link))
+    return open_page(**({"example": "pronouns", "picture": None if "step" in link else "sentence"} | link))
 
 
 def pronouns(query=None, **choices):
@@ -83,7 +83,7 @@ def test_the_last_word_can_be_changed_and_the_head_follows():
 def test_updates_take_the_film_back_to_its_beginning():
     at = first(trained_for=40)
     assert {row["moment"] for row in chart(at)[1]["ribbon_weights"]} == {0, 1, 2}
-    at.slider(key="trained_for").set_value(0).run()
+    at.select_slider(key="trained_for").set_value(0).run()
     assert "equally" in asked(at) and "Untrained" in read_plainly(at.markdown[1].value)
 
 

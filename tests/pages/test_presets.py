@@ -97,16 +97,6 @@ def test_a_third_sentence_of_the_batch_is_repaired_and_says_so():
     assert any("sentence_of_batch goes from 1 to 2; 2 is used." in line for line in texts(at))
 
 
-@pytest.mark.parametrize(
-    ("key", "hint"), [("search", "Point at a number"), ("mat", "Point at a cell to see its number")]
-)
-def test_numbers_stand_in_the_cells_while_they_fit(key, hint):
-    drawn = [row for row in chart(open_page(example=key))[1]["cells"] if row["kind"] in ("score", "weight")]
-    assert {bool(row["text"]) for row in drawn} == {key == "search"}
-    hints = [row["text"] for row in chart(open_page(example=key))[1]["cells"] if row["kind"] == "hint"]
-    assert len(hints) == 1 and hints[0].startswith(hint)
-
-
 @pytest.mark.parametrize("key", FIXED)
 def test_what_the_notebook_fixes_is_text_and_not_a_control(key):
     at = open_page(example=key)

@@ -20,10 +20,10 @@ def views(at):
     return len(at.segmented_control(key="role").proto.options)
 
 
-def test_the_view_is_offered_where_features_are_many_and_nowhere_else():
+def test_a_real_head_is_offered_also_beside_a_small_one():
     assert views(open_page(PAGE, example="language")) == 5
     small = open_page(PAGE, role="head")
-    assert views(small) == 4 and small.segmented_control(key="role").value == "q"
+    assert views(small) == 5 and small.segmented_control(key="role").value == "head"
 
 
 def test_query_and_key_are_chosen_without_a_mouse_and_the_key_with_the_largest_weight_comes_first():

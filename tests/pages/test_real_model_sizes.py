@@ -24,7 +24,7 @@ def test_each_size_stands_at_that_of_the_model_and_moving_it_changes_the_figure(
         assert size.value == SOURCES["language"].sizes[name]
         size.set_value(value).run()
         assert not at.exception
-        assert at.selectbox(key="example").value == "pronouns" and at.slider(key=f"model_{short(name)}").value == value
+        assert at.selectbox(key="example").value == "stories" and at.slider(key=f"model_{short(name)}").value == value
         assert figures(at) != before
         assert any("trained here" in caption.value for caption in at.caption)
         at.button(key="to_the_real_model").click().run()
@@ -42,7 +42,7 @@ def figures(at):
 def test_a_seed_goes_over_too():
     at = fresh("softmax")
     at.number_input(key="real_seed").set_value(7).run()
-    assert at.selectbox(key="example").value == "pronouns" and at.number_input(key="seed").value == 7
+    assert at.selectbox(key="example").value == "stories" and at.number_input(key="seed").value == 7
 
 
 @pytest.mark.parametrize("switched", ["causal", "scaling"])

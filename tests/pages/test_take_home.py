@@ -1,7 +1,7 @@
 """Taking a screen home: offered on every page that computes, and not before an answer that it would give away."""
 
 import pytest
-from visiting import in_drawer, open_page, texts
+from visiting import ask_about_the_figure, in_drawer, open_page, texts
 
 BUTTONS = {"This screen as a notebook", "All lessons as one notebook"}
 
@@ -18,7 +18,7 @@ def test_a_lesson_is_taken_home_alone_or_with_all_others(page):
 
 
 def test_the_numbers_behind_a_question_are_not_taken_home_before_an_answer():
-    at = open_page("one_head/mask", cover="true")
+    at = ask_about_the_figure(open_page("one_head/mask", cover="true"), "mask")
     assert not offered(at) & BUTTONS
     assert "The numbers wait until you have chosen an answer above." in " ".join(texts(at))
 

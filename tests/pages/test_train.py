@@ -79,11 +79,11 @@ def set_short(at, steps=60):
 
 
 def wait_for_end(at, steps=60):
-    wait_for(at, lambda at: progress(at) == f"{steps} of {steps} updates" and len(moments(at)) > 1)
+    wait_for(at, lambda at: progress(at) == f"{steps} of {steps} training steps" and len(moments(at)) > 1)
 
 
 def test_before_the_start_it_shows_the_untrained_model(at):
-    assert progress(at) == "0 of 600 updates"
+    assert progress(at) == "0 of 600 training steps"
     assert len(training_losses(at)) == 1
     assert weights(at) and len(moments(at)) == 1 and stands_at_its_end(at) is None
     assert any("Untrained" in caption.value for caption in at.caption)
@@ -113,14 +113,14 @@ def test_the_last_moment_says_what_the_page_says(at):
     at.button(key="start").click().run()
     wait_for_end(at)
     sample = next(code.value for code in at.code)
-    assert moments(at)[-1] == f"After 60 updates, it writes: {sample}"
+    assert moments(at)[-1] == f"After 60 training steps, it writes: {sample}"
     assert chart(at)[2] == moments(at)[-1], "the alternative text"
 
 
 def test_the_first_picture_after_start_shows_an_update(at, monkeypatch):
     monkeypatch.setattr(TrainingRun, "train", lambda run: None)  # as if the thread had no time yet
     at.button(key="start").click().run()
-    assert progress(at) == "1 of 600 updates"
+    assert progress(at) == "1 of 600 training steps"
 
 
 def test_while_it_trains_the_present_moment_alone_is_shown(at, monkeypatch):
@@ -132,7 +132,7 @@ def test_while_it_trains_the_present_moment_alone_is_shown(at, monkeypatch):
         run.recording.record(here)
         at.run()
         shown = progress(at), [said.split()[1] for said in moments(at)], len(training_losses(at))
-        assert shown == (f"{here} of 400 updates", [str(run.recording.snapshot(here).step)], here + 1)
+        assert shown == (f"{here} of 400 training steps", [str(run.recording.snapshot(here).step)], here + 1)
         assert stands_at_its_end(at) is None
     run.recording.record(400)
     at.run()
@@ -165,7 +165,7 @@ def test_pause_stands_still_and_one_step_moves_by_one(at):
 
 def test_one_step_from_the_beginning(at):
     at.button(key="one_step").click().run()
-    assert progress(at) == "1 of 600 updates"
+    assert progress(at) == "1 of 600 training steps"
     assert len(training_losses(at)) == 2
 
 
@@ -174,7 +174,7 @@ def test_reset_goes_back_to_the_untrained_model(at):
     at.button(key="one_step").click().run()
     assert weights(at, 0) == untrained and weights(at) != untrained
     at.button(key="reset").click().run()
-    assert progress(at) == "0 of 600 updates"
+    assert progress(at) == "0 of 600 training steps"
     assert weights(at) == untrained and len(moments(at)) == 1
 
 
@@ -191,7 +191,7 @@ def test_a_second_visitor_trains_a_model_of_their_own(at):
     other = open_page("training/train")
     at.button(key="one_step").click().run()
     other.run()
-    assert progress(other) == "0 of 600 updates"
+    assert progress(other) == "0 of 600 training steps"
 
 
 def test_the_same_settings_are_one_recording():
@@ -214,7 +214,7 @@ def test_a_text_that_cannot_be_learnt_is_explained_and_the_run_kept(at, text, sa
     at.button(key="one_step").click().run()
     at.text_input(key="learn").set_value(text).run()
     assert any(said in line for line in texts(at))
-    assert progress(at) == "1 of 600 updates"
+    assert progress(at) == "1 of 600 training steps"
     assert at.button(key="start").disabled
 
 
@@ -223,7 +223,7 @@ def test_any_other_text_can_be_learnt(at, text):
     at.text_input(key="learn").set_value(text).run()
     at.button(key="one_step").click().run()
     assert not at.exception
-    assert progress(at) == "1 of 600 updates"
+    assert progress(at) == "1 of 600 training steps"
 
 
 def test_a_learning_rate_that_breaks_it_is_said_and_the_last_good_model_kept(at):
@@ -239,7 +239,7 @@ def test_changed_settings_start_nothing_by_themselves_but_are_named(at):
     at.button(key="one_step").click().run()
     at.number_input(key="rate").set_value(0.01).run()
     assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
-    assert progress(at) == "1 of 600 updates"
+    assert progress(at) == "1 of 600 training steps"
     at.button(key="start").click().run()
     assert not any("Changed since" in line for line in texts(at))
 
@@ -304,7 +304,7 @@ def test_choosing_a_task_sets_every_control_to_what_it_recommends_and_starts_not
     at.toggle(key="mlp").set_value(True).run()
     at.selectbox(key="task").set_value("induction").run()
     assert at.session_state[RUN].recording.settings == recommended(TASKS["induction"])
-    assert progress(at) == "0 of 600 updates"
+    assert progress(at) == "0 of 600 training steps"
     assert at.number_input(key="rate").value == 0.005
     assert not at.toggle(key="mlp").value
 
@@ -403,10 +403,12 @@ def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
     at.number_input(key="rate").set_value(0.01)
     set_short(at)
     at.button(key="start").click().run()
-    wait_for(at, lambda at: progress(at) == "60 of 60 updates" and len(moments(at, 1)) > 2)
+    wait_for(at, lambda at: progress(at) == "60 of 60 training steps" and len(moments(at, 1)) > 2)
     assert at.session_state[FIRST].position == 1
     assert [len(training_losses(at, index)) for index in (0, 1)] == [2, 61]
-    assert moments(at, 0)[-1].startswith("After 1 update, ") and moments(at, 1)[-1].startswith("After 60 updates, ")
+    assert moments(at, 0)[-1].startswith("After 1 training step, ") and moments(at, 1)[-1].startswith(
+        "After 60 training steps, "
+    )
     assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
     assert [element.value for element in at.main.subheader] == ["The first run", "The second run"]
     at.button(key="forget_first").click().run()

@@ -40,7 +40,7 @@ def go_on(at, entry, **sent):
 
 def controls(at):
     """What the controls are set to that the link of these tests sets."""
-    kinds = ("selectbox", "slider", "number_input", "text_input", "toggle", "radio")
+    kinds = ("selectbox", "slider", "select_slider", "number_input", "text_input", "toggle", "radio")
     return {one.key: one.value for kind in kinds for one in at.sidebar.get(kind) if one.key in CHOSEN}
 
 

@@ -24,9 +24,9 @@ def said(at):
 
 def test_a_visit_begins_with_a_head_that_does_something():
     at = open_page(example=None, picture="sentence")
-    trained = run_example(learnt_example("pronouns")).trained
+    trained = run_example(learnt_example("stories")).trained
     assert render(trained.does(0)) in said(at)
-    assert "300 updates (seed 42): 64 of 64 new answers are right" in captions(at)
+    assert "400 training steps (seed 42): 64 of 64 new answers are right" in captions(at)
     assert at.selectbox(key="example").value == "lesson" and "example" not in at.query_params
 
 
@@ -49,11 +49,11 @@ def test_a_link_of_before_opens_what_it_opened(link):
 
 def test_updates_go_back_to_random_weights_and_the_link_says_so():
     at = open_page(example="pronouns")
-    at.slider(key="trained_for").set_value(0).run()
+    at.select_slider(key="trained_for").set_value(0).run()
     assert "Untrained: random weights (seed 42)." in captions(at)
     assert at.query_params["trained_for"] == "0"
     again = open_page(example="pronouns", trained_for=40)
-    assert "40 updates" in captions(again)
+    assert "40 training steps" in captions(again)
 
 
 def test_a_size_trains_another_model():
@@ -68,7 +68,7 @@ def test_who_never_moved_a_size_gets_that_of_the_source():
     at = open_page(example="pronouns")
     at.selectbox(key="example").set_value("induction").run()
     assert [at.slider(key=f"model_{name}").value for name in ("d_k", "d_v")] == [6, 6]
-    assert at.slider(key="trained_for").value == 600
+    assert at.select_slider(key="trained_for").value == 600
     assert len(at.radio(key="layer").options) == 2
     at.radio(key="layer").set_value(2).run()
     assert not at.exception and at.query_params["layer"] == "2"
@@ -80,6 +80,18 @@ def test_a_model_that_may_look_ahead_is_shown_as_it_was_trained():
     assert not at.toggle(key="causal").value
     at.selectbox(key="example").set_value("previous").run()
     assert at.toggle(key="causal").value
+
+
+def test_the_old_words_of_pronouns_open_by_their_link_and_are_not_offered_else():
+    old = open_page(example="pronouns", trained_for=20)
+    assert old.selectbox(key="example").value == "pronouns" and old.select_slider(key="trained_for").value == 20
+    assert "Trained on pronouns, 20 training steps" in captions(old)
+    assert "Trained on pronouns" not in open_page(example="stories").selectbox(key="example").options
+
+
+def test_a_number_of_updates_between_two_stops_gives_way_to_the_one_before():
+    at = open_page(example="stories", trained_for=119)
+    assert at.select_slider(key="trained_for").value == 115 and at.query_params["trained_for"] == "115"
 
 
 def test_strangers_are_named_and_left_out():
@@ -127,7 +139,7 @@ def test_what_pytorchs_module_cannot_hold_is_compared_with_its_function(parity):
     control = at.segmented_control(key="parity")
     assert list(control.options) == ["scaled_dot_product_attention", "300 random cases"]
     assert control.value == (parity if parity in ("fused", "cases") else "fused")
-    at.selectbox(key="example").set_value("pronouns").run()
+    at.selectbox(key="example").set_value("previous").run()
     assert len(at.segmented_control(key="parity").options) == 6 and not at.exception
 
 

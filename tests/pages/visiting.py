@@ -89,9 +89,14 @@ def captions(at):
 
 
 def chart(at, index=0):
-    """The specification, the tables and the alternative text of a chart on the page."""
+    """The specification, the tables and the alternative text of a chart on the page.
+
+    Of cells only what a wide screen draws: neither what a narrow one has besides, nor the row that tells their number.
+    """
     proto = at.get("vega_lite_chart")[index].proto
     tables = {d.name: pa.ipc.open_stream(io.BytesIO(d.data.data)).read_all().to_pylist() for d in proto.datasets}
+    if "cells" in tables:
+        tables["cells"] = [row for row in tables["cells"] if row["gx"] >= 0 and row["kind"] != "corner"]
     return json.loads(proto.spec) | {"name of the figure": proto.alt}, tables, tables["alt"][0]["text"]
 
 

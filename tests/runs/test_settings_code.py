@@ -6,7 +6,8 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
-CHANGES = [{}, {"seed": 7, "steps": 11}, {"heads": "sliced", "n_heads": 2, "positions": "none", "engine": "autograd"}]
+SLICED = {"heads": "sliced", "n_heads": 2, "d_k": None, "d_v": None}
+CHANGES = [{}, {"seed": 7, "steps": 11}, SLICED | {"positions": "none", "engine": "autograd"}]
 
 
 @pytest.mark.parametrize("changes", CHANGES)

@@ -3,10 +3,12 @@
 import gzip
 import http.client
 import re
+import signal
 
 import pytest
 
 from attention_ui.server.languages import back_to
+from tests.chromium import SETTLED
 from words import COOKIE, chosen_language, nearest_language
 
 ASKED = [
@@ -99,3 +101,20 @@ def test_the_start_page_brings_what_says_that_the_connection_is_lost(server):
     assert script.status == 200 and script.headers["Content-Type"].startswith("text/javascript")
     assert "immutable" in script.headers["Cache-Control"] and sentence.startswith("The connection is lost.")
     assert "immutable" not in server.get(source.split("?")[0]).headers["Cache-Control"]
+
+
+def test_a_lost_connection_is_said_until_it_is_back(server, tab):
+    """Of a server that hangs, whose socket stays open, a press tells that nobody answers."""
+    page = tab()
+    page.goto(f"{server.url}/softmax?lang=en&example=journey")
+    page.wait_for_function(SETTLED)
+    said = page.locator("#connection", has_text="The connection is lost.")
+    assert not said.count()
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        page.locator(".st-key-d_k input[type=range]").press("ArrowRight")
+        said.wait_for()
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    page.wait_for_function("() => !document.querySelector('#connection').textContent")
+    page.wait_for_url("**d_k=3**")

@@ -13,8 +13,9 @@ from attention_core.observe import observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.figures.curves.curves import MOST_POINTS, curves_tables, points_of
-from attention_ui.figures.matrices.cells import SMALL, TITLE_SIZE, grid_chart
+from attention_ui.figures.matrices.cells import NAME_SIZE, SMALL, TITLE_SIZE, fitted, grid_chart
 from attention_ui.figures.matrices.grid import (
+    NAME_FONT,
     NUMBER_FONT,
     SMALLEST_CELL_WITHOUT_NUMBER,
     TITLE_FONT,
@@ -23,9 +24,9 @@ from attention_ui.figures.matrices.grid import (
     cell_size,
     cell_text,
     font_size,
-    sized,
+    short_text,
 )
-from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.matrices import Layout, both_ways, matrices_table
 from attention_ui.figures.sentence.ribbons import FIRST_RIBBONS
 from attention_ui.figures.sentence.ribbons_chart import ribbons_template
 from attention_ui.figures.template import template, written_template
@@ -113,20 +114,20 @@ def test_only_the_data_changes_with_seed_stage_and_sizes():
     assert json.dumps(template(grid_chart)) == before
 
 
-def test_another_size_of_cells_needs_no_other_template():
+def test_another_projector_needs_no_other_template():
     template_of_cells = template(grid_chart)
     before = json.dumps(template_of_cells)
-    spec = sized(template_of_cells, 17)
-    assert spec["width"] == spec["height"] == {"step": 17}
-    assert [param["value"] for param in spec["params"] if param["name"] == "cell"] == [17]
-    assert {p["name"] for p in spec["params"]} == {p["name"] for p in template_of_cells["params"]}
+    spec = fitted(template_of_cells, turn=23, letters=19)
+    told = {param["name"]: param["value"] for param in spec["params"] if "value" in param}
+    assert told == {"turn": 23, "letters": 19}
+    assert [p["name"] for p in spec["params"]] == [p["name"] for p in template_of_cells["params"]]
     assert spec["layer"] is template_of_cells["layer"] and json.dumps(template_of_cells) == before
 
 
-@pytest.mark.parametrize("cell", [11, 24, 25, 48])
+@pytest.mark.parametrize("cell", [11, 24, 25, 33, 48, 64])
 def test_the_browser_and_the_saved_picture_compute_the_same_font_sizes(cell):
-    for font, expression in ((NUMBER_FONT, SMALL), (TITLE_FONT, TITLE_SIZE)):
-        assert eval(expression, {"max": max, "cell": cell, "letters": 0}) == font_size(font, cell)
+    for font, expression in ((NUMBER_FONT, SMALL), (NAME_FONT, NAME_SIZE), (TITLE_FONT, TITLE_SIZE)):
+        assert eval(expression, {"max": max, "min": min, "cell": cell, "letters": 0}) == font_size(font, cell) >= 13
 
 
 def test_builders_return_altair_charts():
@@ -136,9 +137,7 @@ def test_builders_return_altair_charts():
 def test_areas_and_lengths_have_fixed_domains_and_no_scale_but_that_of_the_roles():
     layers = template(grid_chart)["layer"]
     (drawn,) = (layer["mark"] for layer in layers if "size" in layer["mark"] and "clamp" in str(layer["mark"]))
-    assert drawn["size"]["expr"] == (
-        "isValid(datum.v) ? pow(0.88 * cell, 2) * (datum.kind === 'weight' ? clamp(datum.v, 0, 1) : 1) : 0"
-    )
+    assert "0.88 * sqrt(clamp(datum.v, 0, 1))" in drawn["shape"]["expr"], "so that its area is the weight"
     assert "datum.kind === 'score' ? datum.v / 3 : datum.v, -1, 1)" in drawn["shape"]["expr"]
     colours = [
         layer["encoding"][channel]["scale"]
@@ -182,9 +181,17 @@ def test_numbers_fit_their_cells(value, text):
     assert len(cell_text(value)) <= 5
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-0.25, "−0.2"), (-0.04, "0.0"), (-9.951, "−10"), (-9.94, "−9.9"), (-12.34, "−12"), (123.4, "123"), (0.0, "0.0")],
+)
+def test_a_long_number_is_shorter_where_cells_are_small(value, text):
+    assert short_text(value) == text
+
+
 def test_cells_shrink_to_fit_but_never_below_what_can_be_read():
     assert cell_size(36, 1010) == 28
-    assert cell_size(500, 1010) == 23
+    assert cell_size(500, 1010) == 26
     assert cell_size(1, 1010) == 32
     assert cell_size(500, 1010, numbered=False) == SMALLEST_CELL_WITHOUT_NUMBER
 
@@ -196,12 +203,27 @@ def test_user_text_stays_in_the_data():
     assert any("<script>" in row["say"] for row in table.values())
 
 
-def test_a_grid_names_every_line_and_column_so_that_gaps_stay():
-    grid = Grid(lambda *_: "", lambda *_: "")
-    grid.matrix(DrawnMatrix("m", "m", [[1.0, 2.0, 3.0]]), 4, 2)
-    rows = grid.table().to_pylist()
-    assert {r["gx"] for r in rows} == set(range(7))
-    assert {r["gy"] for r in rows} == set(range(3))
+def test_on_a_narrow_screen_every_cell_has_its_place_once_more_and_no_two_the_same():
+    (figure,) = overview.screen(run_example(SENTENCE), 0, overview.Choices("output")).figures
+    layout = Layout(figure)
+    *rows, corner = both_ways(figure, matrices_table(figure, layout, numbered=True), layout).to_pylist()
+    again = [(row["nx"], row["ny"]) for row in rows if row["cell_tag"]]
+    assert len(set(again)) == len(again) and min(map(min, again)) >= 0
+    assert max(x for x, _ in again) < corner["nx"] < corner["gx"]
+    assert max(row["ny"] for row in rows) + 1 == corner["ny"] > corner["gy"]
+    assert all(max(row["gx"], row["nx"]) >= 0 for row in rows), "nothing is nowhere"
+    titles = [sorted(row["text"] for row in rows if row["kind"] == "title" and row[x] >= 0) for x in ("gx", "nx")]
+    assert titles[0] == titles[1] and len(titles[0]) == len(figure.matrices)
+    names = [row["text"] for row in rows if row["kind"] == "row" and row["nx"] >= 0]
+    assert names.count("a") == sum(matrix.rows.named and matrix.drawn for matrix in figure.matrices)
+    assert len({row["place"] for row in rows}) >= len({(row["gx"], row["gy"]) for row in rows})
+
+
+def test_a_single_matrix_stands_the_same_way_on_a_narrow_screen():
+    figure = every_head(*tokens_and_layers(n_heads=1, n_layers=1))
+    layout = Layout(figure)
+    table = both_ways(figure, matrices_table(figure, layout, numbered=False), layout)
+    assert table["nx"] == table["gx"] and table["ny"] == table["gy"]
 
 
 def test_a_heads_figure_has_every_weight_of_every_head():
@@ -239,6 +261,11 @@ def test_a_long_curve_is_thinned_evenly_from_its_first_point_to_its_last(steps):
     assert len(set(np.diff(shown[:-1]).tolist())) <= 1, "all equally far apart but the last"
     assert all(np.diff(shown) > 0)
     assert [point["y"] for point in points] == pytest.approx(losses[shown].tolist(), rel=1e-6)
+
+
+def tokens_and_layers(**parts):
+    watched, _ = watched_untrained(**parts)
+    return watched.tokens, watched.layers
 
 
 def watched_untrained(**parts):

@@ -75,7 +75,7 @@ def test_numbers_are_written_as_everywhere_else():
         assert cell_text(weight) == f"{weight:.2f}"
     rows = tables_of(film_of(frames(), SAID), numbered=False)["cells"]
     assert not any(row["text"] for row in rows if row["kind"] == "weight")
-    assert "format(datum['moment ' + moment], '.2f')" in json.dumps(film_template(7, 20, 30, 1000))
+    assert "format(datum['moment ' + moment], '.2f')" in json.dumps(film_template(7, 20, 30, 9, 1000))
 
 
 def test_each_frame_says_its_sentence_and_names_are_there_once():
@@ -137,9 +137,9 @@ def test_a_film_without_marks_has_no_jump_and_no_layer_for_them():
     film = marked_film((0, 20, 40))
     assert jumps_of(film) == () and tables_of(film)["loss_marks"] == []
     plain, marked = (shape_of(one.curves[0], "loss_") for one in (film, marked_film((0, 20), (message("one"), 20))))
-    assert "loss_marks" not in json.dumps(film_template(3, 20, 20, 1000, plain))
-    assert "jump" not in parameters(film_template(3, 20, 20, 1000, plain))
-    spec = film_template(3, 20, 20, 1000, marked, jumps=(("20: one", 1),))
+    assert "loss_marks" not in json.dumps(film_template(3, 20, 20, 9, 1000, plain))
+    assert "jump" not in parameters(film_template(3, 20, 20, 9, 1000, plain))
+    spec = film_template(3, 20, 20, 9, 1000, marked, jumps=(("20: one", 1),))
     assert "loss_marks" in json.dumps(spec)
     bound = parameters(spec)["jump"]["bind"]
     assert bound["options"] == [-1, 1] and bound["labels"][1] == "20: one"
@@ -178,14 +178,14 @@ def parameters(spec):
 
 def test_a_film_stands_at_its_last_frame_until_somebody_plays_it():
     shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
-    given = parameters(film_template(7, 20, 20, 1000, shape))
+    given = parameters(film_template(7, 20, 20, 9, 1000, shape))
     assert (given["moment"]["bind"]["min"], given["moment"]["bind"]["max"]) == (0, 6)
     assert (given["moment"]["value"], given["playing"]["value"]) == (6, False)
     assert given["cell"]["value"] == 20 and given["pace"]["value"] in given["pace"]["bind"]["options"]
 
 
 def test_a_single_moment_has_nothing_to_move():
-    given = parameters(film_template(1, 20, 20, 1000))
+    given = parameters(film_template(1, 20, 20, 9, 1000))
     assert given["moment"] == {"name": "moment", "value": 0}
     assert not {"playing", "pace"} & set(given)
 
@@ -200,10 +200,12 @@ def test_another_size_of_cells_and_another_length_need_no_other_template():
     shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
     shared = template(film_chart, 1000, True, 0, shape)
     before = json.dumps(shared)
-    specs = [film_template(count, cell, 20, 1000, shape) for count, cell in ((3, 11), (40, 17))]
+    specs = [film_template(count, cell, 20, 7, 1000, shape) for count, cell in ((3, 11), (40, 17))]
     for spec, cell in zip(specs, (11, 17), strict=True):
         (matrices,) = [view for view in views(spec) if view.get("name") == MATRICES]
-        assert matrices["width"] == {"step": cell} and parameters(spec)["cell"]["value"] == cell
+        assert (matrices["width"], matrices["height"]) == (20 * cell, 7 * cell) and parameters(spec)["cell"][
+            "value"
+        ] == cell
         assert matrices["layer"] is next(view for view in views(shared) if view.get("name") == MATRICES)["layer"]
     assert json.dumps(shared) == before
 
@@ -211,10 +213,10 @@ def test_another_size_of_cells_and_another_length_need_no_other_template():
 @pytest.mark.parametrize(("columns", "width", "in_lines"), [(29, 1000, [2]), (30, 1000, [1, 2]), (30, 700, [1, 1, 1])])
 def test_curves_stand_beside_the_matrices_where_there_is_room_and_else_below(columns, width, in_lines):
     shapes = [shape_of(curves([0, 1], [1.0, 0.5], percent=percent), f"{percent}_") for percent in (True, False)]
-    spec = film_template(7, 20, columns, width, *shapes)
+    spec = film_template(7, 20, columns, 13, width, *shapes)
     assert [len(line.get("hconcat", [line])) for line in spec["vconcat"][1:]] == in_lines, "below what is said"
     (matrices,) = [view for view in views(spec) if view.get("name") == MATRICES]
-    assert matrices["width"] == matrices["height"] == {"step": 20}
+    assert (matrices["width"], matrices["height"]) == (20 * columns, 260)
     assert sum("layer" in view and view is not matrices for view in views(spec)) == 3, "what is said, and two curves"
     drawn = [part for view in views(spec) for part in view.get("layer", ()) if view is not matrices]
     limits = [part["mark"]["limit"] for part in drawn if {"align": "left"}.items() <= dict(part["mark"]).items()]

@@ -24,6 +24,11 @@ def test_names_that_mean_nothing_here_are_counted_and_left_out():
     assert unknown == 3
 
 
+def test_a_file_that_was_saved_before_there_were_levels_is_read():
+    earlier = {name: said for name, said in GOOD.items() if name != "levels"}
+    assert load_progress(json.dumps(earlier).encode()) == (SOME, 0)
+
+
 BAD = {
     "no text": (b"\xff\xfe\x00", "cannot be read as JSON"),
     "nothing": (b"", "cannot be read as JSON"),
@@ -34,10 +39,10 @@ BAD = {
     "a list": (b"[]", "does not contain saved progress"),
     "null": (b"null", "does not contain saved progress"),
     "another file": (b'{"cells": []}', "does not contain saved progress"),
-    "no names": (b'{"attention-lab-progress": 1}', "should contain lessons and exercises, and nothing else"),
+    "no names": (b'{"attention-lab-progress": 1}', "should contain lessons, exercises and levels, and nothing else"),
     "a foreign key": (
         json.dumps(GOOD | {"code": "x"}).encode(),
-        "should contain lessons and exercises, and nothing else",
+        "should contain lessons, exercises and levels, and nothing else",
     ),
     **{
         f"version {v!r}": (json.dumps(GOOD | {"attention-lab-progress": v}).encode(), "Its version is not 1")

@@ -6,15 +6,25 @@
 import altair as alt
 
 from attention_ui.figures.layers import alt_layer, tone_scale
-from attention_ui.figures.matrices.grid import CELL_GAP, COLOURED, LARGEST_CELL, NUMBER_FONT, TITLE_FONT
+from attention_ui.figures.matrices.grid import (
+    CELL_GAP,
+    COLOURED,
+    LEFT,
+    NAME_FONT,
+    NUMBER_FONT,
+    RIGHT,
+    ROOMY_CELL,
+    SMALLEST_CELL,
+    TITLE_FONT,
+)
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, NUMBER_UP, SCORE_DOMAIN, TINT, TIP, WITHOUT_NUMBER
 from attention_ui.figures.template import template, write_down
 
 
-def font_expression(font: tuple[float, float]) -> str:
+def font_expression(font: tuple[float, float, float]) -> str:
     """The size of this font, as `font_size` has it, computed in the browser."""
-    least, share = font
-    return f"max({least}, letters, {share} * cell)"
+    least, share, most = font
+    return f"max(letters, min(max({least}, {share} * cell), {most}))"
 
 
 # How long the bar of a number is, where 1 is half a cell.
@@ -23,10 +33,17 @@ BAR_LENGTHS = (
     f"datum.kind === 'score' ? datum.v / {SCORE_DOMAIN[1]} : datum.v"
 )
 SMALL, TITLE_SIZE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
+NUMBER_SIZE = f"min({SMALL}, cell / 1.85)"  # with which four letters fit
+LAST = "data('cells')[length(data('cells')) - 1]"  # the corner, whose places are the numbers of columns and rows
+CORNERS = {"columns": "gx", "rows": "gy", "narrow_columns": "nx", "narrow_rows": "ny"}
+PLACE = {"x": f"((narrow ? datum.nx : datum.gx) + {LEFT})", "y": "(narrow ? datum.ny : datum.gy)"}  # in cells
+NAME_SIZE = font_expression(NAME_FONT)
+MIDDLE = (1 - CELL_GAP) / 2  # of a place is the middle of its cell
+NUMBERED = f"datum.text && cell >= {SMALLEST_CELL}"
 
 
 def grid_chart() -> alt.LayerChart:
-    """The template of every figure made of matrices; `sized` gives it the size of its cells."""
+    """The template of every figure made of matrices."""
     hover = alt.selection_point(
         name="hover", fields=["lights", "say"], on="pointerover", clear="pointerout", empty=False
     )
@@ -41,38 +58,68 @@ def on_cells(*layers: alt.Chart) -> alt.LayerChart:
     """Layers on the grid, whose lengths are expressions of the parameter `cell`, the width of a cell in pixels.
 
     `letters` are the pixels of the smallest letters, where a projector needs them larger than cells would have them.
+    Where the picture is `narrow`, everything stands at its second place.
     """
     return alt.layer(*layers).resolve_scale(color="independent", fill="independent", stroke="independent")
 
 
 def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
-    """As `on_cells`, as a picture of its own."""
+    """As `on_cells`, as a picture of its own, as wide and as high as its box: the cells are as large as fit it.
+
+    How many cells need room is told by the data, so that other numbers of them change the picture that is there.
+    """
+    wide, narrow = (f"min(width / {way}columns, height / {way}rows)" for way in ("", "narrow_"))
+    found = {name: f"length(data('cells')) ? {LAST}.{place} : 1" for name, place in CORNERS.items()}
+    found = {name: f"{count} + {LEFT + RIGHT}" if "columns" in name else count for name, count in found.items()}
+    found |= {"narrow": "width < turn * columns", "cell": f"narrow ? {narrow} : {wide}"}
     return (
         on_cells(*layers)
-        .add_params(alt.param(name="cell", value=LARGEST_CELL), alt.param(name="letters", value=0))
-        .properties(autosize=alt.AutoSizeParams(type="pad"))
+        .add_params(*(alt.param(name=name, value=0) for name in ("turn", "letters")))
+        .add_params(*(alt.param(name=name, expr=expression) for name, expression in found.items()))
+        .properties(autosize=alt.AutoSizeParams(type="none"), view={"stroke": None})
+        .properties(padding={"left": 0, "right": 0, "top": 0, "bottom": 0})
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
     )
 
 
-def layer(*kinds: str) -> alt.Chart:
-    """What is drawn of these kinds, each thing at its place of the grid.
+def fitted(spec: dict, **told: float) -> dict:
+    """A template made of cells, narrow where they would be smaller than `turn`, with `letters` of at least so many
+    pixels.
+    """
+    params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
+    return spec | {"params": list(params)}
+
+
+def rows_of(*kinds: str) -> alt.Chart:
+    """What is drawn of these kinds.
 
     New data find what was drawn at the same place before, by the key, and change it; else all would be drawn anew.
     """
     wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
-    gaps = alt.Scale(paddingInner=CELL_GAP, paddingOuter=0)
     return (
         alt.Chart(alt.NamedData(name="cells"))
-        .transform_filter(wanted)
-        .encode(x=alt.X("gx:O", axis=None, scale=gaps), y=alt.Y("gy:O", axis=None, scale=gaps), key="place:N")
+        .transform_filter(f"({wanted}) && {PLACE['y']} >= 0")
+        .encode(key="place:N")
     )
+
+
+def layer(*kinds: str) -> alt.Chart:
+    """The same, each thing in the middle of its place of the grid."""
+    middle = {axis: alt.value(alt.ExprRef(f"({place} + {MIDDLE}) * cell")) for axis, place in PLACE.items()}
+    return rows_of(*kinds).encode(**middle)
+
+
+def boxes(*kinds: str) -> alt.Chart:
+    """The same as rectangles, each as large as its cell."""
+    edges = {axis: alt.value(alt.ExprRef(f"{place} * cell")) for axis, place in PLACE.items()}
+    ends = {f"{axis}2": alt.value(alt.ExprRef(f"({place} + {1 - CELL_GAP}) * cell")) for axis, place in PLACE.items()}
+    return rows_of(*kinds).encode(**edges, **ends)
 
 
 def fields() -> alt.Chart:
     """The fields on which numbers are drawn. What is masked has none, but can be pointed at."""
     return (
-        layer(*COLOURED, "masked")
+        boxes(*COLOURED, "masked")
         .transform_calculate(field="'ghost'")
         .mark_rect(cornerRadius=3, fillOpacity=alt.ExprRef(f"datum.kind === 'masked' ? 0 : {FIELD}"))
         .encode(fill=alt.Fill("field:N", scale=tone_scale(), legend=None))
@@ -86,22 +133,31 @@ def quantities() -> alt.Chart:
     on the floor of its cell. Any other number is a bar from the middle of its cell, to the right where it is positive,
     as long as it is large; one that is too long for its cell ends in a point.
     """
-    end = f"round(100 * clamp({BAR_LENGTHS}, -1, 1)) / 100"  # of few lengths: Vega keeps each shape
-    shoulder = f"(abs({BAR_LENGTHS}) > 1 ? {1 - TIP} : 1) * {end}"
-    top, bottom = (f"(datum.text ? {BELOW_NUMBER[at]} : {WITHOUT_NUMBER[at]})" for at in (0, 1))
-    point = f"'L' + {end} + ',' + ({top} + {bottom}) / 2"
-    bar = f"'M0,' + {top} + 'H' + {shoulder} + {point} + 'L' + {shoulder} + ',' + {bottom} + 'H0Z'"
-    area = "datum.kind === 'weight' ? clamp(datum.v, 0, 1) : 1"
-    tint = f"datum.text && datum.kind === 'weight' ? (datum.tone === 'ink' ? {TINT['ink']} : {TINT['role']}) : 1"
-    look = {
-        "shape": f"datum.kind === 'weight' ? 'square' : {bar}",
-        "size": f"isValid(datum.v) ? pow({FULL} * cell, 2) * ({area}) : 0",
-        "opacity": tint,
-        "yOffset": f"datum.text && datum.kind === 'weight' ? {FULL} * cell * (1 - sqrt({area})) / 2 : 0",
-    }
-    drawn = {name: alt.ExprRef(value) for name, value in look.items()}
-    squares = layer(*COLOURED).mark_point(aria=False, filled=True, strokeWidth=0, **drawn)
-    return squares.encode(tone()).properties(name="quantities")
+    length = f"clamp({BAR_LENGTHS}, -1, 1)"
+    shoulder = f"(abs({BAR_LENGTHS}) > 1 ? {1 - TIP} : 1) * {length}"
+    top, bottom = (f"({NUMBERED} ? {BELOW_NUMBER[at]} : {WITHOUT_NUMBER[at]})" for at in (0, 1))
+    side = f"{FULL} * sqrt(clamp(datum.v, 0, 1))"
+    floor = f"({NUMBERED} ? {FULL / 2} : {side} / 2)"
+    x, y = (f"({place} + {MIDDLE}" for place in PLACE.values())  # an open bracket: what follows is added, in cells
+
+    def pixels(*places: str) -> str:
+        return " + ' ' + ".join(f"round(1000 * cell * {place}) / 1000" for place in places)
+
+    square = (f"{x} - {side} / 2)", f"{y} + {floor} - {side})"), (f"{x} + {side} / 2)", f"{y} + {floor})")
+    (left, upper), (right, lower) = square
+    middle, end, before = f"{x})", f"{x} + {FULL / 2} * {length})", f"{x} + {FULL / 2} * {shoulder})"
+    high, low = f"{y} + {FULL / 2} * {top})", f"{y} + {FULL / 2} * {bottom})"
+    point = f"'L' + {pixels(end, f'{y} + {FULL / 4} * ({top} + {bottom}))')}"
+    bar = (
+        f"'M' + {pixels(middle, high)} + 'H' + {pixels(before)} + {point} + 'L' + {pixels(before, low)}"
+        f" + 'H' + {pixels(middle)} + 'Z'"
+    )
+    drawn = f"'M' + {pixels(left, upper)} + 'H' + {pixels(right)} + 'V' + {pixels(lower)} + 'H' + {pixels(left)} + 'Z'"
+    tint = f"{NUMBERED} && datum.kind === 'weight' ? (datum.tone === 'ink' ? {TINT['ink']} : {TINT['role']}) : 1"
+    look = {"opacity": alt.ExprRef(tint), "shape": alt.ExprRef(f"datum.kind === 'weight' ? {drawn} : {bar}")}
+    size = alt.ExprRef("isValid(datum.v) ? 4 : 0")  # of 4, a shape is drawn in pixels
+    squares = rows_of(*COLOURED).mark_point(aria=False, filled=True, strokeWidth=0, size=size, **look)
+    return squares.encode(tone(), x=alt.value(0), y=alt.value(0)).properties(name="quantities")
 
 
 def with_rings(cells: alt.Chart, hover: alt.Parameter, pick: alt.Parameter) -> alt.Chart:
@@ -116,20 +172,15 @@ def with_rings(cells: alt.Chart, hover: alt.Parameter, pick: alt.Parameter) -> a
     ).add_params(hover, pick)
 
 
-def gaps_layer() -> alt.Chart:
-    """Unseen: it keeps the gaps of the grid."""
-    return layer("filler").mark_point(aria=False, opacity=0)
-
-
 def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
     """These fields, what is drawn on them, empty frames, the pattern of what is masked, and marks of what changed."""
     hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
     corner = {"shape": "M-1,-1L1,-1L1,1Z", "size": alt.ExprRef("pow(cell * 0.28, 2)")}  # leaves the number alone
     raised = f"datum.kind === 'weight' ? -{NUMBER_UP} * cell : 0"
+    written = f"cell < {SMALLEST_CELL} ? '' : cell < max({ROOMY_CELL}, 2.4 * letters) ? datum.short : datum.text"
     corner |= {"xOffset": alt.ExprRef("cell * 0.33"), "yOffset": alt.ExprRef("-cell * 0.33")}
     return [
-        gaps_layer(),
-        layer("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=stroke_tone()),
+        boxes("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=stroke_tone()),
         cells,
         quantities(),
         layer("masked")
@@ -137,8 +188,8 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
         .encode(tone())
         .properties(name="hatches"),
         layer(*COLOURED)
-        .mark_text(aria=False, fontSize=alt.ExprRef(SMALL), dy=alt.ExprRef(raised))
-        .encode(text="text:N", color=ink())
+        .mark_text(aria=False, fontSize=alt.ExprRef(NUMBER_SIZE), dy=alt.ExprRef(raised))
+        .encode(text=alt.value(alt.ExprRef(written)), color=ink())
         .properties(name="numbers"),
         layer("changed")
         .mark_point(aria=False, strokeWidth=0, **corner)
@@ -150,12 +201,11 @@ def name_layers() -> list[alt.Chart]:
     """Titles, shapes, and the names of rows and columns."""
     looks = {
         "title": {"fontSize": TITLE_SIZE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
-        "shape": {"fontSize": f"{SMALL} + 0.5", "align": "left", "dx": "1 - cell / 2", "lineBreak": "\n"},
-        "row": {"fontSize": f"{SMALL} + 1.5", "align": "right", "dx": "cell / 2 - 5"}
-        | {"limit": "max(cell * 3 - 6, 56, letters * 5)"},
-        "column": {"fontSize": f"{SMALL} + 0.5", "align": "left", "angle": 315, "dx": "-cell * 0.3"}
+        "shape": {"fontSize": NAME_SIZE, "align": "left", "dx": "1 - cell / 2", "lineBreak": "\n"},
+        "row": {"fontSize": NAME_SIZE, "align": "right", "dx": "cell / 2 - 5", "limit": f"cell * {2 + LEFT} - 5"},
+        "column": {"fontSize": NAME_SIZE, "align": "left", "angle": 315, "dx": "-cell * 0.3"}
         | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
-        "letter": {"fontSize": f"{SMALL} + 1.5", "align": "center"},
+        "letter": {"fontSize": NAME_SIZE, "align": "center"},
     }
     written = {
         kind: layer(kind).mark_text(aria=False, **measured(look)).encode(tone(), text="text:N")
@@ -176,9 +226,10 @@ def hint_layers() -> list[alt.Chart]:
     look = measured(look)
     unsaid = alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))
     said = alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''"))
+    unpointed = alt.value(alt.ExprRef(f"cell >= {SMALLEST_CELL} ? datum.text : datum.short"))
     return [
-        layer("hint").mark_text(**look, lineBreak="\n").encode(tone(), text="text:N", opacity=unsaid),
-        layer("hint").mark_text(**look, limit=1100).encode(text=said, color=ink()),
+        layer("hint").mark_text(**look, lineBreak="\n").encode(tone(), text=unpointed, opacity=unsaid),
+        layer("hint").mark_text(**look, limit=alt.ExprRef("width")).encode(text=said, color=ink()),
     ]
 
 

@@ -10,7 +10,7 @@ import altair as alt
 from attention_ui.figures.curves.curves import CurveShape
 from attention_ui.figures.curves.curves_chart import curve_layers, x_axis, y_axis
 from attention_ui.figures.layers import alt_layer, role_colour
-from attention_ui.figures.matrices.cells import cell_layers, fields, layer, name_layers, on_cells
+from attention_ui.figures.matrices.cells import boxes, cell_layers, fields, name_layers, on_cells
 from attention_ui.figures.matrices.grid import MOMENT
 from attention_ui.figures.shares.sharing_chart import PHONE, SERIF
 from attention_ui.figures.template import template
@@ -47,9 +47,9 @@ def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VC
 
 @cached_by_language(maxsize=64)
 def film_template(
-    n_frames: int, cell: int, columns: int, width: int, *shapes: tuple, jumps: tuple = (), letters: int = 0
+    n_frames: int, cell: int, columns: int, rows: int, width: int, *shapes: tuple, jumps: tuple = (), letters: int = 0
 ) -> dict:
-    """The whole specification, without data, of matrices of so many columns of cells of so many pixels.
+    """The whole specification, without data, of matrices of so many columns and rows of cells of so many pixels.
 
     `jumps` are names of moments and their frames; `letters` have so many pixels at least.
     The matrices stand beside the curves where `width` has room for both.
@@ -57,9 +57,10 @@ def film_template(
     widest = max((CurveShape(*shape).width for shape in shapes), default=0)
     beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
     spec = template(film_chart, width, beside, letters, *shapes)
-    whole = {"name": "cell", "value": cell}, {"name": "letters", "value": letters}, picking(spec)
+    sizes = {"cell": cell, "letters": letters, "narrow": False}
+    whole = *({"name": name, "value": size} for name, size in sizes.items()), picking(spec)
     moment = playing(n_frames, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
-    return with_cells(spec, cell) | {"params": [*spec.get("params", ()), *whole, *moment]}
+    return with_cells(spec, cell * columns, cell * rows) | {"params": [*spec.get("params", ()), *whole, *moment]}
 
 
 def picking(spec: dict) -> dict:
@@ -77,11 +78,13 @@ def views_of(view: dict) -> Iterator[dict]:
         yield from views_of(part)
 
 
-def with_cells(view: dict, cell: int) -> dict:
-    """A specification whose matrices, wherever they stand in it, have cells of so many pixels."""
+def with_cells(view: dict, width: float, height: float) -> dict:
+    """A specification whose matrices, wherever they stand in it, take so many pixels."""
     if view.get("name") == MATRICES:
-        return view | {"width": {"step": cell}, "height": {"step": cell}}
-    parts = {key: [with_cells(part, cell) for part in view[key]] for key in ("vconcat", "hconcat") if key in view}
+        return view | {"width": width, "height": height}
+    parts = {
+        key: [with_cells(part, width, height) for part in view[key]] for key in ("vconcat", "hconcat") if key in view
+    }
     return view | parts
 
 
@@ -95,7 +98,7 @@ def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
     on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
     on_mark = {"source": "view", "type": "click"}  # whose row says to which frame it belongs
     marked = "datum && isValid(datum.frame)"
-    paces = {"input": "select", "options": list(PACES), "name": translate("moments a second")}
+    paces = {"input": "select", "options": list(PACES), "name": translate("frames a second")}
     slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": translate("moment")}
     names = {"options": [NOWHERE, *(frame for _, frame in jumps)], "labels": ["–", *(name for name, _ in jumps)]}
     jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": translate("jump to")} | names}
@@ -159,11 +162,11 @@ def moving_matrices() -> alt.LayerChart:
     """The matrices of the moment. Where a cell has a number, it is written as `cell_text` writes one of 0 to 1."""
     weight = f"datum['{MOMENT}' + moment]"
     tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title=translate("weight"), format=".3f")]
-    pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=tips)
-    masked = layer("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1]).properties(name="masked")
+    pointed = boxes("weight").mark_rect(fillOpacity=0).encode(tooltip=tips)
+    masked = boxes("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1]).properties(name="masked")
     titles, _, *names = name_layers()
     titles = titles.encode(tooltip=alt.TooltipValue(None)).properties(name="titles")
     written = f"datum.kind === 'weight' && datum.text ? format({weight}, '.2f') : datum.text"
     parts = (*cell_layers(fields()), titles, *names, masked, pointed.properties(name=PRESSED))
-    moving = (part.transform_calculate(v=weight, text=written) for part in parts)
+    moving = (part.transform_calculate(v=weight, text=written, short=written) for part in parts)
     return on_cells(alt_layer(), *moving).properties(name=MATRICES)

@@ -18,12 +18,21 @@ POINT_AT = message("Point at a number to see where it comes from.")
 POINT_AT_CELL = message("Point at a cell to see its number and where it comes from.")
 COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 CELL_GAP = 0.06  # between two cells, of a cell
-SMALLEST_CELL, LARGEST_CELL = 23, 32
-PROJECTED_CELL = 42  # the smallest in which the letters of a projector have room for a number
-SMALLEST_CELL_WITHOUT_NUMBER = 7  # so that a head of 64 features fits the page
+SMALLEST_CELL, LARGEST_CELL = 26, 64  # pixels, with a number
+LEAST_SEEN = 14  # pixels of a cell of which one sees how much it is
+LONG_NUMBER, ROOMY_CELL = 4, 32  # letters; the pixels of a cell in which a longer number has room
+LEFT, RIGHT = 0.35, 1.1  # cells, beside the first and the last column: for the longest names of rows, for slanted ones
+LARGEST_MOVING, SMALLEST_CELL_WITHOUT_NUMBER = (
+    32,
+    7,
+)  # of a film: beside it stand its curves. A head of 64 features fits the page
 PLACES_IN_A_LINE = 10_000  # more than any grid has
 MOMENT = "moment "  # before the number of a frame: what the column of its numbers is called
-NUMBER_FONT, TITLE_FONT = (8.5, 0.345), (11, 0.42)  # the least size in pixels, and the share of a cell
+NUMBER_FONT, NAME_FONT, TITLE_FONT = (
+    (13, 0.41, 24),
+    (13, 0.4, 18),
+    (13, 0.44, 20),
+)  # the least size in pixels, the share of a cell, the most
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,7 @@ class Grid:
     width: int = 0
     height: int = 0
 
-    FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "say", "lights", "row_tag", "column_tag", "cell_tag")
+    FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "short", "say", "lights", "row_tag", "column_tag", "cell_tag")
 
     def matrix(self, matrix: DrawnMatrix, left: int, top: int, *, numbered: bool = True) -> None:
         """Its cells, the upper left one at (left, top), with their numbers or without."""
@@ -71,9 +80,12 @@ class Grid:
                 if matrix.changed is not None and matrix.changed[i][j]:
                     self._add(left + j, top + i, "changed", matrix.tone, None, "")
 
-    def text(self, text: str, x: int, y: int, kind: str, tone: str = "muted") -> None:
-        """A piece of text: kind "title", "shape", "row" (ends here), "column" (slanted, begins here) or "letter"."""
-        self._add(x, y, kind, tone, None, text)
+    def text(self, text: str, x: int, y: int, kind: str, tone: str = "muted", *, short: str = "") -> None:
+        """A piece of text: kind "title", "shape", "row" (ends here), "column" (slanted, begins here) or "letter".
+
+        A `short` one takes its place where cells are small.
+        """
+        self._add(x, y, kind, tone, None, text, short)
 
     def column_names(self, names: Sequence[str], left: int, y: int) -> None:
         """The names of columns: slanted words, or upright letters where all are that short."""
@@ -82,11 +94,7 @@ class Grid:
             self.text(name, left + j, y, kind)
 
     def table(self) -> pa.Table:
-        """Everything as one table, with each line and column of the grid named so that gaps stay."""
-        for x in range(self.width):
-            self._add(x, 0, "filler", "ghost", None, "")
-        for y in range(1, self.height):
-            self._add(0, y, "filler", "ghost", None, "")
+        """Everything as one table."""
         columns = dict(zip(self.FIELDS, zip(*self.rows, strict=True), strict=True))
         places = [y * PLACES_IN_A_LINE + x for x, y in zip(columns["gx"], columns["gy"], strict=True)]
         return pa.table(
@@ -101,17 +109,18 @@ class Grid:
         )
 
     def _cell(self, matrix: DrawnMatrix, i: int, j: int, value: float, x: int, y: int, numbered: bool) -> None:
-        key, kind, tone, text = matrix.key, matrix.kind, matrix.tone, ""
+        key, kind, tone, text, short = matrix.key, matrix.kind, matrix.tone, "", ""
         if matrix.visible is not None and not matrix.visible[i][j]:
             kind, tone, value = "masked", "hatch", None
         elif numbered:
             text = tiny_text(value) if matrix.tiny else cell_text(value)
+            short = text if len(text) <= LONG_NUMBER else short_text(value) if not matrix.tiny else text
         tags = row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
-        self._add(x, y, kind, tone, value, text, self.say(key, i, j), self.lights(key, i, j), *tags)
+        self._add(x, y, kind, tone, value, text, short, self.say(key, i, j), self.lights(key, i, j), *tags)
 
-    def _add(self, x, y, kind, tone, value, text, say=None, lights="", row="", column="", cell="") -> None:
+    def _add(self, x, y, kind, tone, value, text, short="", say=None, lights="", row="", column="", cell="") -> None:
         self.width, self.height = max(self.width, x + 1), max(self.height, y + 1)
-        self.rows.append((x, y, kind, tone, value, text, say, lights, row, column, cell))
+        self.rows.append((x, y, kind, tone, value, text, short, say, lights, row, column, cell))
 
 
 def row_tag(key: str, row: int) -> str:
@@ -135,6 +144,16 @@ def cell_text(value: float) -> str:
     digits = f"{value:.2f}" if size < 9.995 else f"{value:.1f}" if size < 99.95 else f"{value:.0f}"
     if size >= 9999.5:
         digits = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    return signed_digits(value, digits)
+
+
+def short_text(value: float) -> str:
+    """The number where two decimals and a sign would not fit its cell: one decimal, none from 10 on."""
+    return signed_digits(value, f"{value:.1f}" if abs(value) < 9.95 else f"{value:.0f}")
+
+
+def signed_digits(value: float, digits: str) -> str:
+    """Digits as a cell has them: with a minus sign, which 0 never has, in the way of the language."""
     signed = float(value) and digits.strip("-0.")
     return localised(digits.replace("-", "−") if signed else digits.removeprefix("-"))
 
@@ -147,19 +166,12 @@ def tiny_text(value: float) -> str:
 
 
 def cell_size(columns: int, width: int, *, numbered: bool = True) -> int:
-    """The largest comfortable cell, in pixels, with which so many columns fit a width; never too small to read."""
+    """The largest cell of a film, in pixels, with which so many columns fit a width; never too small to read."""
     smallest = SMALLEST_CELL if numbered else SMALLEST_CELL_WITHOUT_NUMBER
-    return max(smallest, min(LARGEST_CELL, width // max(columns, 1)))
+    return max(smallest, min(LARGEST_MOVING, width // max(columns, 1)))
 
 
-def sized(spec: dict, cell: int, letters: int = 0) -> dict:
-    """A template made of cells, for cells of this many pixels, and letters of at least so many."""
-    sizes = {"cell": cell, "letters": letters}
-    params = [param | {"value": sizes[param["name"]]} if param["name"] in sizes else param for param in spec["params"]]
-    return spec | {"width": {"step": cell}, "height": {"step": cell}, "params": params}
-
-
-def font_size(font: tuple[float, float], cell: int) -> float:
+def font_size(font: tuple[float, float, float], cell: int) -> float:
     """The size of this font in cells of so many pixels."""
-    least, share = font
-    return max(least, share * cell)
+    least, share, most = font
+    return min(max(least, share * cell), most)

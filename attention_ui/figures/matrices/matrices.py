@@ -7,9 +7,23 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from attention_ui.figures.matrices import grid as drawn
-from attention_ui.figures.matrices.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
+from attention_ui.figures.matrices.grid import (
+    LARGEST_CELL,
+    LEAST_SEEN,
+    LEFT,
+    POINT_AT,
+    POINT_AT_CELL,
+    RIGHT,
+    ROOMY_CELL,
+    SMALLEST_CELL,
+    Grid,
+    cell_tag,
+    column_tag,
+    row_tag,
+)
 from lessons.screen.format import (
     distinguishable,
     equation,
@@ -32,9 +46,11 @@ TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
 LINES_OF_WEIGHTS = 3
 BETWEEN_SENTENCES = re.compile(r"(?<=\.) |(?<=。)(?=.)")  # where a line ends: two sentences are wider than a phone
+UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
+PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
+CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
-WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
-FEW_ROWS = 7  # up to here two lines fit the screen, with their numbers
+WIDEST = 26  # columns of a line: so many, with their numbers, fit beside a question
 
 
 @dataclass(frozen=True)
@@ -53,6 +69,7 @@ class Layout:
     """Where everything stands: in columns and rows of cells."""
 
     figure: Matrices
+    stacked: bool = False  # all matrices below each other, for a narrow screen
 
     @cached_property
     def of_single_rows(self) -> bool:
@@ -68,17 +85,14 @@ class Layout:
     def bands(self) -> tuple[tuple[Matrix | None, ...], ...]:
         """The bands of the figure. One that stands alone and is too wide for the page goes on below itself."""
         bands = self.figure.bands
+        if self.stacked:
+            return tuple((matrix,) for matrix in self.figure.matrices)
         return tuple(folded(bands[0])) if len(bands) == 1 and None not in bands[0] else bands
 
     @cached_property
     def columns(self) -> int:
         """Columns of the grid that the figure needs."""
         return max(place.left + room(place.matrix) for place in self.places)
-
-    @cached_property
-    def rows(self) -> int:
-        """Rows of the grid that the matrices need, without the lines below them."""
-        return max(place.top + place.matrix.values.shape[0] for place in self.places)
 
     def _rows_below_each_other(self) -> Iterator[Place]:
         for line, (matrix,) in enumerate(self.figure.bands):
@@ -126,11 +140,10 @@ def shapes_of(band: tuple[Matrix | None, ...]) -> list[tuple[int, ...] | None]:
 
 def folded(band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
     """The lines into which a band goes, each as wide as the page at most."""
-    widest = WIDEST if max(matrix.values.shape[0] for matrix in band) <= FEW_ROWS else WIDER
     line, right = (), 0
     for matrix in band:
         right += LABEL_COLUMNS * names_rows((*line, matrix), len(line)) + room(matrix)
-        if line and right > widest:
+        if line and right > WIDEST:
             yield line
             line, right = (), LABEL_COLUMNS * names_rows((matrix,), 0) + room(matrix)
         line, right = (*line, matrix), right + 1
@@ -162,6 +175,71 @@ def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Ta
     return fill(grid, figure, layout, numbered=numbered)
 
 
+def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> pa.Table:
+    """The table with a second place for everything, on a narrow screen; its last row tells the columns and rows.
+
+    Names may stand there that a wide screen has no need of, and the other way round: what has no place is at −1.
+    """
+    columns, rows = layout.columns, pc.max(wide["gy"]).as_py() + 1
+    table, narrow_columns, narrow_rows = placed_again(wide, {}), columns, rows
+    stacked = Layout(figure, stacked=True)
+    if stacked.columns < columns:
+        narrow = fill(Grid(lambda *_: "", lambda *_: None), figure, stacked, numbered=False)
+        cells = narrow.filter(pc.not_equal(narrow["cell_tag"], "")).select(["cell_tag", "gx", "gy"]).to_pylist()
+        table = placed_again(wide, {one["cell_tag"]: (one["gx"], one["gy"]) for one in cells})
+        others = narrow.filter(pc.equal(narrow["cell_tag"], ""))
+        table = pa.concat_tables([table, only_there(others)]).unify_dictionaries().combine_chunks()
+        narrow_columns, narrow_rows = stacked.columns, pc.max(narrow["gy"]).as_py() + 1
+    corner = {"gx": columns, "gy": rows, "nx": narrow_columns, "ny": narrow_rows, "kind": "corner", "place": CORNER}
+    row = pa.Table.from_pylist([corner], table.schema)
+    return pa.concat_tables([table, row]).unify_dictionaries().combine_chunks()
+
+
+def least_cell(figure: Matrices) -> int:
+    """The pixels of the smallest cells of a figure on a wide screen."""
+    return LEAST_SEEN if figure.meets else SMALLEST_CELL
+
+
+def placed_again(table: pa.Table, places: dict[str, tuple[int, int]]) -> pa.Table:
+    """With the second place of each cell, by its tag; without any, the second is the first."""
+    if not places:
+        return table.append_column("nx", table["gx"]).append_column("ny", table["gy"])
+    again = [places.get(tag, UNDRAWN_PLACE) for tag in table["cell_tag"].to_pylist()]
+    for axis, at in zip(("nx", "ny"), zip(*again, strict=True), strict=True):
+        table = table.append_column(axis, pa.array(at, pa.int16()))
+    return table
+
+
+def only_there(table: pa.Table) -> pa.Table:
+    """What stands on a narrow screen alone."""
+    nowhere, second = pa.array([UNDRAWN_PLACE[0]] * len(table), pa.int16()), placed_again(table, {})
+    for name in ("gx", "gy"):
+        second = second.set_column(second.column_names.index(name), name, nowhere)
+    keys = pa.array(range(PLACES_OF_OTHERS, PLACES_OF_OTHERS + len(table)), pa.int32())
+    return second.set_column(second.column_names.index("place"), "place", keys)
+
+
+def style_of(figure: Matrices, table: pa.Table) -> str:
+    """The size of a figure: its cells are as large as its room is wide and the screen is high, and letters can be read.
+
+    `--cell` is the width of a cell, as the chart computes it from its own size.
+    """
+
+    def box(columns: float, rows: float, most: str) -> str:
+        return f"--cell: min(100cqi / {columns:g}, {most}, {LARGEST_CELL}px); --rows: {rows:g}"
+
+    corner = table.slice(len(table) - 1).to_pylist()[0]
+    columns, rows, narrow_columns = corner["gx"] + LEFT + RIGHT, corner["gy"], corner["nx"] + LEFT + RIGHT
+    wide = box(columns, rows, f"max({SMALLEST_CELL}px, (100dvh - var(--lab-around)) / {rows:g})")
+    narrow = box(narrow_columns, corner["ny"], f"{ROOMY_CELL}px")
+    chart = f".st-key-{figure.key} .stVegaLiteChart"
+    height = "height: calc(var(--cell) * var(--rows)) !important"
+    return (
+        f".st-key-{figure.key} {{ container-type: inline-size }} {chart} {{ {wide}; {height} }} "
+        f"@container (width < {columns * least_cell(figure):g}px) {{ {chart} {{ {narrow} }} }}"
+    )
+
+
 def sources_in(matrices: dict[str, Matrix]) -> Callable[[str], list[tuple[Lit, ...]]]:
     """What lights up with each cell of a matrix, by its key, as its trace says; found when it is first asked for."""
     places = cache(lambda: places_of(shown()))
@@ -184,8 +262,9 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         lines = wrapped(render(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS)
         grid.text("\n".join(lines), 0, bottom, "shape", "ink")
         bottom += 1 + len(lines) // 2  # a line takes half a cell
-    usual = POINT_AT if numbered else POINT_AT_CELL
-    grid.text(BETWEEN_SENTENCES.sub("\n", render(usual if figure.hint is None else figure.hint)), 0, bottom, "hint")
+    hints = (POINT_AT if numbered else POINT_AT_CELL, POINT_AT_CELL) if figure.hint is None else (figure.hint,) * 2
+    usual, short = (BETWEEN_SENTENCES.sub("\n", render(hint)) for hint in hints)
+    grid.text(usual, 0, bottom, "hint", short=short)
     return grid.table()
 
 

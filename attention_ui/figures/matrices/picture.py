@@ -10,12 +10,13 @@ from xml.sax.saxutils import escape
 
 import pyarrow as pa
 
-from attention_ui.figures.matrices.grid import NUMBER_FONT, TITLE_FONT, font_size
+from attention_ui.figures.matrices.grid import NAME_FONT, NUMBER_FONT, TITLE_FONT, font_size
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER, role_colours
 
 CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
 DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "column", "letter"}
-UNDRAWN = {"filler", "hint"}  # what belongs to the screen alone
+UNDRAWN = {"hint"}  # what belongs to the screen alone
+SAVED_CELL = 40  # pixels
 INNER = 0.94  # of a place is the cell, the rest is the gap
 
 
@@ -24,7 +25,7 @@ def can_be_drawn(table: pa.Table) -> bool:
     return set(table["kind"].unique().to_pylist()) <= DRAWN_KINDS | UNDRAWN
 
 
-def svg_of(table: pa.Table, cell: int) -> bytes:
+def svg_of(table: pa.Table, cell: int = SAVED_CELL) -> bytes:
     """The picture, with cells of this many pixels. Each number says what it is when it is pointed at."""
     things = [thing for thing in table.to_pylist() if thing["kind"] in DRAWN_KINDS]
     width, height = ((1 + max(thing[axis] for thing in things)) * cell for axis in ("gx", "gy"))
@@ -43,7 +44,7 @@ def drawn_thing(thing: dict, cell: int) -> str:
         side = 0.28 * cell
         corner = f"M{x + size - side:.1f},{y}h{side:.1f}v{side:.1f}Z"
         return f'<path d="{corner}" fill="{hue("ink")}"/>'
-    look, shift, turn = name_look(kind, cell, font_size(NUMBER_FONT, cell))
+    look, shift, turn = name_look(kind, cell, font_size(NAME_FONT, cell))
     middle_x, middle_y = x + size / 2, y + size / 2
     place = (
         f'transform="translate({middle_x:.1f},{middle_y:.1f}) rotate({turn}) translate({shift[0]:.1f},{shift[1]:.1f})"'
@@ -79,10 +80,10 @@ def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, flo
     half = cell / 2
     looks = {
         "title": (f'font-size="{font_size(TITLE_FONT, cell):.1f}" font-weight="bold"', (1 - half, 0), 0),
-        "shape": (f'font-size="{small + 0.5:.1f}"', (1 - half, 0), 0),
-        "row": (f'font-size="{small + 1.5:.1f}" text-anchor="end"', (half - 5, 0), 0),
-        "column": (f'font-size="{small + 0.5:.1f}"', (-0.4 * cell, 0), -45),
-        "letter": (f'font-size="{small + 1.5:.1f}" text-anchor="middle"', (0, 0), 0),
+        "shape": (f'font-size="{small:.1f}"', (1 - half, 0), 0),
+        "row": (f'font-size="{small:.1f}" text-anchor="end"', (half - 5, 0), 0),
+        "column": (f'font-size="{small:.1f}"', (-0.4 * cell, 0), -45),
+        "letter": (f'font-size="{small:.1f}" text-anchor="middle"', (0, 0), 0),
     }
     return looks[kind]
 

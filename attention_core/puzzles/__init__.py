@@ -1,0 +1,35 @@
+"""Heads to be built by hand: what each is to look at, how well it does, a solution of ours, and a trained one.
+
+base      what a puzzle is; its sentences; where a head of given weights looks, and how well it does
+levels    the puzzles, from the easiest on, each with a solution
+trained   the same weights found by training
+"""
+
+from attention_core.puzzles.base import (
+    LARGEST,
+    OTHERS,
+    Puzzle,
+    Sentences,
+    Weights,
+    best_of_one_head,
+    heads_of,
+    other_sentences,
+    score_sentences,
+)
+from attention_core.puzzles.levels import PUZZLES
+from attention_core.puzzles.trained import TrainedWeights, train_puzzle
+
+__all__ = [
+    "LARGEST",
+    "OTHERS",
+    "PUZZLES",
+    "Puzzle",
+    "Sentences",
+    "TrainedWeights",
+    "Weights",
+    "best_of_one_head",
+    "heads_of",
+    "other_sentences",
+    "score_sentences",
+    "train_puzzle",
+]

@@ -1,0 +1,67 @@
+"""The same weights found by training: gradient descent on sentences that are not among those that are scored."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+
+from attention_core.arrays import Array
+from attention_core.puzzles.base import LARGEST, Puzzle, Sentences, Weights, heads_of
+from attention_core.randomness import generator
+
+TRAINED_ON = 128  # sentences
+UPDATES, RATE = 200, 0.1
+SMALLEST = 1e-9  # no weight counts as less in the logarithm
+
+
+class TrainedWeights(NamedTuple):
+    """What training has found, and the loss before each update, in nats per query that is asked."""
+
+    weights: Weights
+    losses: tuple[float, ...]
+
+
+def train_puzzle(puzzle: Puzzle, seed: int = 0, updates: int = UPDATES) -> TrainedWeights:
+    """Weights found by Adam from random ones, as PyTorch draws them; none goes beyond what can be set by hand.
+
+    The same seed gives the same weights. Entries that cannot be set stay as they are given.
+    """
+    sentences, random = puzzle.sentences(TRAINED_ON, seed, "training"), generator(seed, f"puzzle {puzzle.key} weights")
+    given, free = puzzle.zeros(), puzzle.masks()
+    with torch.inference_mode(False), torch.enable_grad():
+        drawn = [untrained(matrix.shape, random).requires_grad_() for matrix in given]
+        adam, losses = torch.optim.Adam(drawn, lr=RATE), []
+        for _ in range(updates):
+            loss = loss_of_puzzle(puzzle, settled(drawn, given, free), sentences)
+            losses.append(float(loss.detach()))
+            adam.zero_grad()
+            loss.backward()
+            adam.step()
+            with torch.no_grad():
+                for matrix in drawn:
+                    matrix.clamp_(-LARGEST, LARGEST)
+        found = settled([matrix.detach() for matrix in drawn], given, free)
+    return TrainedWeights(found, tuple(losses))
+
+
+def settled(drawn: list[Array], given: Weights, free: Weights) -> Weights:
+    """Weights with the trained numbers where numbers may be set, and with what is given elsewhere."""
+    return Weights(*(given[i] + (drawn[i] - given[i]) * free[i] for i in range(3)))
+
+
+def untrained(shape: tuple[int, ...], random: torch.Generator) -> Float[Array, "features columns"]:
+    """Weights as PyTorch draws those of a new head: uniform between ±1/√features."""
+    return (2 * torch.rand(*shape, generator=random, dtype=torch.float64) - 1) / shape[0] ** 0.5
+
+
+def loss_of_puzzle(puzzle: Puzzle, weights: Weights, sentences: Sentences) -> Float[Array, ""]:
+    """Cross-entropy between where the weight should lie and where it does; of an output, the squared error."""
+    traces = heads_of(puzzle, weights, sentences.x, sentences.may_attend)
+    if puzzle.counts:
+        off = traces[0].output[..., 0] - sentences.wanted[:, None]
+        return (off.square() * sentences.real).sum() / sentences.real.sum()
+    own = traces[-1:] if puzzle.stacked else traces
+    surprise = [
+        -(sentences.target[:, job] * trace.weights.clamp_min(SMALLEST).log()).sum() for job, trace in enumerate(own)
+    ]
+    return sum(surprise) / sentences.target.sum()

@@ -1,0 +1,136 @@
+"""What helps with an error of PyTorch or Python, beside its own words; what to write where the page lacks a name."""
+
+import re
+
+from lessons.screen.message import Message, message
+
+HELP = (  # in the words of PyTorch or Python, and what helps
+    (
+        r"must be Tensor, not (int|float)",
+        message("This function takes a tensor. For a number there is `math`: math.sqrt, math.exp."),
+    ),
+    (
+        r"math range error",
+        message(
+            "exp(1000) is more than a computer can hold. Subtract the largest score from all of them first: no weight "
+            "changes."
+        ),
+    ),
+    (
+        r"shapes cannot be multiplied|batch2 tensor to be|size mismatch, got input|inconsistent tensor size",
+        message(
+            "In A @ B, A must have as many columns as B has rows. Is something to be transposed, or in another order?"
+        ),
+    ),
+    (
+        r"Sizes of tensors must match|stack expects each|Tensors must have same number",
+        message("What is joined must agree in all other axes. Print the shapes before this line."),
+    ),
+    (
+        r"size of tensor a .* must match",
+        message(
+            "Sizes must be equal, or one of them 1: all for + and *, for @ those before the last two. Does a sum lack "
+            "keepdim=True, or are other axes to be exchanged?"
+        ),
+    ),
+    (
+        r"view size is not compatible",
+        message("Its numbers are not in this order: use reshape, or contiguous() before view."),
+    ),
+    (
+        r"got float|element of type float|'float' object cannot be interpreted",
+        message("A size is a whole number: divide with //."),
+    ),
+    (
+        r"NoneType|still None",
+        message("Something is still None: a step is not written yet, or a function lacks its return."),
+    ),
+    (
+        r"boolean mask|operator\.invert|bitwise_\w+_cpu|boolean tensor|used as indices",
+        message("A mask holds True and False: make it with .bool(), or with a comparison."),
+    ),
+    (r"index -?\d+ is out of bounds", message("Counting begins at 0: n entries have the numbers 0 to n − 1.")),
+    (r"Dimension out of range", message("There is no such axis. dim=-1 is the last, whatever the number of axes.")),
+    (
+        r"can't be cast to the desired output type|without overflow",
+        message("This tensor holds whole numbers. Make it of fractions: torch.zeros, .float()."),
+    ),
+    (
+        r"same dtype|same scalar type",
+        message("One of them holds whole numbers or truths. Make it fractions with .float()."),
+    ),
+    (
+        r"Module.__init__\(\) call|_backward_hooks|has no attribute '_modules'",
+        message("Call super().__init__() at the beginning of __init__."),
+    ),
+    (
+        r"return_types\.",
+        message("max along an axis gives two tensors: the values and their places. Take .values, or amax."),
+    ),
+    (
+        r"is invalid for input of size",
+        message("A view has as many numbers as before. Multiply its sizes: do they come to the same?"),
+    ),
+    (r"dims|permute", message("permute names every axis once.")),
+    (
+        r"TabError|IndentationError",
+        message("Python reads the spaces before a line. Use four for each step in, and no tabs."),
+    ),
+    (
+        r"must be a 3D tensor|must be a matrix|1D tensors expected",
+        message("This function takes tensors of one number of axes. @ takes any."),
+    ),
+    (
+        r"ambiguous|converted to Python scalar|converted to Scalar",
+        message("A tensor of several numbers is no single number. Use where, masked_fill or an index."),
+    ),
+    (
+        r"SyntaxError",
+        message("Python cannot read this line. Look for a bracket, a quote or a colon, and for what was copied along."),
+    ),
+    (r"NameError", message("Nothing has this name yet. Is it spelt as where it was made?")),
+    (r"RecursionError", message("A function calls itself without end.")),
+    (r"yourself", message("What is asked for is not given.")),
+    (r"should be nn\.Linear", message("The weights of the cases are put into these four layers.")),
+    (r"NotReady: return", message("Return all of these, in this order, separated by commas.")),
+    (r"should be a tensor; it is a list", message("Make it a tensor: torch.tensor(…), or torch.stack of the rows.")),
+    (r"nothing in your code is called", message("Keep the name and the arguments that the exercise begins with.")),
+)
+INSTEAD = {  # of what the page lacks, what does the same
+    "numpy": "math, torch",
+    "Tensor.numpy": "x.tolist()",
+    "Tensor.half": "x.float()",
+    "Tensor.bfloat16": "x.float()",
+    "torch.multinomial": "torch.cumsum",
+    "torch.linalg": "torch.matmul",
+    "collections": "list, dict",
+    "random": "torch.rand",
+    "einops": "x.view, x.permute",
+    "scipy": "torch.softmax",
+}
+
+
+def help_with(said: str) -> tuple[Message, ...]:
+    """What helps with an error, if that is known."""
+    return next(((helps,) for words, helps in HELP if re.search(words, said)), ())
+
+
+def what_instead(name: str) -> tuple[Message, ...]:
+    """What to write instead of a name that PyTorch has and the page lacks. It is no fault and counts as no try."""
+    if "backward" in name or "grad" in name:
+        return (message("This page computes no gradients: write the formula of the gradient itself. This was no try."),)
+    if name in INSTEAD:
+        instead = INSTEAD[name]
+        return (
+            message(
+                "This page lacks {name}, which is no fault of yours and no try. Use {instead}.",
+                name=name,
+                instead=instead,
+            ),
+        )
+    return (
+        message(
+            "This page lacks {name}, which is no fault of yours and no try. Write it with +, *, @, sums or loops.",
+            name=name,
+        ),
+    )
