@@ -12,7 +12,7 @@ from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
-from attention_ui.session.links import left_out, remember_link, settle_link
+from attention_ui.session.links import left_out, remember_link, settle_link, text_in_link
 from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import run_badge
@@ -30,8 +30,12 @@ pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
 page = st.navigation(pages, position="top")
 here = CONTENTS[pages.index(page)]
 settle_link(page, here.address)  # opening another link takes a moment in which others compute
+if in_class := bool(get_state("class_inside") or text_in_link("class")):
+    from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
+
+    follow_class(here.address)
 # What stands in the sidebar is about the lessons' example, and acts on no real model.
-folded = is_projected() or (here is CONTENTS[0] and settled_picture() == "model")
+folded = (here is CONTENTS[0] and settled_picture() == "model") or is_projected()  # the picture is settled in any case
 with page_turn():  # from here on: two frames at once would hold each other up
     st.html(Path(__file__).parent / "frame.css")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
@@ -50,6 +54,8 @@ with page_turn():  # from here on: two frames at once would hold each other up
     with st.sidebar:
         switch(LARGE)
         st.html(language_menu())
+    if in_class:
+        draw_strip(here.address)
     set_state("film", "")
     page.run()
     remember_link(here.address)

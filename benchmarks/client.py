@@ -97,6 +97,7 @@ class Session:
         self._page = ""
         self._cache: dict[str, tuple[int, ForwardMsg]] = {}
         self._heard = 0.0
+        self.finished = 0.0  # when the whole page was drawn last, by itself or asked for
         self._run = 0
         self._last_runs = {"": 0}  # of the whole script, and of each fragment
         self.ends_untold = 0  # how often the server did not say that the script had ended
@@ -348,6 +349,8 @@ class Session:
     def _finish(self, status: int) -> None:
         whole = status == ForwardMsg.FINISHED_SUCCESSFULLY
         fragment = status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+        if whole:
+            self.finished = time.perf_counter()
         if fragment:
             self.fragment_reruns.append(time.perf_counter())
         if whole or fragment:

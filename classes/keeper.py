@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from classes.keys import hashed, new_code, new_key
-from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, UnreachableError, Votes, told_as
+from classes.stages import NEXT, ROUNDS, VOTES_IN, Lead, RefusedError, Room, UnreachableError, Votes, told_as
 
 LIMIT_SECONDS = 2.0  # how long anybody waits for the database
 FORGOTTEN_AFTER, UNJOINED_MINUTES = 24 * 60 * 60, 15
 MOST_CLASSES, MOST_QUESTIONS, MOST_VOTERS = 1000, 100, 500
 MOST_CARDS, MOST_TEXT = 4, 20_000  # of a question: its cards, and the characters it is made again from
+MOST_ANSWER, MOST_PLAN, MOST_LINK = 40, 200_000, 4_000  # characters of an answer, a plan, a link
+WRITTEN = 0  # cards of a question whose answer is written
 DATABASE = "classes.sqlite3"
 
 TABLES = (
@@ -32,20 +34,34 @@ TABLES = (
         code TEXT REFERENCES classes ON DELETE CASCADE, number INTEGER, round INTEGER, token TEXT,
         card INTEGER NOT NULL, PRIMARY KEY (code, number, round, token))""",
     "CREATE TABLE IF NOT EXISTS joined (code TEXT PRIMARY KEY REFERENCES classes ON DELETE CASCADE)",
+    """CREATE TABLE IF NOT EXISTS written (
+        code TEXT REFERENCES classes ON DELETE CASCADE, number INTEGER, round INTEGER, token TEXT,
+        answer TEXT NOT NULL, PRIMARY KEY (code, number, round, token))""",
+    """CREATE TABLE IF NOT EXISTS led (
+        code TEXT PRIMARY KEY REFERENCES classes ON DELETE CASCADE, plan TEXT NOT NULL, place INTEGER NOT NULL,
+        link TEXT NOT NULL, timer DOUBLE PRECISION NOT NULL, since DOUBLE PRECISION NOT NULL)""",
 )
-LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, '')
-    FROM classes c LEFT JOIN questions q ON q.code = c.code AND q.number = c.number
+LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, ''),
+    coalesce(l.place, -1), coalesce(l.link, ''), coalesce(l.timer - {now}, 0), coalesce({now} - l.since, 0)
+    FROM classes c LEFT JOIN questions q ON q.code = c.code AND q.number = c.number LEFT JOIN led l ON l.code = c.code
     WHERE c.code = ? AND c.until > {now}"""
+FOLLOW = """SELECT c.revision, coalesce(l.link, ''), coalesce(l.timer - {now}, 0), coalesce(l.place, -1)
+    FROM classes c LEFT JOIN led l ON l.code = c.code WHERE c.code = ? AND c.until > {now}"""
 GO_ON = """UPDATE classes SET stage = ?, revision = revision + 1
     WHERE code = ? AND key_hash = ? AND number = ? AND stage = ?"""
 ASK = """UPDATE classes SET stage = 'open', revision = revision + 1, number = number + 1
     WHERE code = ? AND key_hash = ? AND number = ?"""
-VOTE = """INSERT INTO votes (code, number, round, token, card)
+LEAD = """UPDATE classes SET stage = ?, revision = revision + 1, number = ?
+    WHERE code = ? AND key_hash = ? AND revision = ?"""
+# A vote is a card, or an answer that somebody wrote: two tables of one form.
+ANSWER = """INSERT INTO {table} (code, number, round, token, {column})
     SELECT c.code, c.number, ?, ?, ? FROM classes c JOIN questions q ON q.code = c.code AND q.number = c.number
-    WHERE c.code = ? AND c.number = ? AND c.stage = ? AND c.until > {now} AND ? < q.cards
-    AND (? > (SELECT count(*) FROM votes WHERE code = c.code AND number = c.number AND round = ?)
-         OR EXISTS (SELECT 1 FROM votes WHERE code = c.code AND number = c.number AND round = ? AND token = ?))
-    {of_a_class} ON CONFLICT (code, number, round, token) DO UPDATE SET card = excluded.card"""
+    WHERE c.code = ? AND c.number = ? AND c.stage = ? AND c.until > {{now}} AND {fits}
+    AND (? > (SELECT count(*) FROM {table} WHERE code = c.code AND number = c.number AND round = ?)
+         OR EXISTS (SELECT 1 FROM {table} WHERE code = c.code AND number = c.number AND round = ? AND token = ?))
+    {{of_a_class}} ON CONFLICT (code, number, round, token) DO UPDATE SET {column} = excluded.{column}"""
+VOTE = ANSWER.format(table="votes", column="card", fits="? < q.cards")
+WRITE = ANSWER.format(table="written", column="answer", fits="? = q.cards")
 JOIN = """INSERT INTO joined (code) SELECT code FROM classes WHERE code = ? AND until > {now}
     ON CONFLICT (code) DO NOTHING"""
 MOVED = """SELECT a.card, b.card, count(*) FROM votes a JOIN votes b
@@ -56,6 +72,21 @@ NO_CLASS = told_as("There is no class with this code now: compare it with the te
 NOT_YOURS = told_as("Only its teacher can control a class, with the key in the teacher's own link.")
 LATE = told_as("Too late: the class has moved on, so nothing was done.")
 UNREACHABLE = told_as("The votes cannot be reached just now. Try again in a moment.")
+
+
+def check_question(after: int, cards: int, asked: str) -> None:
+    """Refuse a question that cannot be put to a class after so many others."""
+    if (cards != WRITTEN and not 2 <= cards <= MOST_CARDS) or len(asked) > MOST_TEXT:
+        raise RefusedError(
+            "A question has 2 to {most_cards} answers and at most {most_text} characters.",
+            most_cards=MOST_CARDS,
+            most_text=f"{MOST_TEXT:,}",
+        )
+    if after >= MOST_QUESTIONS:
+        raise RefusedError(
+            "{most_questions} questions were asked, which is the maximum: open another class.",
+            most_questions=MOST_QUESTIONS,
+        )
 
 
 class Keeper:
@@ -131,20 +162,50 @@ class Keeper:
 
     def ask(self, code: str, key: str, after: int, cards: int, asked: str) -> None:
         """Put a question to the class, which comes `after` the question with this number: pressed twice, it is one."""
-        if not 2 <= cards <= MOST_CARDS or len(asked) > MOST_TEXT:
-            raise RefusedError(
-                "A question has 2 to {most_cards} answers and at most {most_text} characters.",
-                most_cards=MOST_CARDS,
-                most_text=f"{MOST_TEXT:,}",
-            )
-        if after >= MOST_QUESTIONS:
-            raise RefusedError(
-                "{most_questions} questions were asked, which is the maximum: open another class.",
-                most_questions=MOST_QUESTIONS,
-            )
+        check_question(after, cards, asked)
         with self._changing():
             self._ruled(code, key, ASK, code, hashed(key), after)
             self._run("INSERT INTO questions VALUES (?, ?, ?, ?)", code, after + 1, cards, asked)
+            self._run("UPDATE led SET link = '', timer = 0 WHERE code = ?", code)  # all are where the question is
+
+    def lead(self, code: str, key: str, revision: int, to: Lead) -> None:
+        """Bring the class to a step of its plan, once, however often and from wherever it is pressed."""
+        if to.asked:
+            check_question(to.number - 1, to.cards, to.asked)
+        if len(to.link) > MOST_LINK:
+            raise RefusedError("This link is too long to be followed.")
+        with self._changing():
+            self._ruled(code, key, LEAD, to.stage, to.number, code, hashed(key), revision)
+            if to.asked:
+                self._run("INSERT INTO questions VALUES (?, ?, ?, ?)", code, to.number, to.cards, to.asked)
+            place = "UPDATE led SET place = ?, link = ?, timer = {now} + ?, since = {now} WHERE code = ?"
+            if not self._run(place, to.place, to.link, to.seconds, code):
+                self._run("INSERT INTO led VALUES (?, '', ?, ?, {now} + ?, {now})", code, to.place, to.link, to.seconds)
+
+    def bring_plan(self, code: str, key: str, plan: str) -> None:
+        """Put a plan in the place of the one before; the class begins anew with it."""
+        if len(plan) > MOST_PLAN:
+            raise RefusedError("This plan is too long: leave out some of its stops.")
+        with self._changing():
+            self._ruled(
+                code,
+                key,
+                "UPDATE classes SET revision = revision + 1 WHERE code = ? AND key_hash = ?",
+                code,
+                hashed(key),
+            )
+            self._run("DELETE FROM led WHERE code = ?", code)
+            self._run("INSERT INTO led VALUES (?, ?, -1, '', 0, {now})", code, plan)
+
+    def plan(self, code: str) -> str:
+        """The plan of a class, as a text; empty where it has none."""
+        rows = self._rows("SELECT plan FROM led WHERE code = ?", code)
+        return rows[0][0] if rows else ""
+
+    def follow(self, code: str) -> tuple[int, str, float, int]:
+        """The revision of a class, the link that its students follow, the seconds left of its timer, and the step."""
+        rows = self._rows(FOLLOW, code)
+        return tuple(rows[0]) if rows else (-1, "", 0.0, -1)
 
     def step(self, code: str, key: str, number: int, stage: str, to: str) -> None:
         """Go on from one stage of a question to another."""
@@ -160,10 +221,24 @@ class Keeper:
 
     def vote(self, code: str, token: str, number: int, stage: str, card: int) -> None:
         """Choose a card in this stage of this question; whoever has chosen already chooses anew."""
-        taken = VOTES_IN.get(stage)
-        if taken is None or type(card) is not int or not 0 <= card < MOST_CARDS:
+        if VOTES_IN.get(stage) is None or type(card) is not int or not 0 <= card < MOST_CARDS:
             raise RefusedError("This is not one of the answers; nothing was counted.")
-        if not self._run(VOTE, taken, token, card, code, number, stage, card, MOST_VOTERS, taken, taken, token):
+        self._answer(VOTE, code, token, number, stage, card, card)
+
+    def write(self, code: str, token: str, number: int, stage: str, answer: str) -> None:
+        """Write an answer in this stage of this question, in the place of the one before."""
+        if VOTES_IN.get(stage) is None or not isinstance(answer, str) or not 0 < len(answer) <= MOST_ANSWER:
+            raise RefusedError(
+                "An answer has 1 to {most_answer} characters; nothing was counted.", most_answer=MOST_ANSWER
+            )
+        self._answer(WRITE, code, token, number, stage, answer, WRITTEN)
+
+    def _answer(
+        self, statement: str, code: str, token: str, number: int, stage: str, answer: object, fits: int
+    ) -> None:
+        """One answer of one token, in the round of this stage."""
+        taken = VOTES_IN[stage]
+        if not self._run(statement, taken, token, answer, code, number, stage, fits, MOST_VOTERS, taken, taken, token):
             room = self.look(code)
             if (room.number, room.stage) == (number, stage):
                 raise RefusedError(
@@ -177,10 +252,22 @@ class Keeper:
         statement = "SELECT round, card FROM votes WHERE code = ? AND number = ? AND token = ?"
         return dict(self._rows(statement, code, number, token))
 
+    def own_words(self, code: str, token: str, number: int) -> dict[int, str]:
+        """What somebody wrote in each round."""
+        statement = "SELECT round, answer FROM written WHERE code = ? AND number = ? AND token = ?"
+        return dict(self._rows(statement, code, number, token))
+
+    def written(self, code: str, number: int) -> list[tuple[int, str, int]]:
+        """What was written in each round, and by how many."""
+        statement = """SELECT round, answer, count(*) FROM written WHERE code = ? AND number = ?
+            GROUP BY round, answer ORDER BY round, count(*) DESC, answer"""
+        return self._rows(statement, code, number)
+
     def answered(self, code: str, number: int, taken: int) -> int:
-        """How many have answered in a round."""
-        statement = "SELECT count(*) FROM votes WHERE code = ? AND number = ? AND round = ?"
-        return self._rows(statement, code, number, taken)[0][0]
+        """How many have answered in a round, with a card or in writing."""
+        count = "SELECT count(*) FROM {} WHERE code = ? AND number = ? AND round = ?"
+        which = (code, number, taken)
+        return self._rows(f"SELECT ({count.format('votes')}) + ({count.format('written')})", *which, *which)[0][0]
 
     def votes(self, code: str, number: int, cards: int) -> Votes:
         """How the class voted."""

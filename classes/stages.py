@@ -41,7 +41,12 @@ class Room:
     """A class at one moment: the number of its question, counted from 1, its stage, and the question as a text.
 
     `revision` grows whenever a teacher does something. `until` is the time at which all is forgotten, in seconds since
-    1970. Before the first question, the stage is "waiting", the number 0 and `asked` is empty.
+    1970. Before the first question, the stage is "waiting", the number 0 and `asked` is empty. A question without
+    cards is answered in writing.
+
+    A class that is led through a plan is at the step with this `place`, from 0; −1 before it begins. Its students
+    follow the `link`, or where that is empty, look at the question. `seconds` are left of the timer, and so many have
+    `passed` since the step began.
     """
 
     code: str
@@ -51,6 +56,10 @@ class Room:
     stage: str
     cards: int
     asked: str
+    place: int = -1
+    link: str = ""
+    seconds: float = 0.0
+    passed: float = 0.0
 
     @property
     def voting(self) -> int | None:
@@ -61,6 +70,21 @@ class Room:
     def shows(self) -> bool:
         """True where the distribution may be seen."""
         return self.stage in ("shown", "compared", "explained")
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Where a class is brought: to a step of its plan, with the link of its screen and the seconds of its timer, and to
+    a stage of the question with this number, which is a new one where something is `asked`.
+    """
+
+    place: int
+    link: str
+    seconds: int
+    number: int
+    stage: str
+    cards: int = 0
+    asked: str = ""
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,10 @@ def question_panel(lesson: str, question: Question, *, cover: bool = True, offer
             elif cover and covered(lesson):
                 say_covered(lesson)
         go_on_to_another(lesson)
+        if get_state("class_key"):
+            from attention_ui.class_plan.ask_here import ask_class_button  # which only a teacher of a class needs
+
+            ask_class_button(lesson)
     if cover and offered:
         cover_switch()
 

@@ -11,7 +11,7 @@ from attention_ui.session.chart import show_notes
 from attention_ui.session.head_jobs import jobs_of
 from attention_ui.session.links import link_notes
 from attention_ui.session.real_model import encoder_model, real_model, smollm2
-from attention_ui.session.recent_screens import remember_page, remember_screen
+from attention_ui.session.recent_screens import forget_screen, remember_screen
 from lessons.example.example import Example
 from lessons.read.reading import Reading, how_it_was_read
 from models.opening import SharedModel
@@ -45,4 +45,4 @@ def with_model(lesson: ModuleType, model: SharedModel) -> None:
     if model is smollm2():
         remember_screen(lesson, "read", Example(), 0, choices)
     else:
-        remember_page("read")
+        forget_screen(lesson)

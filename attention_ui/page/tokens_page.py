@@ -10,7 +10,7 @@ from attention_ui.page.lesson_page import Room, draw_screen, lay_out, show_lesso
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
 from attention_ui.session.real_model import real_model, smollm2
-from attention_ui.session.recent_screens import remember_page
+from attention_ui.session.recent_screens import forget_screen
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace
 from lessons.example.real_model import SMOLLM2, RealModel
@@ -78,7 +78,7 @@ def show_cutting(model: RealModel, room: Room) -> None:
     with room.notes:
         show_notes(*link_notes(), *clean_text(raw, MOST_LETTERS).notes)
     draw_screen(tokens, cutting_screen(cutting, word, step), room, address="tokens", covers=False)
-    remember_page("tokens")
+    forget_screen(tokens)
 
 
 def chosen_step(cutting: Cutting) -> tuple[int, int]:

@@ -4,11 +4,11 @@ import functools
 
 import streamlit as st
 
+from attention_ui.class_plan.plan_view import plan_panel
 from attention_ui.controls.bound import next_number, number_field, one_in_row, slider, switch, text_field
 from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
 from attention_ui.page.contents import CONTENTS
 from attention_ui.practice.class_sheets import ZIP, ClassOrder, file_in_place_of_class
-from attention_ui.practice.plan_view import plan_panel
 from attention_ui.server.process import class_sheets, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.state import set_state, take_state
@@ -39,7 +39,9 @@ PAPER = OneOf(
         "sheet": message("Worksheet"),
         "key": message("Answer key"),
         "45": message("Plan, 45 minutes"),
+        "60": message("Plan, 60 minutes"),
         "90": message("Plan, 90 minutes"),
+        "own": message("Your plan"),
     },
 )
 PAPER_SIZE = OneOf("paper_size", message("Paper"), PAPER_SIZES, labelled=True)
@@ -67,10 +69,10 @@ KEPT_PAGES = 16
 def take_home_panel() -> None:
     """The chosen panel: worksheet, key or plan."""
     view = one_in_row(PAPER)
-    if view in ("45", "90"):
-        plan_panel(int(view))
-    else:
+    if view in ("sheet", "key"):
         {"sheet": worksheet_panel, "key": key_panel}[view]()
+    else:
+        plan_panel(view)
 
 
 def worksheet_panel() -> None:

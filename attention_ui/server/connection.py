@@ -1,4 +1,6 @@
-"""The script that says in every page that the connection is lost, and its place in the start page."""
+"""Two scripts of every page, and their place in the start page: one says that the connection is lost, one steps through
+a class's plan.
+"""
 
 from html import escape
 from pathlib import Path
@@ -10,7 +12,7 @@ from attention_ui.server.files import cache_control, version_of
 from classes.stages import told_as
 from words import language_of
 
-SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+SCRIPT = "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("connection.js", "steps.js"))
 VERSION = version_of(SCRIPT)
 LOST = told_as("The connection is lost. Keep this page open: it continues by itself when the connection is back.")
 

@@ -4,6 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from attention_ui.class_plan import leading, plan_view
 from attention_ui.controls import editing, example, heads, learnt, look, model_view, read
 from attention_ui.page import code, get_model, tokens_page
 from attention_ui.page.contents import CONTENTS, Entry
@@ -39,6 +40,7 @@ CONTROLS = (
     writers,
     exercise_view,
     take_home_view,
+    plan_view,
 )
 # Controls that several pages have, and what is chosen in the lessons on one head and on several.
 SHARED = (
@@ -48,7 +50,9 @@ SHARED = (
 SPOKEN = OneOf("lang", "", {tag_of(code): code for code in LANGUAGES})  # with a menu of its own
 LINK_RULES = {
     choice.name: choice
-    for module in (*SHARED, *CONTROLS, rooms, *(lesson for _, lesson in LESSONS))
+    for module in (*SHARED, *CONTROLS, rooms, leading, *(lesson for _, lesson in LESSONS))
     for choice in declared_in(module)
 } | {SPOKEN.name: SPOKEN}
-GOES_ALONG = frozenset(("lang", "hide")).union(choice.name for module in SHARED for choice in declared_in(module))
+GOES_ALONG = frozenset(("lang", "hide", "class", "follow")).union(
+    choice.name for module in SHARED for choice in declared_in(module)
+)

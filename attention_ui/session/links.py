@@ -321,6 +321,20 @@ def said_in_link(*names: str) -> dict[str, str]:
     return {name: st.query_params[name] for name in names if name in st.query_params}
 
 
+def begin_link_anew() -> None:
+    """Forget what this visit has said and chosen with its controls.
+
+    To be called before a link is opened that says everything, as when one follows a class: nothing goes along then.
+    """
+    from attention_ui.session.link_rules import LINK_RULES
+
+    for name in LINK_RULES:
+        for kept in (name, f"{name}_in_link", f"{name}_default", f"{name}_begin"):
+            take_state(kept)
+    take_state("covering")
+    set_state("visit_link", None)
+
+
 def go_to(page, place: str, **settings: str) -> None:
     """Open another page with all that goes along, and with these settings."""
     remember_link(get_state("place"))

@@ -3,7 +3,9 @@
 from types import ModuleType
 
 from attention_ui.session.state import get_state, set_state
-from lessons.class_vote.question_link import ScreenLink
+from lessons.class_plan.plan import MOST_SAID, Stop
+from lessons.class_plan.plan_file import NOT_FOR_PLANS
+from lessons.class_vote.question_link import ScreenLink, written_asked
 from lessons.example.example import Example
 
 
@@ -13,11 +15,29 @@ def remember_screen(lesson: ModuleType, address: str, example: Example, head: in
     asked = ScreenLink(name, example, head, choices, get_state(f"{address}_question") or 0)
     set_state("screens_seen", (get_state("screens_seen") or {}) | {name: asked})
     set_state("lesson_seen", name)
+    set_state("address_seen", address)
 
 
-def remember_page(address: str) -> None:
-    """Keep that a page was seen last whose questions nobody else's screen can ask."""
-    set_state("lesson_seen", address)
+def forget_screen(lesson: ModuleType) -> None:
+    """Keep that a page was seen last whose question nobody else's screen can ask."""
+    name = lesson.__name__.split(".")[1]
+    set_state(
+        "screens_seen", {known: seen for known, seen in (get_state("screens_seen") or {}).items() if known != name}
+    )
+    set_state("lesson_seen", name)
+
+
+def stop_seen() -> Stop | None:
+    """The screen that was seen last, as a stop of a plan, with its whole link; None where others cannot make it."""
+    seen, address = seen_of(get_state("lesson_seen") or ""), get_state("address_seen")
+    if seen is None or address is None:
+        return None
+    link = get_state("visit_link").on_page(address, ()) if get_state("visit_link") else {}
+    link = {name: value for name, value in link.items() if name not in NOT_FOR_PLANS and len(value) <= MOST_SAID}
+    try:
+        return Stop(page=address, link=link, actions=("show", "ask", "answer"), screen=written_asked(seen))
+    except ValueError:
+        return None
 
 
 def seen_of(lesson: str) -> ScreenLink | None:

@@ -7,8 +7,8 @@ import streamlit as st
 from attention_ui.controls.bound import one_in_list
 from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.session.links import hidden
-from attention_ui.session.state import get_state, set_state
-from attention_ui.session.training_runs import FIRST, RUN, visitors_run
+from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session.training_runs import FIRST, RUN, start, visitors_run
 from attention_ui.training.controls import QUESTION, ChosenRun, set_task
 from attention_ui.training.view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
 from lessons.screen.format import render_all, translate
@@ -21,6 +21,8 @@ from runs.run import TrainingRun
 def live_run(choice: ChosenRun) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
     with page_turn(Priority.NOBODY_WAITS):
+        if take_state("train_now") and choice.settings is not None:  # a class has come to a stop that trains
+            start(choice.settings)
         run = visitors_run(choice)
         training = run_buttons(run, choice)
         set_state(MOVING, training)

@@ -2,9 +2,13 @@
 
 import streamlit as st
 
+from attention_ui.class_plan.after import afterwards
+from attention_ui.class_plan.leading import follow_from_vote, notes_switch
+from attention_ui.class_plan.notes_view import notes_view
+from attention_ui.class_plan.plan_choice import plan_choice
 from attention_ui.page.contents import draw_topic
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import link_notes
+from attention_ui.session.links import link_notes, text_in_link
 from attention_ui.session.state import take_state
 from attention_ui.voting.rooms import join_class, last_known, open_class, opened_room, own_key, seconds_at_the_door
 from attention_ui.voting.student import student_view
@@ -44,9 +48,16 @@ def class_view(room: Room) -> None:
     """The class for its teacher, or for one of its students."""
     rules = bool(own_key()) and last_known("rules", room.code, own_key())
     show_notes(GOES_ON if in_doubt() else None)
-    if rules:
+    if text_in_link("after") == "true":
+        afterwards(room.code)
+    elif rules and notes_switch():
+        notes_view(room)
+    elif rules:
+        follow_from_vote(room)
+        plan_choice()
         teacher_view(room, own_key())
     else:
+        follow_from_vote(room)
         show_notes(reason(RefusedError(NOT_YOURS)) if own_key() else None)
         student_view(room)
 

@@ -28,6 +28,7 @@ from words import FIRST, language
 
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 CLASS_CODE, TEACHER_KEY = Text("class", "", 12), Text("teacher", "", 40)  # which no control shows
+FOLLOWING = ("class_followed", "class_alone", "class_plan")  # what a visit knows of the way it goes along
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
 PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
 TOO_FAST = told_as(
@@ -131,10 +132,10 @@ def enter(code: str, key: str) -> None:
 
 def leave_class() -> None:
     """Take this visit out of its class."""
-    for name in ("class_inside", "class_key", "class_known", "class_tried", "vote_to_send"):
+    for name in (*FOLLOWING, "class_inside", "class_key", "class_known", "class_tried", "vote_to_send"):
         set_state(name, None)
     unwatch()
-    forget_in_link("class", "teacher")
+    forget_in_link("class", "teacher", "follow", "notes")
 
 
 def own_key() -> str:
@@ -143,7 +144,10 @@ def own_key() -> str:
 
 
 def send_vote(*vote: object) -> None:
-    """Choose a card. What the database does not take now is kept, and sent again when the page is drawn anew."""
+    """Choose a card, or send what was written.
+
+    What the database does not take now is kept, and sent again when the page is drawn anew.
+    """
     set_state("vote_to_send", vote)
     send_kept_vote()
 
@@ -154,7 +158,8 @@ def send_kept_vote() -> None:
     if vote is None:
         return
     try:
-        class_keeper().vote(*vote)
+        deed = class_keeper().write if isinstance(vote[-1], str) else class_keeper().vote
+        deed(*vote)
         doubt_other_tabs()
     except UnreachableError:
         doubt()
@@ -164,8 +169,8 @@ def send_kept_vote() -> None:
     set_state("vote_to_send", None)
 
 
-def kept_vote(room: Room) -> int | None:
-    """The card that was chosen in this stage of this question and has not arrived yet."""
+def kept_vote(room: Room) -> int | str | None:
+    """The card or the answer that was chosen in this stage of this question and has not arrived yet."""
     code, _, *asked, place = get_state("vote_to_send") or (None,) * 5
     return place if (code, *asked) == (room.code, room.number, room.stage) else None
 

@@ -6,12 +6,15 @@ from attention_ui.page.question import LETTERS, RIGHT, card_label, row_of_cards
 from attention_ui.server.process import lower_priority
 from attention_ui.session.chart import show_notes
 from attention_ui.session.markdown import ROLE_COLOURS, marked
-from attention_ui.session.state import take_state
+from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.voting.asked import Asked
 from attention_ui.voting.rooms import kept_vote, last_known, leave_class, send_kept_vote, send_vote, voter
-from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of
+from attention_ui.voting.view import asked_of, cards_to_read, draw_figures, draw_written, say_what_is_kept
+from classes.keeper import MOST_ANSWER, WRITTEN
 from classes.stages import Room
-from lessons.screen.format import render, translate
-from lessons.screen.message import message
+from lessons.class_plan.own_question import KINDS, OwnQuestion, answer_of
+from lessons.screen.format import format_value, render, translate
+from lessons.screen.message import message, reason
 from lessons.screen.screen import Question
 
 CHOSEN, NOT_SENT = message("✓ your answer"), message("… not sent yet")
@@ -36,22 +39,69 @@ def student_view(room: Room) -> None:
         st.title(translate("You are in the class"), anchor=False)
         st.text(translate("The question appears here when your teacher asks it. Keep this page open."))
     else:
-        screen, question = screen_of(room)
+        asked = asked_of(room)
+        question = asked.question
         st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
         st.text(render(SAYS[room.stage]))
         token = voter(room.code)
         send_kept_vote()
         if room.voting is not None:
-            st.fragment(vote_cards)(room, question, token)
+            st.fragment(write_answer if asked.cards == WRITTEN else vote_cards)(room, asked, token)
+        elif asked.cards == WRITTEN:
+            draw_own_words(room, asked, token)
         else:
             draw_own(room, question, token)
-        draw_figures(room, screen, question)
+        draw_figures(room, asked)
     say_what_is_kept(room)
     st.button(translate("Leave this class"), key="class_leave", on_click=leave_class, type="tertiary")
 
 
-def vote_cards(room: Room, question: Question, token: str) -> None:
+def write_answer(room: Room, asked: Asked, token: str) -> None:
+    """A field for an answer in writing. Sending it runs this alone, not the page."""
+    show_notes(take_state("class_note"))
+    sent = last_known("own_words", room.code, token, room.number, otherwise={}).get(room.voting)
+    kept = kept_vote(room)
+    label = KINDS[asked.own.kind]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(format_value(label).capitalize(), key="class_written", max_chars=MOST_ANSWER, width=320)
+        st.button(
+            translate("Send"),
+            key="class_send",
+            on_click=send_written,
+            args=(asked.own, room.code, token, room.number, room.stage),
+            type="primary",
+        )
+    own, mark = (sent, CHOSEN) if kept is None else (kept, NOT_SENT)
+    if own is not None:
+        st.text(f"{own} {render(mark)}")
+    show_notes(None if kept is None else SENT_LATER)
+
+
+def send_written(own: OwnQuestion, *where: object) -> None:
+    """Send what was typed, as it is counted; or say why it is no answer."""
+    try:
+        send_vote(*where, answer_of(own, str(get_state("class_written") or "")))
+    except ValueError as error:
+        set_state("class_note", reason(error))
+
+
+def draw_own_words(room: Room, asked: Asked, token: str) -> None:
+    """What this student wrote, and once it is explained, whether it is right."""
+    show_notes(take_state("class_note"))
+    own = last_known("own_words", room.code, token, room.number, otherwise={})
+    tells = room.stage == "explained" and asked.own.number is not None
+    for taken, answer in sorted(own.items()):
+        right = "" if not tells else f" · {render(RIGHT)}" if asked.own.fits(answer) else " · ✗"
+        st.text(translate("{vote}: {letter}", vote=VOTED_IN[taken], letter=answer) + right)
+    if not own:
+        st.text(translate("You did not answer this question."))
+    if room.shows and asked.own.kind == "number":
+        draw_written(room, asked)
+
+
+def vote_cards(room: Room, asked: Asked, token: str) -> None:
     """A button for each answer. A press runs this alone, not the page."""
+    question = asked.question
     show_notes(take_state("class_note"))
     sent = last_known("own", room.code, token, room.number, otherwise={}).get(room.voting)
     kept = kept_vote(room)
@@ -74,8 +124,9 @@ def draw_own(room: Room, question: Question, token: str) -> None:
     show_notes(take_state("class_note"))
     own = last_known("own", room.code, token, room.number, otherwise={})
     explained = room.stage == "explained"
+    tells = explained and question.right >= 0
     for taken, place in sorted(own.items()):
-        right = "" if not explained else f" · {render(RIGHT)}" if place == question.right else " · ✗"
+        right = "" if not tells else f" · {render(RIGHT)}" if place == question.right else " · ✗"
         st.text(translate("{vote}: {letter}", vote=VOTED_IN[taken], letter=LETTERS[place]) + right)
     if not own:
         st.text(translate("You did not answer this question."))

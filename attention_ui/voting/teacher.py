@@ -9,26 +9,28 @@ from pathlib import Path
 import segno
 import streamlit as st
 
+from attention_ui.class_plan.after import offer_afterwards
+from attention_ui.class_plan.own_form import own_question_form
 from attention_ui.page.contents import CONTENTS
 from attention_ui.page.question import LETTERS, number_after
-from attention_ui.session.chart import offer, show_notes
+from attention_ui.session.chart import fold, offer, show_notes
 from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.recent_screens import seen_of
 from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.voting.asked import Asked, asked_here, lesson_asked
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import do, join_link, leave_class
 from attention_ui.voting.view import (
-    asked_here,
+    asked_of,
     cards_to_read,
     draw_figures,
     draw_votes,
+    draw_written,
     say_what_is_kept,
-    screen_of,
-    votes_of,
 )
-from classes.keeper import UNJOINED_MINUTES
-from classes.stages import NEXT, RefusedError, Room
-from lessons.class_vote.question_link import ScreenLink, askable, first_asked, read_asked, written_asked
+from classes.keeper import UNJOINED_MINUTES, WRITTEN
+from classes.stages import NEXT, ROUNDS, RefusedError, Room
+from lessons.class_vote.question_link import ScreenLink, askable, first_asked, written_asked
 from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import message, plural, reason
 
@@ -43,10 +45,6 @@ DEEDS = {
 KEY_IN_ADDRESS = message(
     "The address of this page holds your key: whoever has it controls the class. Keep it to come back, and "
     "project this page in full screen."
-)
-WRITTEN_BY_ONE_PAGE = message(
-    "You come from Generate. Its questions are about the text on your page, which the students' screens do not "
-    "have, so here are the questions of the other lessons."
 )
 CSV_COLUMNS = (
     message("question"),
@@ -65,13 +63,12 @@ def teacher_view(room: Room, key: str) -> None:
     show_notes(take_state("class_note"))
     asked = room.stage != "waiting"
     if asked:
-        screen, question = screen_of(room)
-        st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
+        here = asked_of(room)
+        st.title(marked(here.question.prompt, ROLE_COLOURS), anchor=False)
         draw_stage(room, key)
-        cards_to_read(question, explained=room.stage == "explained")
-        if room.shows:
-            draw_votes(room, question)
-        draw_figures(room, screen, question)
+        cards_to_read(here.question, explained=room.stage == "explained")
+        draw_answers(room, here)
+        draw_figures(room, here)
     with st.expander(translate("How to join"), expanded=not asked, key=f"class_join_{asked}"):
         draw_invitation(room)
     with st.expander(
@@ -80,6 +77,7 @@ def teacher_view(room: Room, key: str) -> None:
         key=f"class_next_{asked}",
     ):
         choose_question(room, key)
+    own_question_form(room, key)
     if asked:
         offer(
             translate("Save all questions and votes as CSV"),
@@ -87,6 +85,7 @@ def teacher_view(room: Room, key: str) -> None:
             "class_votes.csv",
             "text/csv",
         )
+        offer_afterwards(room.code)
     say_what_is_kept(room)
     st.caption(render(KEY_IN_ADDRESS))
     st.button(
@@ -96,6 +95,19 @@ def teacher_view(room: Room, key: str) -> None:
         args=(room.code, key),
         type="tertiary",
     )
+
+
+def draw_answers(room: Room, here: Asked) -> None:
+    """How the class voted. Words wait in a fold, so that the teacher sees them before the room does."""
+    if here.own is not None and here.own.kind == "word":
+        fold(
+            "class_words",
+            translate("The words, for you to look at first"),
+            "words_open",
+            partial(draw_written, room, here),
+        )
+    elif room.shows:
+        (draw_written if here.cards == WRITTEN else draw_votes)(room, here)
 
 
 def close_class(code: str, key: str) -> None:
@@ -123,7 +135,7 @@ def draw_stage(room: Room, key: str) -> None:
 
 def last_round(room: Room) -> int:
     """The round whose answers count after its vote: the second where there was one."""
-    return 2 if room.stage == "compared" or sum(votes_of(room).second) else 1
+    return 2 if room.stage == "compared" or class_keeper().answered(room.code, room.number, 2) else 1
 
 
 def count_answers(code: str, number: int, taken: int) -> None:
@@ -167,8 +179,6 @@ def choose_question(room: Room, key: str) -> None:
     titles = {Path(entry.file).stem: entry.name for entry in CONTENTS}
     lessons, seen = list(askable()), get_state("lesson_seen")
     begin = lessons.index(seen) if seen in lessons else 0
-    if seen == "generate":
-        show_notes(WRITTEN_BY_ONE_PAGE)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lesson = st.selectbox(
             translate("A question of the lesson"), lessons, begin, format_func=titles.get, key="class_lesson", width=260
@@ -190,7 +200,7 @@ def choose_question(room: Room, key: str) -> None:
         st.caption(translate("To ask about other numbers, open the lesson, set its controls, and come back."))
     try:
         text = written_asked(asked)
-        _, question = asked_here(text)
+        question = asked_here(text).question
     except (ValueError, LookupError) as error:
         show_notes(reason(error))
         return
@@ -221,8 +231,15 @@ def ask_class(lesson: str, *values: object) -> None:
 def another_question(lesson: str) -> None:
     """Offer the next question of a lesson that reads differently."""
     asked = chosen_asked(lesson)
-    number = number_after(asked.number, lambda number: asked_here(written_asked(replace(asked, number=number)))[1])
+    number = number_after(
+        asked.number, lambda number: asked_here(written_asked(replace(asked, number=number))).question
+    )
     set_state("class_numbers", (get_state("class_numbers") or {}) | {lesson: number})
+
+
+def in_cell(text: str) -> str:
+    """A visitor's text in a cell: a spreadsheet would compute one that begins like a formula."""
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
 
 
 def class_csv(code: str) -> bytes:
@@ -231,14 +248,21 @@ def class_csv(code: str) -> bytes:
     lines = csv.writer(text)
     lines.writerow(map(render, CSV_COLUMNS))
     for number, cards, asked in class_keeper().asked(code):
-        _, question = asked_here(asked)
+        here, lesson = asked_here(asked), lesson_asked(asked)
+        question = here.question
+        for taken, answer, count in class_keeper().written(code, number) if cards == WRITTEN else ():
+            right = "" if here.own.number is None else translate("yes") if here.own.fits(answer) else translate("no")
+            counts = [count if taken == vote else 0 for vote in ROUNDS]
+            lines.writerow([number, lesson, in_cell(render(question.prompt)), in_cell(answer), right, *counts, ""])
         votes = class_keeper().votes(code, number, cards)
-        lesson = read_asked(asked).lesson
         for place, card in enumerate(question.cards):
             answer, right = (
                 f"{LETTERS[place]}: {render(card.text)}",
                 translate("yes") if place == question.right else translate("no"),
             )
+            right = right if here.right is not None else ""
             counts = votes.first[place], votes.second[place]
-            lines.writerow([number, lesson, render(question.prompt), answer, right, *counts, render(card.reply)])
+            lines.writerow(
+                [number, lesson, in_cell(render(question.prompt)), answer, right, *counts, render(card.reply)]
+            )
     return text.getvalue().encode("utf-8-sig")  # so that spreadsheets read it as UTF-8

@@ -8,39 +8,37 @@ from attention_ui.page.question import LETTERS, RIGHT
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import CLASS_VOTE
 from attention_ui.session.markdown import marked
-from attention_ui.session.real_model import encoder_model, smollm2
 from attention_ui.session.state import set_state
 from attention_ui.session.streamlit_insides import browser_mark
+from attention_ui.voting.asked import Asked, asked_here
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import last_known, time_of
 from classes.stages import RefusedError, Room, Votes
+from lessons.class_plan.own_question import distribution_of_numbers, table_of_words
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
-from lessons.class_vote.question_link import screen_asked
 from lessons.screen.format import render, render_all, translate
 from lessons.screen.message import message
-from lessons.screen.screen import Question, Screen
+from lessons.screen.screen import Question
 
 
-def asked_here(text: str) -> tuple[Screen, Question]:
-    """The screen that a question is about, and the question, with the real models of this process."""
-    return screen_asked(text, smollm2(), encoder_model())
-
-
-def screen_of(room: Room) -> tuple[Screen, Question]:
-    """The screen that a class looks at, and its question."""
+def asked_of(room: Room) -> Asked:
+    """The question of a class, and what it looks at."""
     try:
         return asked_here(room.asked)
     except ValueError as error:
         raise RefusedError("This question was asked by another version of the app: ask another one.") from error
 
 
-def draw_figures(room: Room, screen: Screen, question: Question) -> None:
-    """The figures of the lesson, covered until the answer is explained where it stands in them."""
+def draw_figures(room: Room, asked: Asked) -> None:
+    """The figures of the lesson, covered until the answer is explained where it stands in them.
+
+    A question of the teacher's own is about what there is to see.
+    """
     explained = room.stage == "explained"
-    set_state(f"{CLASS_VOTE}_in_figure", question.in_figure)
-    set_state(f"{CLASS_VOTE}_answer", LETTERS[question.right] if explained else None)
+    set_state(f"{CLASS_VOTE}_in_figure", asked.own is None and asked.question.in_figure)
+    set_state(f"{CLASS_VOTE}_answer", LETTERS[asked.question.right] if explained else None)
     yield_turn()
-    for group in groups(screen.figures):
+    for group in groups(asked.figures):
         draw_group(CLASS_VOTE, group)
         draw_notice(CLASS_VOTE, [sentence for figure in group for sentence in figure.notice])
 
@@ -50,15 +48,30 @@ def votes_of(room: Room) -> Votes:
     return last_known("votes", room.code, room.number, room.cards)
 
 
-def draw_votes(room: Room, question: Question) -> None:
+def draw_written(room: Room, asked: Asked) -> None:
+    """What the class wrote last: numbers as a distribution, words by their counts. Words are the teacher's to show."""
+    every = last_known("written", room.code, room.number)
+    last = max((taken for taken, *_ in every), default=1)
+    answers = [(answer, count) for taken, answer, count in every if taken == last]
+    if not answers:
+        st.text(translate("Nobody has answered."))
+    elif asked.own.kind == "number":
+        figure = distribution_of_numbers(asked.own, answers, explained=room.stage == "explained")
+        draw_figure(None, figure)
+        draw_notice(None, figure.notice)
+    else:
+        draw_figure(None, table_of_words(answers))
+
+
+def draw_votes(room: Room, asked: Asked) -> None:
     """The distribution, and from the first vote to the second how many went where: as pictures and in numbers."""
-    votes = votes_of(room)
+    votes, question = votes_of(room), asked.question
     if not sum(votes.first) + sum(votes.second):
         st.text(translate("Nobody has answered."))
         return
     figures = [distribution_of_votes(question, votes.first, votes.second)]
     if room.stage != "shown" and any(map(sum, votes.moved)):
-        moved = flow(question, votes.moved, explained=room.stage == "explained")
+        moved = flow(question, votes.moved, explained=room.stage == "explained" and asked.right is not None)
         figures += [moved, flow_table(moved)]
     for figure in figures:
         draw_figure(None, figure)
@@ -67,15 +80,17 @@ def draw_votes(room: Room, question: Question) -> None:
 
 def cards_to_read(question: Question, *, explained: bool) -> None:
     """The cards to read; once it is explained, which is right, and what each wrong one takes for true."""
-    columns = st.columns(len(question.cards))
+    if not question.cards:
+        return
+    columns, tells = st.columns(len(question.cards)), explained and question.right >= 0
     for place, (column, letter, card) in enumerate(zip(columns, LETTERS, question.cards, strict=False)):
         with column, st.container(border=True, height="stretch", gap="xsmall"):
-            verdict = (f" · {render(RIGHT)}" if place == question.right else " · ✗") if explained else ""
+            verdict = (f" · {render(RIGHT)}" if place == question.right else " · ✗") if tells else ""
             st.markdown(f"**{letter}**{verdict}")
             st.markdown(marked(card.text))
             if card.reason is not None:
                 st.caption(marked(card.reason))
-            if explained:
+            if tells:
                 st.text(render(card.reply))
 
 

@@ -6,10 +6,13 @@ for all who look at a class in this process.
 """
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from attention_ui.session.streamlit_insides import is_being_drawn, rerun_session, running_session, session_is_open
 from attention_ui.voting.database import class_keeper, has_classes
@@ -37,7 +40,23 @@ class Watched:
     doubted: bool = False
 
 
+class Known(NamedTuple):
+    """What is known of a class: its revision, the link that its students follow, when its timer ends, and its step."""
+
+    revision: int
+    link: str
+    timer: float
+    place: int
+
+    @property
+    def seconds(self) -> int:
+        """How long the timer still runs."""
+        return max(0, round(self.timer - time.monotonic()))
+
+
 WATCHED: dict[str, Watched] = {}  # by visit
+KNOWN: dict[str, Known] = {}  # by code, as of the last look: pages that follow ask nobody
+WAKE: list[Callable[[], None]] = []  # what makes the task look at once, on a server that runs
 
 
 def watch(code: str, token: str) -> Watched:
@@ -71,11 +90,30 @@ def doubt_other_tabs() -> None:
             other.doubted = True
 
 
+def know(code: str, revision: int, link: str, seconds: float, place: int) -> Known:
+    """Keep what was just heard of a class."""
+    KNOWN[code] = known = Known(revision, link, time.monotonic() + seconds, place)
+    return known
+
+
+def ask_about(code: str) -> Known:
+    """Ask the database where a class is, and keep it."""
+    return know(code, *class_keeper().follow(code))
+
+
 def look_at_all() -> list[str]:
     """The visits whose class has changed since their page was drawn: one small query for each class."""
     watched = dict(WATCHED)
-    now = {code: class_keeper().revision(code) for code in {one.code for one in watched.values()}}
+    now = {code: ask_about(code).revision for code in {one.code for one in watched.values()}}
+    for code in KNOWN.keys() - now.keys():
+        KNOWN.pop(code, None)
     return [session for session, one in watched.items() if one.doubted or now[one.code] != one.revision]
+
+
+def look_now() -> None:
+    """A teacher has just done something: let the task look before its second is over."""
+    for wake in WAKE:
+        wake()
 
 
 def forget_who_left(now: float) -> None:
@@ -89,8 +127,12 @@ def forget_who_left(now: float) -> None:
 
 async def keep_watching() -> None:
     """On the server's own loop, as long as it runs, whatever fails meanwhile."""
+    loop, pressed = asyncio.get_running_loop(), asyncio.Event()
+    WAKE[:] = [lambda: loop.call_soon_threadsafe(pressed.set)]
     for second in itertools.count():
-        await asyncio.sleep(ASK_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(pressed.wait(), ASK_SECONDS)
+        pressed.clear()
         try:
             forget_who_left(time.monotonic())
             if WATCHED:

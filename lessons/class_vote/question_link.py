@@ -5,6 +5,7 @@ that a class looks at are computed there and then as well.
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
 
@@ -13,10 +14,13 @@ import torch
 from torch import Tensor
 
 from attention_core.errors import InputError
+from lessons.class_vote.asked_runs import GenerateChoices, TrainChoices, screen_of_run
 from lessons.example.example import Example, learnt_example, run_example, unedited
 from lessons.example.real_model import SMOLLM2, RealModel
+from lessons.overview import sentence_view
 from lessons.screen.compare_edits import diff
 from lessons.screen.screen import Question, Screen
+from lessons.train import lesson as train
 
 MOST_SCREENS_ASKED = 16  # kept at a time; a class looks at one
 
@@ -35,11 +39,19 @@ class ScreenLink:
 @functools.cache
 def askable() -> dict[str, tuple[ModuleType, object]]:
     """The lessons whose questions a class can be asked, by name, and their first choices on `first_asked`'s example."""
-    from lessons.order import lesson_path  # and with it every lesson: the first page does without
+    from lessons.generate import lesson as generate  # and with it every lesson: the first page does without
+    from lessons.order import lesson_path
     from lessons.read import lesson as read
 
     path = [*lesson_path(run_example(learnt_example("stories"))), (read, read.ReadChoices())]
-    return {module.__name__.split(".")[1]: (module, choices) for module, choices in path}
+    runs = {"train": (train, TrainChoices()), "generate": (generate, GenerateChoices())}
+    return {module.__name__.split(".")[1]: (module, choices) for module, choices in path} | runs
+
+
+@functools.cache
+def known_screens() -> dict[str, tuple[ModuleType, object]]:
+    """The same, and the screens of plans that ask nothing by themselves."""
+    return askable() | {"overview": (sentence_view, sentence_view.Choices())}
 
 
 def first_asked(lesson: str) -> ScreenLink:
@@ -77,7 +89,7 @@ def read_asked(text: str) -> ScreenLink:
     try:
         parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         lesson = msgspec.json.decode(parts["lesson"], type=str)
-        kinds = {"example": Example, "head": int, "choices": type(askable()[lesson][1]), "number": int}
+        kinds = {"example": Example, "head": int, "choices": type(known_screens()[lesson][1]), "number": int}
         read = {
             name: msgspec.json.decode(parts[name], type=kind, dec_hook=mask_of_rows) for name, kind in kinds.items()
         }
@@ -88,20 +100,26 @@ def read_asked(text: str) -> ScreenLink:
 
 @functools.lru_cache(maxsize=MOST_SCREENS_ASKED)
 def screen_asked(
-    text: str, model: RealModel | None = None, encoder: RealModel | None = None
-) -> tuple[Screen, Question]:
+    text: str,
+    model: RealModel | None = None,
+    encoder: RealModel | None = None,
+    written: Callable[[GenerateChoices], Screen] | None = None,
+) -> tuple[Screen, Question | None]:
     """The screen and its question, made again from the text. Kept for all who look at it: never change one.
 
-    Raises InputError for a question on a real model where there is none.
+    `written` makes the screen of a text that a model writes. Raises InputError for a question on a real model where
+    there is none.
     """
     asked = read_asked(text)
-    screen = screen_of_lesson(asked, model, encoder)
-    return screen, screen.ask(asked.number)
+    screen = written(asked.choices) if asked.lesson == "generate" else screen_of_lesson(asked, model, encoder)
+    return screen, screen.ask and screen.ask(asked.number)
 
 
 def screen_of_lesson(asked: ScreenLink, model: RealModel | None, encoder: RealModel | None) -> Screen:
     """The screen; where numbers were changed by hand, with what that changed in it."""
-    lesson, _ = askable()[asked.lesson]
+    lesson, _ = known_screens()[asked.lesson]
+    if asked.lesson == "train":
+        return screen_of_run(asked.choices)
     if asked.lesson == "read":  # which has a model and a text of its own
         if model is None:
             raise InputError("This question is about a real language model, which is not on this machine.")

@@ -4,7 +4,7 @@ from attention_ui.page.drawer import show_drawer
 from attention_ui.page.lesson_page import lay_out
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes
-from attention_ui.session.recent_screens import remember_page
+from attention_ui.writing.asked import remember_writing
 from attention_ui.writing.controls import writing_buttons, writing_controls
 from attention_ui.writing.view import code_of, live_writing
 from attention_ui.writing.writers import chosen_writer, keep_panel
@@ -20,4 +20,4 @@ with room.notes:
 live_writing(request, room)
 keep_panel(writer)
 show_drawer("generate", code_of(request), topic=generate.TOPIC)
-remember_page("generate")
+remember_writing(request)

@@ -3,8 +3,9 @@
 from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_notice
-from attention_ui.page.question import current_question, question_panel
+from attention_ui.page.question import question_panel
 from attention_ui.session.chart import show_notes
+from attention_ui.training.asked import question_of_run
 from attention_ui.training.compare_runs import compare_panel, live_run
 from attention_ui.training.controls import training_controls
 from attention_ui.training.run_tools import run_tools
@@ -16,7 +17,7 @@ choice = training_controls()
 show_notes(*choice.notes)
 draw_notice(None, [texts_of(choice.task).in_short])
 if choice.settings is not None:
-    question_panel("train", current_question("train", train.questions_about(choice.settings)), cover=False)
+    question_panel("train", question_of_run(choice.settings), cover=False)
 run = live_run(choice)
 compare_panel(run)
 if run is not None:

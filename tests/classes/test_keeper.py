@@ -14,7 +14,7 @@ import pytest
 from classes import keeper as keeping
 from classes.keeper import DATABASE, FORGOTTEN_AFTER, LATE, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, Keeper
 from classes.keys import CODE_ALPHABET, new_code, new_key, token_of, typed_code
-from classes.stages import NEXT, RefusedError
+from classes.stages import NEXT, Lead, RefusedError
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -301,3 +301,41 @@ def test_keys_have_128_bits_and_tokens_tell_nothing():
     assert len(keys) == 100 and all(len(key) == 22 for key in keys)
     assert token_of(b"cookie", "AAAAAA") != token_of(b"cookie", "BBBBBB") != token_of(b"other", "BBBBBB")
     assert "cookie" not in token_of(b"cookie", "AAAAAA")
+
+
+def test_written_answers_are_counted_replaced_and_limited_as_cards_are(keeper):
+    code, key = keeper.open_class()
+    keeper.ask(code, key, 0, 0, "a word")
+    for token, answer in (("a", "mask"), ("b", "mask"), ("c", "<b>"), ("a", "key")):
+        keeper.write(code, token, 1, "open", answer)
+    assert keeper.written(code, 1) == [(1, "<b>", 1), (1, "key", 1), (1, "mask", 1)]
+    assert keeper.own_words(code, "a", 1) == {1: "key"} and keeper.answered(code, 1, 1) == 3
+    refused("This vote is closed", keeper.vote, code, "d", 1, "again", 0)
+    for answer in ("", "x" * 41, 7):
+        refused("An answer has 1 to 40 characters", keeper.write, code, "d", 1, "open", answer)
+    keeper.step(code, key, 1, "open", "closed")
+    refused("This vote is closed", keeper.write, code, "d", 1, "open", "late")
+    keeper.close(code, key)
+    assert keeper.written(code, 1) == []
+
+
+def test_a_class_is_led_once_for_every_revision_and_by_its_teacher_alone(keeper, room):
+    code, key = room
+    keeper.bring_plan(code, key, "the plan")
+    before = keeper.look(code)
+    assert (before.place, before.link, before.seconds, keeper.plan(code)) == (-1, "", 0, "the plan")
+    step = Lead(0, "./mask?view=late", 90, 1, "closed")
+    refused(NOT_YOURS, keeper.lead, code, "forged", before.revision, step)
+    keeper.lead(code, key, before.revision, step)
+    refused(LATE, keeper.lead, code, key, before.revision, step)
+    revision, link, seconds, place = keeper.follow(code)
+    assert (revision, link, seconds, place) == (before.revision + 1, "./mask?view=late", 90, 0)
+    keeper.lead(code, key, revision, Lead(1, "", 0, 2, "open", 2, "another"))
+    now = keeper.look(code)
+    assert (now.number, now.stage, now.cards, now.asked, now.link) == (2, "open", 2, "another", "")
+    refused("too long", keeper.lead, code, key, now.revision, Lead(2, "x" * 4001, 0, 2, "open"))
+    refused("too long", keeper.bring_plan, code, key, "x" * 200_001)
+    keeper.lead(code, key, now.revision, Lead(2, "./softmax", 0, 2, "open"))
+    keeper.ask(code, key, 2, 3, "asked beside the plan")
+    assert keeper.follow(code)[1] == "", "all are where the question is"
+    assert keeper.follow("NOSUCH")[0] == -1

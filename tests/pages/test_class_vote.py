@@ -11,10 +11,11 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 from replicas import awaited
-from visiting import ROOT, captions, chart, open_page, texts, visitor
+from visiting import ROOT, captions, chart, open_page, read_plainly, texts, visitor
 
 from attention_ui.server.process import outside_turn, page_lock
 from attention_ui.voting import database, rooms, watching
+from attention_ui.voting.asked import asked_here
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.page import GOES_ON
 from attention_ui.voting.student import SENT_LATER
@@ -46,8 +47,11 @@ def fresh(monkeypatch, tmp_path):
 
     monkeypatch.setattr(keeper, "_execute", watched)
     watching.WATCHED.clear()
+    watching.KNOWN.clear()
     for module in ("rooms", "teacher", "view", "watching"):
         monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", lambda: prompt)
+    for module in ("leading", "ask_here", "after"):
+        monkeypatch.setattr(f"attention_ui.class_plan.{module}.class_keeper", lambda: prompt)
     monkeypatch.setattr(rooms, "address", lambda: "here")
     monkeypatch.setattr(rooms, "GUESSES", Delays(rooms.clock))
     monkeypatch.setattr(rooms, "OPENINGS", Limiter(rooms.MOST_OPENINGS, 3600))
@@ -198,14 +202,19 @@ def test_without_the_real_model_nobody_is_asked_about_it(fresh):
     assert "This question is about a real language model, which is not on this machine." in texts(at)
 
 
-def test_whoever_comes_from_generate_is_told_why_it_cannot_be_asked(fresh):
-    at, _code, _key = teacher()
-    at.switch_page(str(ROOT / "pages/training/generate.py")).run()
-    at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
-    assert any(line.startswith("You come from Generate. Its questions are about the text") for line in texts(at))
+@pytest.mark.parametrize("page", ["training/generate", "training/train", "one_head/softmax", "many_heads/heads"])
+def test_a_question_is_asked_from_the_page_on_which_it_stands(fresh, page):
+    at, code, _key = teacher()
+    at.switch_page(str(ROOT / f"pages/{page}.py")).run()
+    prompt = read_plainly(at.header[0].value)
+    press(at, "ask_class_here")
+    question = asked_here(fresh.look(code).asked).question
+    assert render(question.prompt) == prompt == read_plainly(at.title[0].value), "and its page is where it is answered"
+    one = student(code)
+    assert prompt == read_plainly(one.title[0].value) and covered(one) >= question.in_figure
 
 
-@pytest.mark.parametrize("lesson", [lesson for lesson in askable() if lesson != "read"])
+@pytest.mark.parametrize("lesson", [lesson for lesson in askable() if lesson not in ("read", "generate")])
 def test_every_lesson_can_be_asked_and_made_again_elsewhere(fresh, lesson):
     asked = first_asked(lesson)
     text = written_asked(asked)
@@ -418,7 +427,7 @@ def test_nothing_of_a_visitor_is_stored_but_a_token(fresh):
         row[0]: fresh._rows(f"SELECT * FROM {row[0]}")
         for row in fresh._rows("SELECT name FROM sqlite_master WHERE type = 'table'")
     }
-    assert set(tables) == {"classes", "questions", "votes", "joined"} and key not in str(tables)
+    assert set(tables) == {"classes", "questions", "votes", "joined", "written", "led"} and key not in str(tables)
     ((stored, number, taken, token, card),) = tables["votes"]
     assert (stored, number, taken, card) == (code, 1, 1, 0) and re.fullmatch("[0-9a-f]{32}", token)
 

@@ -1,0 +1,243 @@
+"""A class that is led through a plan: its pages follow, one key goes on, and whoever goes elsewhere is left alone.
+
+A page that follows asks nobody: it goes by what the task in `watching` has heard last.
+"""
+
+from urllib.parse import parse_qsl, urlsplit
+
+import streamlit as st
+
+from attention_ui.page.contents import CONTENTS, Entry
+from attention_ui.server.process import lower_priority
+from attention_ui.session.chart import LARGE, show_notes
+from attention_ui.session.links import (
+    address_of,
+    begin_link_anew,
+    forget_in_link,
+    said_in_link,
+    say_in_link,
+    text_in_link,
+)
+from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session.streamlit_insides import open_link
+from attention_ui.voting.asked import asked_here, text_of_stop
+from attention_ui.voting.database import class_keeper
+from attention_ui.voting.rooms import OVER, leave_class, opened_room, own_key, seconds_at_the_door, voter
+from attention_ui.voting.watching import KNOWN, ask_about, know, look_now, unwatch, watch
+from classes.keys import typed_code
+from classes.stages import Lead, RefusedError, Room, UnreachableError
+from lessons.class_plan.plan import ACTIONS, Plan
+from lessons.class_plan.plan_file import read_plan
+from lessons.class_plan.steps import Now, after_step
+from lessons.screen.choice import Switch
+from lessons.screen.format import render, translate
+from lessons.screen.message import message, reason
+from words import LANGUAGES, tag_of
+
+FOLLOW = Switch("follow", "", True)  # which no control shows: off in the link of whoever has gone elsewhere
+AFTER = Switch("after", "")  # which none shows either: the questions of a class, for who was absent
+NOTES = Switch("notes", message("Notes for me alone"))
+VOTE_PAGE = "class_vote"
+PAGES = {entry.address: entry for entry in CONTENTS}
+LANGUAGE_TAGS = {tag_of(code) for code in LANGUAGES}
+
+
+def follow_class(here: str) -> None:
+    """Before a page is drawn: bring it to where its class is, unless its visitor has gone elsewhere by himself.
+
+    The page of the class lets one in, says why not, and follows when it has looked.
+    """
+    if here == VOTE_PAGE:
+        return
+    code = get_state("class_inside")
+    if code is None:
+        code = let_in()
+        if code is None:
+            return
+    say_in_link("class", code)
+    if is_alone():
+        unwatch()
+        return
+    watched, known = watch(code, voter(code)), KNOWN.get(code)
+    if known is None:
+        return  # in a second it is
+    watched.revision = known.revision
+    if known.revision < 0:
+        leave_class()
+        set_state("class_said", OVER)
+        return
+    follow(here, known.link)
+
+
+def let_in() -> str | None:
+    """The class that the link names, where there is one; whoever guesses waits here as on its own page."""
+    if typed_code(text_in_link("class")) is None or seconds_at_the_door():
+        return None
+    try:
+        room = opened_room()
+    except RefusedError as error:
+        if not isinstance(error, UnreachableError):
+            leave_class()
+        return None
+    know(room.code, room.revision, room.link, room.seconds, room.place)
+    return room.code
+
+
+def follow_from_vote(room: Room) -> None:
+    """The same on the page of the class, which knows its room."""
+    know(room.code, room.revision, room.link, room.seconds, room.place)
+    if not is_alone():
+        follow(VOTE_PAGE, room.link)
+
+
+def is_alone() -> bool:
+    """True for a visit that has gone elsewhere by itself."""
+    return bool(get_state("class_alone")) or text_in_link(FOLLOW.name) == "false"
+
+
+def follow(here: str, link: str) -> None:
+    """Go where the class is, once; whoever is elsewhere afterwards has gone there by himself."""
+    followed, (place, said) = get_state("class_followed"), place_of(link)
+    if followed == link:
+        if here != place:
+            go_alone()
+        return
+    set_state("class_followed", link)
+    lower_priority()  # a whole class moves at the same moment: whoever moves a slider goes first
+    if here != place or said:
+        go_along(place, said)
+
+
+def go_along(place: str, said: dict[str, str]) -> None:
+    """Open a page as a stop wants it, and nothing of what this visit had chosen before."""
+    entry, shown = PAGES[place], said_in_link("lang", LARGE.name)
+    begin_link_anew()
+    for kept in ("answer", "explored", "question", "left"):
+        take_state(f"{place}_{kept}")
+    if own_key() and (plan := plan_of_class()) is not None:
+        shown |= {LARGE.name: "true"} if plan.large else {}
+        shown |= {"lang": plan.language} if plan.language else {}
+    key = {"teacher": own_key()} if own_key() and place == VOTE_PAGE else {}
+    open_link(page_of(entry), shown | said | {"class": get_state("class_inside")} | key)
+
+
+def page_of(entry: Entry):
+    """The page as Streamlit opens it."""
+    return entry.page(default=entry is CONTENTS[0])
+
+
+def place_of(link: str) -> tuple[str, dict[str, str]]:
+    """The page that a link opens, and what it says; without a link, the page of the class."""
+    parts = urlsplit(link)
+    place = parts.path.removeprefix("./") or ("home" if link else VOTE_PAGE)
+    return (place if place in PAGES else VOTE_PAGE), dict(parse_qsl(parts.query))
+
+
+def go_alone() -> None:
+    """From now on this visit is left where it goes."""
+    set_state("class_alone", True)
+    say_in_link(FOLLOW.name, "false")
+    unwatch()
+
+
+def come_along() -> None:
+    """Follow the class again, from wherever one is."""
+    set_state("class_alone", None)
+    set_state("class_followed", None)
+    forget_in_link(FOLLOW.name)
+    try:
+        ask_about(get_state("class_inside"))
+    except UnreachableError:
+        KNOWN.pop(get_state("class_inside"), None)
+
+
+def notes_switch() -> bool:
+    """Whether this tab shows what a teacher alone sees; then it follows nobody."""
+    from attention_ui.controls.bound import switch
+
+    return switch(NOTES)
+
+
+def plan_of_class() -> Plan | None:
+    """The plan that this visit leads its class through. It is asked for once a visit."""
+    code, plan = get_state("class_plan") or (None, None)
+    if code != get_state("class_inside"):
+        try:
+            text = class_keeper().plan(get_state("class_inside"))
+            plan = read_plan(text.encode(), PAGES, LANGUAGE_TAGS) if text else None
+        except (ValueError, RefusedError):
+            return None
+        set_state("class_plan", (get_state("class_inside"), plan))
+    return plan
+
+
+def draw_strip(here: str) -> None:
+    """A line at the foot of the page: for its teacher what one key does, for others the way back to the class."""
+    show_notes(take_state("class_said"))
+    code = get_state("class_inside")
+    if code is None:
+        return
+    known, plan = KNOWN.get(code), plan_of_class() if own_key() else None
+    if not is_alone() and plan is None and not (known and known.seconds):
+        return
+    with st.container(key="class_strip", horizontal=True, vertical_alignment="center", width="content"):
+        if is_alone():
+            st.button(translate("Back to the class"), key="class_back", on_click=come_along)
+        if known is not None and known.seconds:
+            draw_timer(known.seconds)
+        if plan is not None and not (here == VOTE_PAGE and text_in_link(NOTES.name) == "true"):
+            step_buttons(plan, -1 if known is None else known.place)
+
+
+def draw_timer(seconds: int) -> None:
+    """How long the pause still takes. The browser counts down: nobody asks the server."""
+    with st.container(key="class_timer", width="content"):
+        st.text(f"{seconds // 60}:{seconds % 60:02d}")
+
+
+def step_buttons(plan: Plan, place: int) -> None:
+    """Back, and what comes next; the arrow keys and a presenter's remote press them. Nothing here tells an answer."""
+    last = len(plan.steps) - 1
+    st.button("←", key="plan_back", on_click=go_step, args=(-1,), disabled=place <= 0, help=translate("Back"))
+    label = translate("The end") if place >= last else render(ACTIONS[plan.steps[place + 1].action])
+    st.button(f"{label} →", key="plan_next", on_click=go_step, args=(1,), type="primary", disabled=place >= last)
+    st.text(f"{place + 1}/{last + 1}", width="content")
+
+
+def go_step(by: int) -> None:
+    """Do what the next step of the plan says, or the one before, whoever has pressed in another tab meanwhile."""
+    plan = plan_of_class()
+    if plan is None:
+        return
+    code, key = get_state("class_inside"), own_key()
+    try:
+        room = class_keeper().look(code)
+        place = min(max(0, room.place + by), len(plan.steps) - 1)
+        lead = lead_to(plan, place, room)
+        class_keeper().lead(code, key, room.revision, lead)
+        ask_about(code)
+        look_now()
+    except (RefusedError, ValueError) as error:
+        set_state("class_said", reason(error))
+        return
+    trains = plan.steps[place].action == "train"
+    set_state("train_now", trains and by > 0)
+    if text_in_link(NOTES.name) != "true":
+        set_state("class_alone", None)
+        forget_in_link(FOLLOW.name)
+
+
+def lead_to(plan: Plan, place: int, room: Room) -> Lead:
+    """Where the class is brought. A question that cannot be asked on this machine is left out, and its screen shown."""
+    stop = plan.stops[plan.steps[place].stop]
+    text, cards = text_of_stop(stop), 0
+    try:
+        here = asked_here(text) if text else None
+        text, cards = (text, here.cards) if here is not None and here.question is not None else ("", 0)
+    except (ValueError, LookupError) as error:
+        set_state("class_said", reason(error))
+        text = ""
+    now = Now(room.link, room.number, room.stage, room.asked)
+    done = after_step(plan, place, now, address_of(stop.page, stop.link), text)
+    asked = (cards, text) if done.asks else (0, "")
+    return Lead(place, done.link, done.seconds, done.number, done.stage, *asked)

@@ -1,0 +1,109 @@
+"""What a teacher alone sees, on a second tab or a phone: what comes next, the answers that will come, what to say."""
+
+import streamlit as st
+
+from attention_ui.class_plan.leading import PAGES, draw_timer, plan_of_class, step_buttons
+from attention_ui.session.chart import show_notes
+from attention_ui.session.state import take_state
+from attention_ui.voting.asked import screen_here
+from attention_ui.voting.teacher import count_answers, draw_answers
+from attention_ui.voting.view import asked_of
+from classes.stages import Room
+from lessons.class_plan.notes import Expected, Notes, notes_of_exercise, notes_of_own, notes_of_screen
+from lessons.class_plan.plan import ACTIONS, Plan, Stop
+from lessons.class_vote.question_link import read_asked
+from lessons.screen.format import render, render_all, translate
+from lessons.screen.message import message, reason
+
+NO_PLAN = message("This class has no plan. Choose one on the page of the class, in your other tab.")
+COUNT_SECONDS = 1.0
+
+
+def notes_view(room: Room) -> None:
+    """Where the class is, what comes next, and the notes of both."""
+    show_notes(take_state("class_note"), take_state("class_said"))
+    plan = plan_of_class()
+    if plan is None:
+        st.text(render(NO_PLAN))
+        return
+    place, steps = min(room.place, len(plan.steps) - 1), plan.steps
+    with st.container(horizontal=True, vertical_alignment="center"):
+        step_buttons(plan, place)
+        if room.seconds >= 1:
+            draw_timer(round(room.seconds))
+        if room.stage != "waiting":
+            every = COUNT_SECONDS if room.voting else None
+            st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or 1)
+    if place >= 0:
+        st.header(translate("Now"), anchor=False)
+        draw_step(plan, place)
+    if room.stage != "waiting":
+        draw_answers(room, asked_of(room))
+    if place + 1 < len(steps):
+        st.header(translate("Next"), anchor=False)
+        draw_step(plan, place + 1)
+
+
+def draw_step(plan: Plan, place: int) -> None:
+    """One step: its action and its stop, what to ask, what will be answered, and what to say."""
+    step = plan.steps[place]
+    stop = plan.stops[step.stop]
+    begins = plan.begins_at(step.stop)
+    when = message(
+        "{count} minutes, from {begins} to {ends}", count=stop.minutes, begins=begins, ends=begins + stop.minutes
+    )
+    st.subheader(f"{render(ACTIONS[step.action])} · {title_of_stop(stop)}", anchor=False)
+    st.caption(render(when))
+    if stop.says:
+        st.text(stop.says)
+    draw_notes(notes_of(stop), shows=step.action in ("show", "answer"))
+
+
+def draw_notes(notes: Notes, *, shows: bool) -> None:
+    """What to ask, which answers come and what to say to each; and what there is to see."""
+    if notes.asks is not None:
+        st.markdown(translate("**Ask the room**") if notes.right else translate("**Let the room write**"))
+        st.text(render(notes.asks))
+    if notes.right is not None:
+        st.markdown(translate("**Right**"))
+        st.text(said_of_answer(notes.right))
+    if notes.wrong:
+        st.markdown(translate("**What else will come, and what to say**"))
+        says = said_of_answer if notes.right else said_of_mistake
+        st.text("\n".join(f"• {says(answer)}" for answer in notes.wrong))
+    if shows and notes.shows:
+        st.markdown(translate("**What there is to see**"))
+        st.text(render_all(notes.shows))
+
+
+def said_of_mistake(answer: Expected) -> str:
+    """A known mistake of an exercise, by what helps."""
+    return render(answer.reply)
+
+
+def said_of_answer(answer: Expected) -> str:
+    """An answer, the thought behind it, and the reply."""
+    text = render(answer.text).rstrip(".。")
+    if answer.thought is None:
+        return translate("{text}: {reply}", text=text, reply=answer.reply)
+    return translate("{text} ({thought}): {reply}", text=text, thought=answer.thought, reply=answer.reply)
+
+
+def title_of_stop(stop: Stop) -> str:
+    """The title of a stop's page."""
+    return PAGES[stop.page].name
+
+
+def notes_of(stop: Stop) -> Notes:
+    """The notes of a stop. A screen that cannot be made on this machine has none but that."""
+    if stop.own is not None:
+        return notes_of_own(stop.own)
+    if stop.page == "exercises":
+        return notes_of_exercise(stop.link.get("exercise", ""))
+    if not stop.screen:
+        return Notes()
+    try:
+        screen, question = screen_here(stop.screen)
+    except (ValueError, LookupError) as error:
+        return Notes(shows=(message("{why}", why=reason(error)),))
+    return notes_of_screen(read_asked(stop.screen), screen, question)

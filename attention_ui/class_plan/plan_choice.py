@@ -1,0 +1,65 @@
+"""From a plan to a class that is led through it."""
+
+from urllib.parse import urljoin
+
+import streamlit as st
+
+from attention_ui.class_plan.leading import VOTE_PAGE, come_along, plan_of_class
+from attention_ui.session.chart import fold, show_notes
+from attention_ui.session.links import address_of, said_in_link
+from attention_ui.session.state import get_state, set_state
+from attention_ui.voting.rooms import do, open_class, own_key
+from lessons.class_plan.plan import Plan
+from lessons.class_plan.plan_file import written_plan
+from lessons.class_plan.ready_made import READY_MADE, ready_plan
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
+
+HAS_PLAN = message(
+    "This class goes through a plan of {count} stops. The arrow to the right, or Page Down on a presenter's remote, "
+    "takes the next step; B blanks the screen. Your students' pages follow."
+)
+
+
+def teach(plan: Plan) -> None:
+    """Open a class with this plan, or give it to the class that this visit rules already."""
+    if not own_key():
+        open_class()
+    if own_key():
+        bring_plan(plan)
+        come_along()
+
+
+def bring_plan(plan: Plan) -> None:
+    """The class of this visit goes through this plan from its beginning."""
+    if do("bring_plan", get_state("class_inside"), own_key(), written_plan(plan).decode()):
+        set_state("class_plan", None)
+
+
+def plan_choice() -> None:
+    """Which plan the class goes through, and where the teacher's own notes are."""
+    plan = plan_of_class()
+    if plan is not None:
+        show_notes(message(HAS_PLAN.template, count=len(plan.stops)))
+        st.link_button(translate("Your notes, on a second screen"), notes_address())
+    fold("plan", translate("Go through a plan"), "class_plans", choose_plan)
+
+
+def choose_plan() -> None:
+    """A button for each plan."""
+    with st.container(horizontal=True):
+        for minutes in READY_MADE:
+            st.button(
+                translate("{count} minutes", count=minutes),
+                key=f"class_plan_{minutes}",
+                on_click=lambda minutes=minutes: bring_plan(ready_plan(minutes)),
+            )
+        if (own := get_state("plan_own")) is not None:
+            st.button(translate("Your plan"), key="class_plan_own", on_click=bring_plan, args=(own,))
+    st.caption(render(message("On the page Take home you read, change and keep plans.")))
+
+
+def notes_address() -> str:
+    """The link to what the teacher alone sees, with the key in it."""
+    said = {"class": get_state("class_inside"), "teacher": own_key(), "notes": "true"} | said_in_link("lang")
+    return urljoin(st.context.url or "", address_of(VOTE_PAGE, said))

@@ -1,0 +1,216 @@
+"""A class that is led through a plan: its pages follow, who goes elsewhere is left alone, and notes stay private."""
+
+import re
+
+import pytest
+from test_class_vote import PAGE, everything, fresh, keys, said, student, teacher  # noqa: F401
+from test_class_vote import press as pressed_here
+from visiting import ROOT, open_page, read_plainly, texts
+
+from attention_ui.page.contents import CONTENTS
+from attention_ui.voting import rooms, watching
+from lessons.class_plan.notes import notes_of_own
+from lessons.class_plan.own_question import OwnQuestion
+from lessons.class_plan.plan import Plan, Stop
+from lessons.class_plan.plan_file import written_plan
+from lessons.class_plan.ready_made import AT_SOFTMAX, THEN_SOFTMAX
+
+FILES = {entry.address: ROOT / "pages" / entry.file for entry in CONTENTS}
+SHORT = Plan(
+    stops=(
+        THEN_SOFTMAX(1, ("show",)),
+        AT_SOFTMAX(5, ("ask", "pause", "again", "answer")),
+        Stop(page="exercises", link={"exercise": "softmax"}),
+    )
+)
+
+
+@pytest.fixture
+def led(fresh):  # noqa: F811
+    """A teacher whose class has a plan, and the code and the key."""
+    at, code, key = teacher()
+    fresh.bring_plan(code, key, written_plan(SHORT).decode())
+    at.session_state["class_plan"] = None
+    return at.run(), code, key
+
+
+def stay(at):
+    """Be on the page that the last run has opened: AppTest goes back to the one before."""
+    at.switch_page(str(FILES[place(at)]))
+    return at
+
+
+def press(at, key):
+    return pressed_here(stay(at), key)
+
+
+def heard(at):
+    """The page once the task has looked, and asked it to be drawn anew."""
+    watching.look_at_all()
+    stay(at).run()
+    assert not at.exception, at.exception
+    return at
+
+
+def place(at):
+    """The page that a visit is on, by what the rail marks and the address says."""
+    return at.session_state["place"]
+
+
+def test_students_follow_from_the_vote_to_a_screen_and_back(led):
+    at, code, _ = led
+    one = student(code)
+    assert place(one) == "class_vote"
+    press(at, "plan_next")
+    assert place(at) == "softmax" and said(at, "temperature") == "0.5" and said(at, "large") == "true"
+    heard(one)
+    assert place(one) == "softmax" and said(one, "temperature") == "0.5" and said(one, "class") == code
+    assert "large" not in one.query_params and "teacher" not in {**one.query_params, **at.query_params}
+    assert not {"plan_next", "ask_class_here"} & keys(one) and "show_numbers" not in keys(one), "its numbers are seen"
+    press(at, "plan_next")
+    heard(one)
+    assert place(one) == place(at) == "class_vote" and "class_vote_A" in keys(one)
+    press(one, "class_vote_A")
+    press(at, "plan_next")
+    assert "class_vote_A" not in keys(heard(one)) and any(re.fullmatch(r"[12]:\d\d", line) for line in texts(one)), (
+        "they talk"
+    )
+    press(at, "plan_next")
+    press(heard(one), "class_vote_B")
+    press(at, "plan_next")
+    assert "This is the answer." in texts(heard(one))
+    press(at, "plan_next")
+    assert place(heard(one)) == "exercises" == place(at) and at.button(key="plan_next").disabled
+
+
+def test_whoever_goes_elsewhere_is_left_alone_until_one_press_brings_him_back(led):
+    at, code, _ = led
+    one = student(code)
+    press(at, "plan_next")
+    heard(one)
+    one.switch_page(str(FILES["mask"])).run()
+    assert place(one) == "mask" and said(one, "follow") == "false"
+    for _ in range(5):
+        press(at, "plan_next")
+        assert place(heard(one)) == "mask"
+    again = open_page("one_head/mask", **{"class": code, "follow": "false"})
+    assert place(heard(again)) == "mask", "a page that is loaded again is not pulled either"
+    press(one, "class_back")
+    assert place(heard(one)) == "exercises" and "follow" not in one.query_params
+
+
+def test_a_page_that_follows_asks_the_database_nothing(led, fresh, monkeypatch):  # noqa: F811
+    at, code, _ = led
+    one = student(code)
+    press(at, "plan_next")
+    heard(one)
+    asked = []
+    monkeypatch.setattr(fresh, "_execute", lambda *how: asked.append(how))
+    stay(one).slider(key="temperature").set_value(2.0).run()
+    assert not one.exception and not asked and place(one) == "softmax"
+
+
+def test_a_class_that_is_over_says_so_on_the_page_where_one_is(led, fresh):  # noqa: F811
+    at, code, key = led
+    one = student(code)
+    press(at, "plan_next")
+    heard(one)
+    fresh.close(code, key)
+    heard(one)
+    assert rooms.OVER in texts(one) and place(one) == "softmax" and "class" not in one.query_params
+
+
+def test_two_presses_for_one_step_are_one_step(led, fresh):  # noqa: F811
+    from classes.stages import Lead, RefusedError
+
+    _at, code, key = led
+    room = fresh.look(code)
+    step = Lead(0, "./mask", 0, room.number, room.stage)
+    fresh.lead(code, key, room.revision, step)
+    with pytest.raises(RefusedError):
+        fresh.lead(code, key, room.revision, step)
+    assert fresh.look(code).place == 0
+
+
+def test_notes_are_the_teachers_alone_and_lead_as_well(led, fresh):  # noqa: F811
+    at, code, key = led
+    phone = open_page(PAGE, **{"class": code, "teacher": key, "notes": "true"})
+    assert {"plan_next", "plan_back"} <= keys(phone)
+    press(phone, "plan_next")
+    press(phone, "plan_next")
+    question_reply = [line for line in texts(phone) if ": " in line]
+    assert fresh.look(code).place == 1 and place(phone) == "class_vote" and question_reply
+    assert "**Right**" in everything(phone) and "**Right**" not in everything(heard(at))
+    assert "**Right**" not in everything(student(code, notes="true")), "a student has no notes"
+
+
+def asked_own(fresh, own):  # noqa: F811
+    from attention_ui.voting.asked import asked_here
+    from lessons.class_plan.own_question import written_own
+
+    at, code, key = teacher()
+    text = written_own(own)
+    fresh.ask(code, key, 0, asked_here(text).cards, text)
+    return at.run(), code, key
+
+
+HOSTILE = "<img src=x onerror=alert(1)> **bold** :red[x] $x$"
+
+
+def test_a_number_is_answered_within_a_tolerance_and_shown_as_a_distribution(fresh):  # noqa: F811
+    own = OwnQuestion(kind="number", prompt=HOSTILE, number=0.25, tolerance=0.05)
+    at, code, key = asked_own(fresh, own)
+    assert read_plainly(at.title[0].value) == HOSTILE, "shown literally"
+    for answer in ("0,3", "0.25", "7"):
+        one = student(code)
+        one.text_input(key="class_written").set_value(answer).run()
+        press(one, "class_send")
+    one.text_input(key="class_written").set_value("about a half").run()
+    press(one, "class_send")
+    assert "A number is wanted here, such as 0.25 or 12." in texts(one) and fresh.answered(code, 1, 1) == 3
+    for stage, to in (("open", "closed"), ("closed", "shown"), ("shown", "explained")):
+        fresh.step(code, key, 1, stage, to)
+    said_now = " ".join(texts(at.run()))
+    assert "From 0.25 to 7; half of the class answered at most 0.3." in said_now
+    assert "2 of 3 are right: 0.25, give or take 0.05." in said_now
+    assert any("7 ✓" not in line and line.endswith("✗") for line in texts(one.run()) if line.startswith("Your first"))
+
+
+def test_words_are_hidden_until_the_teacher_looks(fresh):  # noqa: F811
+    at, code, key = asked_own(fresh, OwnQuestion(kind="word", prompt="What did you not understand?"))
+    for answer in ("<b>Mask</b>", "mask ", "MASK"):
+        one = student(code)
+        one.text_input(key="class_written").set_value(answer).run()
+        press(one, "class_send")
+    fresh.step(code, key, 1, "open", "closed")
+    fresh.step(code, key, 1, "closed", "shown")
+    at.run()
+    assert "<b>mask</b>" not in str(at._tree) and not at.exception
+    at.session_state["words_open"] = True
+    assert fresh.written(code, 1) == [(1, "mask", 2), (1, "<b>mask</b>", 1)]
+    assert "<b>mask</b>" not in everything(student(code))
+
+
+def test_own_choices_need_no_right_answer(fresh):  # noqa: F811
+    own = OwnQuestion(kind="choices", prompt="Which?", cards=("this", "that"))
+    at, code, _key = asked_own(fresh, own)
+    press(one := student(code), "class_vote_B")
+    for to in ("closed", "shown", "explained"):
+        press(at, f"class_to_{to}")
+    assert not [line for line in [*texts(one.run()), everything(at)] if "✗" in line or "✓ right" in line]
+    assert notes_of_own(own).right is None
+
+
+def test_the_page_for_who_was_absent_tells_what_is_over_and_no_more(fresh):  # noqa: F811
+    from attention_ui.class_plan.after import file_of_class
+
+    at, code, _key = asked_own(fresh, OwnQuestion(kind="choices", prompt=HOSTILE, cards=("<i>a</i>", "b"), right=1))
+    press(student(code), "class_vote_B")
+    assert "onerror" not in file_of_class(code).decode(), "it is being asked"
+    for to in ("closed", "shown", "explained"):
+        press(at, f"class_to_{to}")
+    html = file_of_class(code).decode()
+    assert "&lt;img src=x onerror=alert(1)&gt;" in html and "<img" not in html and "<i>a" not in html
+    assert "<script" not in html and "default-src 'none'" in html and "(1)" in html
+    page = student(code, after="true")
+    assert not page.exception and not {"class_vote_A"} & keys(page)
