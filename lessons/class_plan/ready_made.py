@@ -92,7 +92,7 @@ AT_SOFTMAX = functools.partial(stop_at, softmax, lambda t: softmax.Choices(first
 THEN_SOFTMAX = functools.partial(
     stop_at, softmax, lambda t: softmax.Choices(first_query(t), SHARPER), link={"temperature": str(SHARPER)}
 )
-AT_OUTPUT = functools.partial(stop_at, output, lambda t: output.Choices("all", first_query(t)), link={"of": "all"})
+AT_OUTPUT = functools.partial(stop_at, output, lambda t: output.Choices("all", len(t.tokens) - 1), link={"of": "all"})
 THEN_OUTPUT = functools.partial(
     stop_at, output, lambda t: output.Choices("parts", first_query(t)), link={"of": "parts"}
 )
