@@ -42,10 +42,12 @@ TABLES = (
         link TEXT NOT NULL, timer DOUBLE PRECISION NOT NULL, since DOUBLE PRECISION NOT NULL)""",
 )
 LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, ''),
-    coalesce(l.place, -1), coalesce(l.link, ''), CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END, coalesce({now} - l.since, 0)
+    coalesce(l.place, -1), coalesce(l.link, ''), CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END,
+    coalesce({now} - l.since, 0)
     FROM classes c LEFT JOIN questions q ON q.code = c.code AND q.number = c.number LEFT JOIN led l ON l.code = c.code
     WHERE c.code = ? AND c.until > {now}"""
-FOLLOW = """SELECT c.revision, coalesce(l.link, ''), CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END, coalesce(l.place, -1)
+FOLLOW = """SELECT c.revision, coalesce(l.link, ''),
+    CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END, coalesce(l.place, -1)
     FROM classes c LEFT JOIN led l ON l.code = c.code WHERE c.code = ? AND c.until > {now}"""
 GO_ON = """UPDATE classes SET stage = ?, revision = revision + 1
     WHERE code = ? AND key_hash = ? AND number = ? AND stage = ?"""

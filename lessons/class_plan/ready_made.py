@@ -32,6 +32,8 @@ MIDWAY = replace(TAUGHT, updates=160)  # two weights are large, and neither take
 BEFORE_TRAINING = replace(TAUGHT, updates=0)
 REAL = Example(source="language", layer=DEFAULT_LAYER + 1, text="")
 LARGE_D_K, SHARPER = 512, 0.5
+# Numbers of questions that are worth two votes: what they ask cannot be read from the figures before.
+PREDICTED, LONGER_VECTOR, SHARPER_ROW = 1, 4, 4
 ASK, VOTE_TWICE = ("ask", "answer"), ("ask", "pause", "again", "answer")
 UNCOVERED = {"cover": "false", "hide": "predict"}  # what is shown after the answers, with no other question above it
 
@@ -43,12 +45,17 @@ def stop_at(
     actions: tuple[Action, ...],
     link: Mapping[str, str] | None = None,
     example: Example = MIDWAY,
+    number: int = 0,
     **when: bool,
 ) -> Stop:
-    """A stop at a lesson, on the screen that these choices make."""
+    """A stop at a lesson, on the screen that these choices make, and its question with this `number`.
+
+    The first is one that its page asks as well, and that can be read from the figures. Of any other the page asks
+    nothing: two questions at once would confuse.
+    """
     name, head = lesson.__name__.split(".")[1], DEFAULT_HEAD if example is REAL else 0
-    screen = written_asked(ScreenLink(name, example, head, choices(run_example(example))))
-    shown = UNCOVERED if actions == ("show",) else {}
+    screen = written_asked(ScreenLink(name, example, head, choices(run_example(example)), number))
+    shown = UNCOVERED if actions == ("show",) else {"hide": "predict"} if number else {}
     said = said_of_example(example) | dict(link or {}) | shown
     return Stop(page=page_of(lesson), link=said, actions=actions, minutes=minutes, screen=screen, **when)
 
@@ -69,30 +76,38 @@ def said_of_example(example: Example) -> dict[str, str]:
 AT_LOOK = functools.partial(stop_at, sentence_view, lambda t: sentence_view.Choices(first_query(t)))
 AT_TOKENS = functools.partial(stop_at, tokens, lambda t: tokens.Choices())
 AT_DOT_PRODUCT = functools.partial(
-    stop_at, dot_product, lambda t: dot_product.Choices("all", first_query(t)), link={"view": "all"}
+    stop_at,
+    dot_product,
+    lambda t: dot_product.Choices("all", first_query(t)),
+    link={"view": "all"},
+    number=LONGER_VECTOR,
 )
 THEN_DOT_PRODUCT = functools.partial(
     stop_at, dot_product, lambda t: dot_product.Choices("equal", first_query(t)), link={"view": "equal"}
 )
-AT_PROJECTIONS = functools.partial(stop_at, projections, lambda t: projections.Choices("q"), link={"role": "q"})
+AT_PROJECTIONS = functools.partial(
+    stop_at, projections, lambda t: projections.Choices("q"), link={"role": "q"}, number=PREDICTED
+)
 THEN_PROJECTIONS = functools.partial(
     stop_at, projections, lambda t: projections.Choices("mirror"), link={"role": "mirror"}
 )
-AT_SCORES = functools.partial(stop_at, scores, lambda t: scores.Choices())
+AT_SCORES = functools.partial(stop_at, scores, lambda t: scores.Choices(), number=PREDICTED)
 THEN_SCORES = functools.partial(
     stop_at, scores, lambda t: scores.Choices(LARGE_D_K), link={"measured_d_k": str(LARGE_D_K)}
 )
 AT_MASK = functools.partial(
-    stop_at, mask, lambda t: mask.Choices(causal_mask(len(t.tokens))), link={"masking": "change"}
+    stop_at, mask, lambda t: mask.Choices(causal_mask(len(t.tokens))), link={"masking": "change"}, number=PREDICTED
 )
 THEN_MASK = functools.partial(
     stop_at, mask, lambda t: mask.Choices(causal_mask(len(t.tokens)), "late"), link={"masking": "late"}
 )
-AT_SOFTMAX = functools.partial(stop_at, softmax, lambda t: softmax.Choices(first_query(t)))
+AT_SOFTMAX = functools.partial(stop_at, softmax, lambda t: softmax.Choices(first_query(t)), number=SHARPER_ROW)
 THEN_SOFTMAX = functools.partial(
     stop_at, softmax, lambda t: softmax.Choices(first_query(t), SHARPER), link={"temperature": str(SHARPER)}
 )
-AT_OUTPUT = functools.partial(stop_at, output, lambda t: output.Choices("all", len(t.tokens) - 1), link={"of": "all"})
+AT_OUTPUT = functools.partial(
+    stop_at, output, lambda t: output.Choices("all", len(t.tokens) - 1), link={"of": "all"}, number=PREDICTED
+)
 THEN_OUTPUT = functools.partial(
     stop_at, output, lambda t: output.Choices("parts", first_query(t)), link={"of": "parts"}
 )
@@ -101,6 +116,7 @@ AT_POSITIONS = functools.partial(
     positions,
     lambda t: positions.Choices(random_permutation(len(t.tokens), 0)),
     link={"order_view": "output"},
+    number=PREDICTED,
 )
 THEN_POSITIONS = functools.partial(
     stop_at,

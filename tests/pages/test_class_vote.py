@@ -86,10 +86,11 @@ def student(code, **more):
 
 
 def asking(lesson="softmax"):
-    """A teacher whose class has been asked the first question of a lesson whose figures wait for its answer, or its first."""
+    """A teacher whose class is asked a question for which the figures of a lesson wait, or else its first."""
     at, code, key = teacher()
     screen = screen_asked(written_asked(first_asked(lesson)))[0]
-    at.session_state["class_numbers"] = {lesson: next((n for n in range(30) if screen.ask(n).in_figure), 0)}
+    covering = (n for n in range(30) if screen.ask(n).in_figure)
+    at.session_state["class_numbers"] = {lesson: next(covering, 0)}
     at.selectbox(key="class_lesson").set_value(lesson).run()
     return press(at, "class_ask"), code, key
 

@@ -179,3 +179,9 @@ def test_a_link_that_unpacks_to_far_more_than_it_is_long_is_refused():
             plan_of_link(code, PAGES)
     at = open_page(PAGE, paper="own", plan="x<b>")
     assert any("holds no whole plan" in line for line in texts(at))
+
+
+@pytest.mark.parametrize("minutes", [45, 90])
+def test_what_is_voted_on_twice_cannot_be_read_from_the_figures(minutes):
+    twice = [stop for stop in ready_plan(minutes).stops if "again" in stop.actions]
+    assert twice and all(asked_here(stop.screen).question.step == "predict" for stop in twice)
