@@ -12,7 +12,10 @@ from attention_ui.server.files import cache_control, version_of
 from classes.stages import told_as
 from words import language_of
 
-SCRIPT = "".join(Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("connection.js", "steps.js"))
+# Without the sign between them, the second would be taken for arguments of a call to what the first returns.
+SCRIPT = ";\n".join(
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("connection.js", "steps.js")
+)
 VERSION = version_of(SCRIPT)
 LOST = told_as("The connection is lost. Keep this page open: it continues by itself when the connection is back.")
 

@@ -54,8 +54,10 @@ def class_view(room: Room) -> None:
         notes_view(room)
     elif rules:
         follow_from_vote(room)
-        plan_choice()
+        plan = st.container() if room.stage == "waiting" else None
         teacher_view(room, own_key())
+        with plan or st.container():  # on the projector, a question that is asked comes before all else
+            plan_choice()
     else:
         follow_from_vote(room)
         show_notes(reason(RefusedError(NOT_YOURS)) if own_key() else None)

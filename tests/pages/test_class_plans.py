@@ -8,6 +8,7 @@ from test_class_vote import press as pressed_here
 from visiting import ROOT, open_page, read_plainly, texts
 
 from attention_ui.page.contents import CONTENTS
+from attention_ui.server.connection import SCRIPT
 from attention_ui.voting import rooms, watching
 from lessons.class_plan.notes import notes_of_own
 from lessons.class_plan.own_question import OwnQuestion
@@ -32,6 +33,10 @@ def led(fresh):  # noqa: F811
     fresh.bring_plan(code, key, written_plan(SHORT).decode())
     at.session_state["class_plan"] = None
     return at.run(), code, key
+
+
+def test_the_keys_have_a_script_of_their_own():
+    assert re.search(r"\}\)\(\)\s*;\s*// The keys", SCRIPT), "else it is an argument of the script before it"
 
 
 def stay(at):
