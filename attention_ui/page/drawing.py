@@ -16,7 +16,6 @@ from attention_ui.figures.features.by_feature_chart import pairs_template
 from attention_ui.figures.features.strips import strips_numbers, tables_of_strips
 from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
-from attention_ui.figures.matrices.cells import fitted
 from attention_ui.figures.matrices.film import film_tables, jumps_of
 from attention_ui.figures.matrices.grid import LEFT, SMALLEST_CELL, cell_size
 from attention_ui.figures.matrices.matrices import Layout, both_ways, least_cell, matrices_table, style_of
@@ -104,6 +103,14 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     given = [matrix.key for matrix in figure.matrices if matrix.given]
     chart = {"picks": True, "given": given, "width": "stretch", "height": "stretch", "style": style_of(figure, table)}
     return show_chart(figure, spec, {"cells": table}, lesson, **chart)
+
+
+def fitted(spec: dict, **told: float) -> dict:
+    """A template made of cells, narrow where they would be smaller than `turn`, with `letters` of at least so many
+    pixels.
+    """
+    params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
+    return spec | {"params": list(params)}
 
 
 def numbers_of(figure: Matrices) -> pa.Table:

@@ -45,11 +45,12 @@ def show_build() -> None:
     with room.notes:
         show_notes(*link_notes(), *notes)
     with room.controls:
+        beside = beside_numbers(level)
         numbers_panel(level, puzzle, weights)
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             sentence = build.SENTENCE.limit.clamp(number_field(build.SENTENCE))
             st.button(translate("Look at the worst"), key="build_worst", on_click=look_at_worst, args=(level, code))
-            compared = one_in_row(compared_with(level))
+            compared = one_in_row(beside)
     screen = build.build_screen(build.BuildChoices(level, code, sentence, compared))
     if puzzle.is_solved(build.mean(build.scores_of(puzzle, weights))):
         add_progress(Progress(levels=frozenset([level])))
@@ -88,11 +89,18 @@ def levels_of_visit() -> OneOf:
     return OneOf(build.LEVEL.name, build.LEVEL.label, titles)
 
 
-def compared_with(level: str) -> OneOf:
-    """What may stand beside the learner's head: our solution only after some tries, or once the level is solved."""
+def beside_numbers(level: str) -> OneOf:
+    """What may be put beside the learner's head; a link that asks for more is told when it comes."""
     options = dict(build.BESIDE.options)
     if changes_made(level) < CHANGES_TO_SOLUTION and level not in progress().levels:
         del options["ours"]
+        if text_in_link(build.BESIDE.name) == "ours":
+            show_notes(
+                message(
+                    "Our solution stands beside yours once you have made {count} changes, or solved the level.",
+                    count=CHANGES_TO_SOLUTION,
+                )
+            )
     return OneOf(build.BESIDE.name, build.BESIDE.label, options)
 
 

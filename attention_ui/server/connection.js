@@ -5,7 +5,7 @@
     const { src, dataset: { lost: sentence } } = document.currentScript
     const app = () => document.querySelector('[data-testid="stApp"]')?.dataset ?? {}
     const pause = time => new Promise(done => setTimeout(done, time))
-    let connected = false, unanswered = false, asking = false, changed = 0
+    let connected = false, unanswered = false, asking = false, changed = 0, latest = 0
 
     const bar = document.createElement('div')
     bar.id = 'connection'
@@ -24,11 +24,11 @@
 
     // A press changes the state of the app at once. Where it does not, it may be one that the server is not told of.
     async function pressed() {
-        const when = performance.now()
+        latest = performance.now()
         if (asking) return
         asking = true
         await pause(SOON)
-        while (changed < when && !(await answers())) {
+        while (changed < latest && !(await answers())) {
             unanswered = true
             show()
             await pause(SOON)

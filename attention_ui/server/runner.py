@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from pkgutil import iter_modules
+from types import ModuleType
 
 import torch
 from starlette.datastructures import Headers
@@ -54,8 +56,14 @@ def python_library() -> dict[str, list]:
 def names_of_torch() -> str:
     """A module with the names that torch itself has: what our stand-in lacks of them is told from what is misspelt."""
     public = {"TORCH": torch, "METHODS": torch.Tensor, "MODULES": torch.nn, "FUNCTIONAL": torch.nn.functional}
-    lists = ((word, " ".join(name for name in dir(owner) if name[0] != "_")) for word, owner in public.items())
-    return "".join(f"{word} = {text!r}\n" for word, text in lists)
+    return "".join(f"{word} = {' '.join(public_names(owner))!r}\n" for word, owner in public.items())
+
+
+def public_names(owner: ModuleType | type) -> list[str]:
+    """What it has, and its submodules whether or not they have been imported by now: always the same names."""
+    submodules = {module.name for module in iter_modules(getattr(owner, "__path__", []))}
+    others = {name for name in dir(owner) if not isinstance(getattr(owner, name), ModuleType)}
+    return sorted(name for name in submodules | others if name[0] != "_")
 
 
 def brython(name: str) -> Traversable:

@@ -70,8 +70,11 @@ def connection_is_lost(student, teacher):
     student.page.context.set_offline(False)
     said.wait_for(state="hidden")
     teacher.page.route("**/connection.js*", lambda route: route.abort())
-    teacher.page.evaluate("document.querySelector('h1').click()")
-    teacher.page.get_by_text("The connection is lost").wait_for()
+    # Once more each second: that the student is back may draw the teacher's page, as if it had answered.
+    teacher.page.wait_for_function(
+        "() => { document.querySelector('h1').click(); return document.getElementById('connection').textContent }",
+        polling=1000,
+    )
     teacher.page.unroute("**/connection.js*")
     teacher.page.get_by_text("The connection is lost").wait_for(state="hidden")
     teacher.errors.clear()

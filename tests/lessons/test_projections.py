@@ -282,12 +282,12 @@ def screen_of(role="q", head=0, **choices):
 def test_the_product_is_that_of_the_two_matrices_beside_it(role):
     """Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2; the second of two heads."""
     shown = screen_of(role, 1, source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, n_heads=2)
-    W, x, product = shown.figures[0].matrices
-    assert (W.key, x.key, product.key) == (f"W_{role}", "x", role)
+    x, W, product = shown.figures[0].matrices
+    assert (x.key, W.key, product.key) == ("x", f"W_{role}", role)
     torch.testing.assert_close(x.values @ W.values, product.values)
     width = product.values.shape[1]
     assert W.columns.labels == tuple(str(width + c + 1) for c in range(width)), "counted through all heads"
-    assert [matrix.given for matrix in (W, x, product)] == [True, True, False]
+    assert [matrix.given for matrix in (x, W, product)] == [True, True, False]
 
 
 def test_the_mirror_compares_every_pair_both_ways():
@@ -327,7 +327,7 @@ def test_what_follows_from_an_edit_is_counted():
 def test_the_marks_are_the_true_differences():
     example = run_example(Example(edits=(Edit("W_k", 1, 0, 4.0),)))
     with_past = diff(screen(example, 0, Choices("k")), screen(unedited(example), 0, Choices("k")))
-    W, x, k = with_past.figures[0].matrices
+    x, W, k = with_past.figures[0].matrices
     assert (W.values != W.was).nonzero().tolist() == [[1, 0]]
     assert torch.equal(x.values, x.was)
     assert (k.values != k.was).any(dim=0).tolist() == [True, False]

@@ -17,7 +17,7 @@ from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, 
 from lessons.screen.format import format_value
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
-FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
+FREE = ("text", "learn", "edits", "plan")  # texts of any length, which say themselves what was changed in them
 # Of languages see tests/pages/test_languages.py.
 RULES = {name: choice for name, choice in LINK_RULES.items() if name not in ("lang", *FREE)}
 NUMBERED, OPTIONAL = Number | OneToken, OneOf | Switch
@@ -53,10 +53,11 @@ WAYS = {
 }
 STOPS = ("trained_for",)  # of these a number gives way to the stop before it, as the slider does
 # What pages say that know better than the rule.
-SAID = {"mh_heads": "heads cannot share", "mh": "no module to compare"}
+SAID = {"compared": "Our solution stands", "mh_heads": "heads cannot share", "mh": "no module to compare"}
 SOURCES = [
     {"example": "sentence", "heads": "4"},
     {"example": "batch"},
+    {"example": "stories"},
     {"example": "pronouns", "model_heads": "3"},
     {"example": "mine", "own": '{"task":"copy","training":{"steps":20}}'},
     *({"example": source} for source in ("previous", "reverse", "lookup", "induction", "language")),
@@ -196,9 +197,10 @@ def test_whatever_is_changed_is_told(page, openings):
 def test_every_parameter_was_on_some_page(openings):
     drawn = {name for page in PAGES for _, at in openings(page) for name in bound_widgets(at)}
     assert drawn - {*RULES, *FREE, *OTHERS} == set(), "a control that the address fills has no rule"
-    fields = {"own", "class", "teacher"}  # which no control shows
+    fields = {"own", "class", "teacher", "plan", "follow", "after", "notes", "built"}  # which no control shows
     reading = {choice.name for module in (read, tokens_page) for choice in declared_in(module)}
-    of_model = {*reading, "meets"}  # which stand on a page where the model is, or a head of it: see there
+    # which stand on a page where the model is, or a head of it, or several of them: see there
+    of_model = {*reading, "meets", "language_model"}
     assert {*RULES, *FREE} - fields - of_model - drawn == set(), (
         "a rule whose control is nowhere, or garbage that did not reach it"
     )

@@ -53,7 +53,6 @@ def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, q
         ("heads", {"mh_step": "output"}, "way_figure", "output 3,5"),
         ("heads", {"mh_head": 2}, "head_figure", "map.1 4,2"),
         ("positions", {}, "positions_figure", "first 2,1"),
-        ("pytorch", {}, "parity_figure", "theirs 1,3"),
     ],
 )
 def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell):
@@ -68,3 +67,12 @@ def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell
     at.run()
     chosen = [at.selectbox(key=f"trace_{part}").value for part in ("matrix", "row", "column")]
     assert chosen == [matrix, *map(int, place.split(","))]
+
+
+def test_a_click_into_a_figure_further_down_opens_its_arithmetic_beside_it():
+    at = open_page("many_heads/pytorch")
+    assert not equations(at)
+    at.session_state["parity_figure_chart"] = {"selection": {"pick": [{"cell_tag": "|theirs 1,3|"}]}}
+    at.run()
+    assert not at.exception
+    assert result(at) == pytest.approx(cells(at)["theirs 1,3"]["v"], rel=2e-3)

@@ -172,11 +172,11 @@ def test_another_example_forgets_the_answer(change):
 
 
 def test_another_head_forgets_the_answer():
-    at = open_question(number=1, n_heads=2)
+    at = open_question(number=2, n_heads=2)
     answer(at, 0)
     at.session_state["which"] = 1
     at.run()
-    assert asked(at)[0] == render(current(at, number=1, head=1).prompt)
+    assert asked(at)[0] == render(current(at, number=2, head=1).prompt)
     assert chosen(at) is None
 
 

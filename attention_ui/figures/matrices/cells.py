@@ -82,14 +82,6 @@ def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
     )
 
 
-def fitted(spec: dict, **told: float) -> dict:
-    """A template made of cells, narrow where they would be smaller than `turn`, with `letters` of at least so many
-    pixels.
-    """
-    params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
-    return spec | {"params": list(params)}
-
-
 def rows_of(*kinds: str) -> alt.Chart:
     """What is drawn of these kinds.
 
