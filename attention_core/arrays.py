@@ -21,12 +21,12 @@ Positions = Float[Array, "*runs tokens d_model"]
 
 
 def namespace(x: Array) -> Any:
-    """The library that x comes from."""
+    """The library that x comes from; torch, where there is no x."""
     if isinstance(x, np.ndarray):  # no faster way to ask: training asks a hundred thousand times a second
         return np
     if hasattr(x, "__array_namespace__"):  # a library that says which it is, as the array API has it: see `traced`
         return x.__array_namespace__()
-    import torch  # only where there is a torch tensor: training does without
+    import torch  # only where there is a torch tensor: training and the first page do without
 
     return torch
 

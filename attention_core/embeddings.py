@@ -4,14 +4,12 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from jaxtyping import Float, Int
-from torch import Tensor
 
 from attention_core.arrays import Array, namespace, numbers_of
 from attention_core.errors import InputError
 from attention_core.inputs import check_whole, is_float
-from attention_core.randomness import generator
+from attention_core.randomness import Generator, generator
 
 NEGATIVE_IDS = (
     128  # ids below 0, down to the least of a byte, count from the end: they pick one of so many rows of zeros
@@ -19,16 +17,20 @@ NEGATIVE_IDS = (
 FIXED_VECTORS_SEED = 42
 
 
-def embedding_table(vocabulary: int, d_model: int, generator: torch.Generator) -> Float[Tensor, "vocabulary d_model"]:
+def embedding_table(vocabulary: int, d_model: int, generator: Generator) -> Float[Array, "vocabulary d_model"]:
     """One vector for each token, drawn from the standard normal distribution, row after row.
 
     Row i is the same for every size of the vocabulary larger than i.
     """
+    import torch
+
     return torch.stack([torch.randn(d_model, generator=generator) for _ in range(vocabulary)])
 
 
-def fixed_vectors(vocabulary: int, d_model: int) -> Float[Tensor, "vocabulary d_model"]:
+def fixed_vectors(vocabulary: int, d_model: int) -> Float[Array, "vocabulary d_model"]:
     """The token vectors of a model that gives vectors back: those of `nn.Embedding` after `torch.manual_seed(42)`."""
+    import torch
+
     return torch.randn(vocabulary, d_model, generator=generator(FIXED_VECTORS_SEED))
 
 
@@ -77,15 +79,20 @@ def rotation_angles(
 
     Library and precision are `like`'s; left out, torch's.
     """
-    xp, dtype = (torch, torch.float32) if like is None else (namespace(like), like.dtype)
+    xp = namespace(like)
+    dtype = xp.float32 if like is None else like.dtype
     counted = range(n_tokens), range(0, -d_model, -2)
     positions, exponents = (xp.asarray(list(numbers), dtype=dtype) for numbers in counted)
     return positions[:, None] * base ** (exponents / d_model)
 
 
 @functools.lru_cache(maxsize=64)
-def shared_angles(n_tokens: int, d_model: int, base: float) -> Float[Tensor, "tokens pairs"]:
-    """The same in torch, once for all layers and heads that turn as many tokens: shared, and never to be changed."""
+def shared_angles(n_tokens: int, d_model: int, base: float, *, numpy: bool) -> Float[Array, "tokens pairs"]:
+    """The same, once for all layers and heads that turn as many tokens: shared, and never to be changed."""
+    if numpy:
+        return rotation_angles(n_tokens, d_model, base, like=np.ones(1, np.float32))
+    import torch
+
     with torch.inference_mode(False):  # it is kept, so it must be fit for every use
         return rotation_angles(n_tokens, d_model, base)
 
@@ -134,7 +141,8 @@ def rotate(
             base=str(how.base),
             stretch=str(how.stretch),
         )
-    angles = shared_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
+    angles = shared_angles(first + n_tokens, width, how.base, numpy=isinstance(x, np.ndarray))[first:]
+    angles = angles / (-how.stretch if back else how.stretch)
     return turn_pairs(x, xp.asarray(angles, dtype=x.dtype))
 
 

@@ -13,7 +13,6 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-import torch
 from jaxtyping import Float
 
 from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, numbers_of, row_products
@@ -22,7 +21,7 @@ from attention_core.distances import distances, within_window
 from attention_core.embeddings import Rotary, rotate
 from attention_core.errors import InputError
 from attention_core.inputs import check_past
-from attention_core.randomness import draw_linear, draw_map
+from attention_core.randomness import Generator, draw_linear, draw_map
 
 QKV = tuple[
     Float[Array, "*batch heads queries d_k"],
@@ -92,7 +91,7 @@ class Heads(ABC):
         scale: float | None = None,
         positions: Positions | None = None,
         ablated: Collection[int] = (),
-        drop: torch.Generator | None = None,
+        drop: Generator | None = None,
         past: KeyValues | None = None,
         patched: Mapping[int, Float[Array, "*batch queries d_head"]] | None = None,
     ) -> tuple[Float[Array, "*batch queries d_model"], MultiHeadTrace]:
@@ -169,7 +168,7 @@ class MultiHeadAttention(Heads):
         rotary: Rotary | None = None,
         bias: bool = False,
         dropout: float = 0.0,
-        generator: torch.Generator,
+        generator: Generator,
     ) -> "MultiHeadAttention":
         """Weights drawn in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
 
@@ -240,12 +239,13 @@ class SlicedHeads(Heads):
 
     @classmethod
     def draw(
-        cls, d_model: int, n_heads: int, *, rotary: Rotary | None = None, generator: torch.Generator
+        cls, d_model: int, n_heads: int, *, rotary: Rotary | None = None, generator: Generator
     ) -> "SlicedHeads":
         """Weights drawn head by head in the order key, query, value, then W_o, as the notebook draws them."""
         d_head = features_per_head(d_model, n_heads)
         drawn = [[draw_map(d_head, d_head, generator) for _ in "kqv"] for _ in range(n_heads)]
-        W_qkv = torch.stack([torch.cat([W_q, W_k, W_v], dim=-1) for W_k, W_q, W_v in drawn])
+        xp = namespace(drawn[0][0])
+        W_qkv = xp.stack([xp.concat([W_q, W_k, W_v], axis=-1) for W_k, W_q, W_v in drawn])
         W_o, b_o = draw_linear(d_model, d_model, bias=True, generator=generator)
         return cls(W_qkv=W_qkv, W_o=W_o, b_o=b_o, n_heads=n_heads, rotary=rotary)
 
@@ -389,16 +389,16 @@ def patch(
     return namespace(x).stack([patched.get(head, x[..., head, :, :]) for head in range(n_heads)], axis=-3)
 
 
-def drop_weights(trace: AttentionTrace, p: float, generator: torch.Generator) -> AttentionTrace:
+def drop_weights(trace: AttentionTrace, p: float, generator: Generator) -> AttentionTrace:
     """The trace with each weight dropped with probability p and the others divided by 1 − p. For torch tensors."""
     return keep_weights(trace, draw_kept(trace.weights, p, generator), p)
 
 
 def draw_kept(
-    weights: Float[Array, "*batch queries keys"], p: float, generator: torch.Generator
+    weights: Float[Array, "*batch queries keys"], p: float, generator: Generator
 ) -> Float[Array, "*batch queries keys"]:
     """1 for each weight that is kept, and 0 for each that is dropped, which happens with probability p."""
-    return torch.empty_like(weights).bernoulli_(1 - p, generator=generator)
+    return namespace(weights).empty_like(weights).bernoulli_(1 - p, generator=generator)
 
 
 def keep_weights(trace: AttentionTrace, kept: Float[Array, "*batch queries keys"], p: Number) -> AttentionTrace:

@@ -5,26 +5,29 @@ PyTorch's `scaled_dot_product_attention` reads a boolean mask in the same sense;
 Masks of this kind combine with `&`.
 """
 
-import torch
 from jaxtyping import Bool
-from torch import Tensor
 
+from attention_core.arrays import Array, namespace
 from attention_core.errors import InputError
 from attention_core.inputs import check_whole
 
 
-def full_mask(n_tokens: int) -> Bool[Tensor, "queries keys"]:
-    """Everyone may look at everyone. Raises InputError unless the number of tokens is whole and not below 0."""
+def full_mask(n_tokens: int, like: Array | None = None) -> Bool[Array, "queries keys"]:
+    """Everyone may look at everyone. Library is `like`'s; left out, torch's.
+
+    Raises InputError unless the number of tokens is whole and not below 0.
+    """
     check_whole("n_tokens", n_tokens, least=0)
-    return torch.ones(n_tokens, n_tokens, dtype=torch.bool)
+    xp = namespace(like)
+    return xp.ones((n_tokens, n_tokens), dtype=xp.bool)
 
 
-def causal_mask(n_tokens: int) -> Bool[Tensor, "queries keys"]:
+def causal_mask(n_tokens: int, like: Array | None = None) -> Bool[Array, "queries keys"]:
     """Each token may look at itself and at what came before it: key j ≤ query i."""
-    return full_mask(n_tokens).tril()
+    return namespace(like).tril(full_mask(n_tokens, like))
 
 
-def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys"]:
+def sliding_window_mask(n_tokens: int, width: int) -> Bool[Array, "queries keys"]:
     """Each token may look at the tokens less than `width` positions away, on both sides.
 
     `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens.
@@ -38,7 +41,7 @@ def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys
     return full_mask(n_tokens).triu(1 - width).tril(width - 1)
 
 
-def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
+def padding_mask(n_tokens: int, n_real: int) -> Bool[Array, "queries keys"]:
     """Nobody may look at padding, which fills the positions from `n_real` on.
 
     Raises InputError unless 1 ≤ n_real ≤ n_tokens.
@@ -49,10 +52,10 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
             n_tokens=n_tokens,
             n_real=n_real,
         )
-    return (torch.arange(n_tokens) < n_real).expand(n_tokens, n_tokens)
+    return full_mask(n_tokens) & (namespace(None).arange(n_tokens) < n_real)
 
 
-def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
+def drawn_mask(rows: list[list[bool]]) -> Bool[Array, "queries keys"]:
     """A mask drawn by hand, one list for each query. Raises ValueError unless every query may see something."""
     sizes = {len(row) for row in rows}
     if sizes != {len(rows)}:
@@ -60,4 +63,5 @@ def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
     for query, row in enumerate(rows):
         if not any(row):
             raise InputError("query {query} has no key to look at; allow it at least one", query=query + 1)
-    return torch.tensor(rows, dtype=torch.bool)  # also where it was drawn with 0 and 1
+    xp = namespace(None)
+    return xp.asarray(rows, dtype=xp.bool)  # also where it was drawn with 0 and 1

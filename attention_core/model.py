@@ -11,7 +11,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-import torch
 from jaxtyping import Float, Int
 
 from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products, row_sum
@@ -29,7 +28,7 @@ from attention_core.heads import (
     linear,
 )
 from attention_core.masks import causal_mask, full_mask
-from attention_core.randomness import draw_linear
+from attention_core.randomness import Generator, draw_linear
 
 MAX_CONTEXT = 256
 MAX_D_MODEL = 64
@@ -176,7 +175,7 @@ class Mlp:
     b_down: Float[Array, "*runs d_model"]
 
     @classmethod
-    def draw(cls, config: ModelConfig, generator: torch.Generator) -> "Mlp":
+    def draw(cls, config: ModelConfig, generator: Generator) -> "Mlp":
         """New weights, drawn in the order of the computation."""
         W_up, b_up = draw_linear(config.d_model, 4 * config.d_model, bias=True, generator=generator)
         W_down, b_down = draw_linear(4 * config.d_model, config.d_model, bias=True, generator=generator)
@@ -201,7 +200,7 @@ class Block:
     residual: bool
 
     @classmethod
-    def draw(cls, config: ModelConfig, generator: torch.Generator) -> "Block":
+    def draw(cls, config: ModelConfig, generator: Generator) -> "Block":
         """New weights, drawn in the order of the computation."""
         rotary = Rotary() if config.positions == "rotary" else None
         sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": rotary}
@@ -210,7 +209,7 @@ class Block:
         else:
             heads = SlicedHeads.draw(**sizes, generator=generator)
         return cls(
-            attention=replace(heads, sink=torch.zeros(config.n_heads)) if config.sink else heads,
+            attention=replace(heads, sink=namespace(None).zeros(config.n_heads)) if config.sink else heads,
             norm=new_norm(config),
             mlp=Mlp.draw(config, generator) if config.mlp else None,
             scale=None if config.scaling else 1.0,
@@ -257,11 +256,13 @@ class TinyTransformer:
     may_attend: Mask = field(metadata=FIXED)  # of all positions; for ALiBi a bias for each head
 
     @classmethod
-    def draw(cls, config: ModelConfig, generator: torch.Generator) -> "TinyTransformer":
+    def draw(cls, config: ModelConfig, generator: Generator) -> "TinyTransformer":
         """An untrained model of torch tensors; all weights are drawn from `generator`, in the order of the computation.
 
         Fixed token vectors are the same for every generator: they belong to the task, not to the model.
         """
+        import torch
+
         std, context, d_model = config.embedding_std, config.context, config.d_model
         fixed_table = token_table = position_table = W_unembed = b_unembed = None
         if config.output == "vectors":
@@ -342,7 +343,8 @@ class TinyTransformer:
 
 def new_norm(config: ModelConfig) -> LayerNorm | None:
     """A layer norm that leaves what it has normed as it is, or nothing where the model has none."""
-    return LayerNorm(torch.ones(config.d_model), torch.zeros(config.d_model)) if config.layer_norm else None
+    xp = namespace(None)
+    return LayerNorm(xp.ones(config.d_model), xp.zeros(config.d_model)) if config.layer_norm else None
 
 
 def check_length(n_tokens: int, context: int) -> None:

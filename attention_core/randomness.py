@@ -6,16 +6,18 @@ Global random state is shared by all visitors of a server, so nothing here or el
 import functools
 import math
 import zlib
+from typing import Any
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from torch import Tensor
 
+from attention_core.arrays import Array
+
+Generator = Any  # of torch, which is imported where one is made
 MAX_SEED = 2**31 - 1
 
 
-def generator(seed: int, purpose: str = "") -> torch.Generator:
+def generator(seed: int, purpose: str = "") -> Generator:
     """A generator for one purpose, made from a visible seed.
 
     Without a purpose it yields the same stream as `torch.manual_seed(seed)`.
@@ -25,6 +27,8 @@ def generator(seed: int, purpose: str = "") -> torch.Generator:
     """
     if not 0 <= seed <= MAX_SEED:
         raise ValueError(f"a seed is a whole number from 0 to {MAX_SEED}, but got {seed}")
+    import torch
+
     return torch.Generator().manual_seed(mixed(seed, purpose) if purpose else seed)
 
 
@@ -36,18 +40,22 @@ def mixed(seed: int, purpose: str) -> int:
 
 
 def draw_linear(
-    d_in: int, d_out: int, *, bias: bool, generator: torch.Generator
-) -> tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]:
+    d_in: int, d_out: int, *, bias: bool, generator: Generator
+) -> tuple[Float[Array, "d_in d_out"], Float[Array, " d_out"] | None]:
     """W and b of a linear map, x @ W + b, drawn as PyTorch draws those of `nn.Linear`, which stores W transposed."""
+    import torch
+
     W, bound = draw_map(d_in, d_out, generator), 1 / math.sqrt(d_in)
     return W, torch.empty(d_out).uniform_(-bound, bound, generator=generator) if bias else None
 
 
-def draw_map(d_in: int, d_out: int, generator: torch.Generator) -> Float[Tensor, "d_in d_out"]:
+def draw_map(d_in: int, d_out: int, generator: Generator) -> Float[Array, "d_in d_out"]:
     """W of a linear map, x @ W, drawn as PyTorch draws that of `nn.Linear`: uniform between ±1/√d_in."""
     return default_weight(d_out, d_in, generator).T.contiguous()
 
 
-def default_weight(d_out: int, d_in: int, generator: torch.Generator) -> Float[Tensor, "d_out d_in"]:
+def default_weight(d_out: int, d_in: int, generator: Generator) -> Float[Array, "d_out d_in"]:
     """PyTorch's default for `nn.Linear`: uniform between ±1/√d_in, written as `nn.Linear` writes it."""
+    import torch
+
     return torch.nn.init.kaiming_uniform_(torch.empty(d_out, d_in), a=math.sqrt(5), generator=generator)

@@ -15,7 +15,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import torch
 from jaxtyping import Float, Int
 
 from attention_core.arrays import Array, Tokens, align_runs, namespace
@@ -119,6 +118,8 @@ def relu(x: Array) -> Array:
 
 def erf(x: Array) -> Array:
     """The error function of each number. NumPy has none, so it borrows torch's."""
+    import torch
+
     return torch.erf(x) if isinstance(x, torch.Tensor) else torch.erf(torch.asarray(x)).numpy()
 
 
@@ -267,7 +268,7 @@ class Transformer:
     def visible(self, x: Tokens, begin: int) -> Mask | None:
         """Which token sees which: in a causal model those up to itself, in another one all, and nothing is masked."""
         end = begin + x.shape[-2]
-        return namespace(x).asarray(distances(end - begin, end, begin) <= 0) if self.config.causal else None
+        return distances(end - begin, end, begin, like=x) <= 0 if self.config.causal else None
 
     def unembed(self, normed: Tokens) -> Float[Array, "*batch tokens d_output"]:
         """A score for each token of the vocabulary, or the vectors as they are."""

@@ -9,7 +9,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 
-import torch
 from jaxtyping import Float
 
 from attention_core.arrays import Array, namespace
@@ -86,6 +85,8 @@ def as_in(like: Array, fixed: Array) -> Array:
 @functools.lru_cache(maxsize=256)
 def blank(config: ModelConfig) -> TinyTransformer:
     """A model of these sizes for its structure and for what is fixed: each weight is one 0 that pretends its shape."""
+    import torch
+
     with torch.inference_mode(False):  # it is kept, so it must be fit for every use
         drawn = TinyTransformer.draw(config, generator(0))
         zeros = (torch.zeros(()).expand(weight.shape) for _, weight in named_weights(drawn))

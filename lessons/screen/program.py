@@ -8,6 +8,7 @@ import ast
 import base64
 import functools
 import inspect
+import math
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -16,8 +17,8 @@ from types import ModuleType
 from typing import Literal
 
 import numpy as np
-import torch
 
+from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
 from attention_core.reference import attend_with_loops, attend_with_numpy
 
@@ -143,12 +144,12 @@ class Closure:
 
     def literal(self, value: object) -> str:
         """A value as Python writes it, to its last digit; the classes that it needs are added."""
-        match value:
-            case torch.Tensor() | np.ndarray() if np.asarray(value).size > MOST_IN_DIGITS:
-                self.imports.add("import base64")
-                return packed_literal(value)
-            case torch.Tensor() | np.ndarray():
+        if hasattr(value, "shape"):
+            if math.prod(value.shape) <= MOST_IN_DIGITS:
                 return array_literal(value)
+            self.imports.add("import base64")
+            return packed_literal(value)
+        match value:
             case tuple() if not hasattr(value, "_fields"):
                 inner = ", ".join(map(self.literal, value))
                 return f"({inner},)" if len(value) == 1 else f"({inner})"
@@ -167,9 +168,9 @@ class Closure:
         return repr(value)
 
 
-def packed_literal(array: torch.Tensor | np.ndarray) -> str:
+def packed_literal(array: Array) -> str:
     """A large array as text that is a third longer than its bytes; in half precision where that changes no number."""
-    of_torch = isinstance(array, torch.Tensor)
+    of_torch = not isinstance(array, np.ndarray)
     numbers = np.ascontiguousarray(array.detach().numpy() if of_torch else array)
     half = numbers.astype(np.float16) if numbers.dtype == np.float32 else numbers
     kept = half if np.array_equal(half, numbers) else numbers
@@ -179,9 +180,9 @@ def packed_literal(array: torch.Tensor | np.ndarray) -> str:
     return f"torch.from_numpy({made})" if of_torch else made
 
 
-def array_literal(array: torch.Tensor | np.ndarray) -> str:
+def array_literal(array: Array) -> str:
     """An array to its last digit, in as few digits as tell its numbers apart."""
-    of_torch = isinstance(array, torch.Tensor)
+    of_torch = not isinstance(array, np.ndarray)
     numbers = array.detach().numpy() if of_torch else array
     library, make = ("torch", "torch.tensor") if of_torch else ("np", "np.array")
     kind = "" if numbers.dtype == bool else f", dtype={library}.{numbers.dtype}"
