@@ -22,8 +22,8 @@ from attention_ui.server.uploads import FewUploads
 from attention_ui.session.streamlit_insides import front_end_folder, running_session, uploads_kept
 
 log = logging.getLogger("app")
-health = Health(computes, training_thread_lives, faults=(classes_are_reached,))
-FIRST_PICTURE_SECONDS, FORGET_SECONDS = 3.0, 3600.0
+health = Health(computes, faults=(classes_are_reached,))
+LOOK_SECONDS, FORGET_SECONDS = 0.1, 3600.0
 FRONT_END = front_end_folder()
 START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 
@@ -48,7 +48,10 @@ async def get_ready() -> None:
     """First what a picture needs; when the first visitor has seen one, the rest. Then look after classes that vote."""
     with without_collecting():
         await asyncio.to_thread(start_up)
-        await asyncio.sleep(FIRST_PICTURE_SECONDS)
+        from attention_ui.server.process import FIRST_PAGE
+
+        while not FIRST_PAGE.is_seen():
+            await asyncio.sleep(LOOK_SECONDS)
         await asyncio.to_thread(finish)
     from attention_ui.voting.watching import keep_watching
 
@@ -75,25 +78,26 @@ def forget_once() -> None:
 def start_up() -> None:
     """Import what the first page takes a second to import, while the browser loads, and warm it up."""
     with failure_known():
-        import attention_ui.controls.look
-        import attention_ui.page.first_screen
-        import attention_ui.page.lesson_page  # noqa: F401
-        import lessons.overview.matrices_view  # noqa: F401
-        from attention_ui.server.process import scheduler, warm_up
+        import attention_ui.page.first_screen  # noqa: F401
+        from attention_ui.server.process import warm_up
 
         warm_up()
-        scheduler()
         health.ready()
 
 
 def finish() -> None:
-    """Import every lesson, and what keeps later pages quick."""
+    """Import PyTorch and every lesson, and what keeps later pages quick."""
     with failure_known():
+        from attention_ui.session.real_model import smollm2
+
+        smollm2()  # whoever looks at the first page waits for it
         import attention_ui.session.link_rules  # noqa: F401
-        from attention_ui.server.process import settle_down
+        from attention_ui.server.process import scheduler, settle_down
         from attention_ui.session.head_jobs import how_far_measured
         from models.fetch import fetch_at_start
 
+        scheduler()
+        health.watch(training_thread_lives)
         settle_down()
         fetch_at_start()
         how_far_measured()  # which begins it, where the model is here

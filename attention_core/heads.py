@@ -238,9 +238,7 @@ class SlicedHeads(Heads):
     dropout: float = 0.0
 
     @classmethod
-    def draw(
-        cls, d_model: int, n_heads: int, *, rotary: Rotary | None = None, generator: Generator
-    ) -> "SlicedHeads":
+    def draw(cls, d_model: int, n_heads: int, *, rotary: Rotary | None = None, generator: Generator) -> "SlicedHeads":
         """Weights drawn head by head in the order key, query, value, then W_o, as the notebook draws them."""
         d_head = features_per_head(d_model, n_heads)
         drawn = [[draw_map(d_head, d_head, generator) for _ in "kqv"] for _ in range(n_heads)]

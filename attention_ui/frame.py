@@ -5,10 +5,10 @@ from pathlib import Path
 import streamlit as st
 
 from attention_ui.controls.bound import switch
-from attention_ui.controls.look import settled_picture
+from attention_ui.controls.pictures import settled_picture
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
-from attention_ui.server.process import lower_priority, page_turn
+from attention_ui.server.process import FIRST_PAGE, lower_priority, page_turn
 from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
@@ -61,3 +61,4 @@ with page_turn():  # from here on: two frames at once would hold each other up
     remember_link(here.address)
     if film := get_state("film"):  # where each mark of a figure begins that plays its answer
         st.html(f"<style>{film}</style>")
+FIRST_PAGE.drawn()

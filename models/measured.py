@@ -11,8 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import torch
-
 from models.disk import move_into_place, one_process
 from models.opening import SharedModel
 from models.store import stored_file
@@ -73,7 +71,7 @@ class Measurement:
 
     def file_of(self, model: SharedModel) -> Path:
         """Where it is kept: files of a model that have changed are another model."""
-        weights = stored_file(model.files, torch.float32)
+        weights = stored_file(model.files)
         return weights.with_name(f"{weights.stem}-{self.name}-{self.version}.json")
 
     def _run(self, file: Path, model: SharedModel) -> None:

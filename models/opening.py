@@ -8,15 +8,11 @@ import mmap
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 
-import torch
 from jaxtyping import Float
-from torch import Tensor
 
+from attention_core.arrays import Array
 from attention_core.heads import KeyValues
 from attention_core.model import ModelTrace
-from attention_core.stored.gguf_file import read_gguf
-from attention_core.stored.gguf_llama import gguf_weights
-from attention_core.stored.hub_folder import hub_model
 from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_tokenizer
 from attention_core.transformer import Transformer, build_transformer, config_of, weight_shapes
 from models.folders import ModelFiles
@@ -34,8 +30,8 @@ class NewestToken:
     `present` are the keys and values of all its tokens: with them the text that is one token longer takes one row.
     """
 
-    logits: Float[Tensor, " vocabulary"]
-    weights: tuple[Float[Tensor, "heads keys"], ...]
+    logits: Float[Array, " vocabulary"]
+    weights: tuple[Float[Array, "heads keys"], ...]
     present: tuple[KeyValues, ...]
 
 
@@ -68,6 +64,8 @@ class SharedModel:
     def _read(
         self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = (), past: Sequence[KeyValues] = ()
     ) -> ModelTrace:
+        import torch
+
         with torch.inference_mode():
             return self.transformer(torch.tensor(ids), ablated, past)
 
@@ -87,11 +85,18 @@ def shared_model(files: ModelFiles) -> SharedModel:
 
     Raises InputError for what cannot be read, and DiskError where it cannot be converted.
     """
-    return MODELS.get(stored_file(files, torch.float32), lambda: SharedModel(files, *open_model(files)))
+    return MODELS.get(stored_file(files), lambda: SharedModel(files, *open_model(files)))
+
+
+def opened_model(files: ModelFiles) -> SharedModel | None:
+    """The same, if this process has opened it."""
+    return MODELS.kept(stored_file(files))
 
 
 def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
     """The model, its weights mapped, and its tokenizer."""
+    from attention_core.stored.hub_folder import hub_model  # with torch, which the first page does without
+
     if files.kind == "hub":
         return hub_model(files.path), hub_tokenizer(files.path)
     from tokenizers import Tokenizer
@@ -103,6 +108,9 @@ def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
 
 def gguf_contents(files: ModelFiles) -> ModelContents:
     """What a GGUF file has for the store: the weights come one after the other, widened to 32 bits."""
+    from attention_core.stored.gguf_file import read_gguf
+    from attention_core.stored.gguf_llama import gguf_weights
+
     with files.path.open("rb") as file:
         content = read_gguf(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     config, weights = gguf_weights(content)

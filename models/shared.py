@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import fields, is_dataclass
 from typing import Generic, TypeVar
 
-from torch import Tensor
+from attention_core.arrays import Array
 
 Value = TypeVar("Value")
 
@@ -83,9 +83,9 @@ def n_bytes_of(value: object) -> int:
     return sum(storages.values())
 
 
-def tensors_in(value: object) -> Iterator[Tensor]:
+def tensors_in(value: object) -> Iterator[Array]:
     """All tensors, in order."""
-    if isinstance(value, Tensor):
+    if hasattr(value, "untyped_storage"):
         yield value
     elif is_dataclass(value):
         for field in fields(value):

@@ -23,15 +23,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 from safetensors import SafetensorError, safe_open
-from torch import Tensor
 
+from attention_core.arrays import Array
 from models.disk import check_disk, move_into_place, not_written, one_process
 from models.folders import ModelFiles, cache_folder
 
 CONVERSION = 1  # one more where a reader comes to read other numbers from the same file: then all is converted anew
-CODES = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}  # as safetensors writes them
+TYPES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}  # as safetensors writes them, and torch
+N_BYTES = {"F32": 4, "F16": 2, "BF16": 2}
 WEIGHT_FILES = (".gguf", ".safetensors", ".json", ".txt", ".model")
 
 
@@ -44,7 +44,7 @@ class ModelContents:
 
     about: Mapping[str, object]
     shapes: Mapping[str, tuple[int, ...]]
-    weights: Iterable[tuple[str, Tensor]]
+    weights: Iterable[tuple[str, Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,39 +53,39 @@ class StoredModel:
 
     file: Path
     about: Mapping[str, object]
-    weights: Mapping[str, Tensor]
+    weights: Mapping[str, Array]
 
 
 Reader = Callable[[ModelFiles], ModelContents]
 
 
 def stored_model(
-    files: ModelFiles, read: Reader, dtype: torch.dtype = torch.float32, check: Callable[[], None] = lambda: None
+    files: ModelFiles, read: Reader, kind: str = "F32", check: Callable[[], None] = lambda: None
 ) -> StoredModel:
     """The model of these files: opened, or converted first, by one process while others wait.
 
     Raises what `read` raises of files that it cannot read, and DiskError.
     """
-    file = stored_file(files, dtype)
+    file = stored_file(files, kind)
     if opened := open_stored(file):
         return opened
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with one_process(file.parent / f"{family(files)}.lock", check):
             if open_stored(file) is None:
-                write_stored(file, read(files), dtype, check)
+                write_stored(file, read(files), kind, check)
                 forget_older(file, files)
     except OSError as error:
         raise not_written(error, 0, file.parent) from error
     return open_stored(file)
 
 
-def stored_file(files: ModelFiles, dtype: torch.dtype) -> Path:
+def stored_file(files: ModelFiles, kind: str = "F32") -> Path:
     """Where the weights of these very files are: another size or time of any of them is another model."""
     several = sorted(files.path.iterdir()) if files.path.is_dir() else [files.path]
     parts = [(path.name, path.stat()) for path in several if path.suffix.lower() in WEIGHT_FILES]
     state = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in parts]
-    name = f"{family(files)}-{digest_of(CONVERSION, state)}-{CODES[dtype].lower()}.safetensors"
+    name = f"{family(files)}-{digest_of(CONVERSION, state)}-{kind.lower()}.safetensors"
     return cache_folder() / "converted" / name
 
 
@@ -112,6 +112,8 @@ def forget_older(file: Path, files: ModelFiles) -> None:
 def open_stored(file: Path) -> StoredModel | None:
     """Map a file; None where there is none, or one that is not whole."""
     try:
+        import torch
+
         with torch.inference_mode(False), safe_open(file, "pt") as mapped:
             about = json.loads(mapped.metadata()["about"])
             return StoredModel(file, about, {name: mapped.get_tensor(name) for name in mapped.offset_keys()})
@@ -119,10 +121,12 @@ def open_stored(file: Path) -> StoredModel | None:
         return None
 
 
-def write_stored(file: Path, contents: ModelContents, dtype: torch.dtype, check: Callable[[], None]) -> None:
+def write_stored(file: Path, contents: ModelContents, kind: str, check: Callable[[], None]) -> None:
     """Write the file, one weight after the other, under another name until it is whole."""
-    header = stored_header(contents, dtype)
-    n_bytes = len(header) + sum(map(math.prod, contents.shapes.values())) * dtype.itemsize
+    import torch
+
+    header = stored_header(contents, kind)
+    n_bytes = len(header) + sum(map(math.prod, contents.shapes.values())) * N_BYTES[kind]
     check_disk(n_bytes, file.parent)
     new = file.with_suffix(".new")
     try:
@@ -132,7 +136,7 @@ def write_stored(file: Path, contents: ModelContents, dtype: torch.dtype, check:
             for name, weight in contents.weights:
                 check()
                 assert (name, tuple(weight.shape)) == next(expected), name
-                out.write(weight.to(dtype).contiguous().reshape(-1).view(torch.uint8).numpy())
+                out.write(weight.to(getattr(torch, TYPES[kind])).contiguous().reshape(-1).view(torch.uint8).numpy())
             assert next(expected, None) is None
         move_into_place(new, file)
     except OSError as error:
@@ -141,7 +145,7 @@ def write_stored(file: Path, contents: ModelContents, dtype: torch.dtype, check:
         new.unlink(missing_ok=True)
 
 
-def stored_header(contents: ModelContents, dtype: torch.dtype) -> bytes:
+def stored_header(contents: ModelContents, kind: str) -> bytes:
     """How a file of safetensors begins: where each weight lies, and what is said of the model.
 
     https://github.com/huggingface/safetensors#format; its own writer wants all weights at once.
@@ -149,8 +153,8 @@ def stored_header(contents: ModelContents, dtype: torch.dtype) -> bytes:
     header: dict[str, object] = {"__metadata__": {"about": json.dumps(contents.about)}}
     end = 0
     for name, shape in contents.shapes.items():
-        begin, end = end, end + math.prod(shape) * dtype.itemsize
-        header[name] = {"dtype": CODES[dtype], "shape": list(shape), "data_offsets": [begin, end]}
+        begin, end = end, end + math.prod(shape) * N_BYTES[kind]
+        header[name] = {"dtype": kind, "shape": list(shape), "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)  # so that numbers lie where a processor reads them in one go
     return struct.pack("<Q", len(text)) + text

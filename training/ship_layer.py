@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from lessons.example.real_layer import SHIPPED_FILE
+from lessons.example.layer_on_text import SHIPPED_FILE
 from lessons.example.real_model import DEFAULT_LAYER, DEFAULT_TEXT, RealModel, cut_text
 from models.folders import model_named
 from models.opening import shared_model

@@ -16,7 +16,7 @@ from attention_ui.controls.bound import (
     switch,
     text_field,
 )
-from attention_ui.controls.editing import EDITS, edits_in_link, edits_line
+from attention_ui.controls.editing import edits_in_link, edits_line
 from attention_ui.controls.learnt import (
     layer_choice,
     model_sizes,
@@ -26,6 +26,7 @@ from attention_ui.controls.learnt import (
     sentence_of_model,
     updates_of_model,
 )
+from attention_ui.controls.pictures import BEFORE_MODELS_CAME
 from attention_ui.controls.real_sizes import SMALL_MODEL, real_sizes, way_back
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes, named_in_link, say_in_link, text_in_link
@@ -76,10 +77,6 @@ HEADS = Number("heads", message("Heads"), LIMITS["n_heads"], DEFAULTS.n_heads)
 HEAD = Number("head", message("Head"), Limit(1, 200), 1)
 SEED = Number("seed", message("Seed of all random numbers"), LIMITS["seed"], DEFAULTS.seed, typed=True)
 SENTENCE_OF_BATCH = Number("sentence_of_batch", message("Look at sentence"), LIMITS["sentence_of_batch"], 1)
-BEFORE_MODELS_CAME = (  # which links set that named no source
-    *(SOURCE, OWN_RUN, SENTENCE, UNIT, CAUSAL, SCALING, WEIGHT_KIND, SEED, SENTENCE_OF_BATCH, EDITS),
-    *(D_MODEL, D_K, D_V, HEADS, HEAD),
-)
 
 
 def example_controls(
@@ -121,7 +118,7 @@ def example_controls(
     if told is not None:
         with told:
             example = trained_so_far(example, own_sizes)
-    if get_state("example") == OWN and named_in_link([choice.name for choice in BEFORE_MODELS_CAME]):
+    if get_state("example") == OWN and named_in_link((SOURCE.name, *BEFORE_MODELS_CAME)):
         say_in_link("example", OWN)
     return example, notes
 
@@ -205,7 +202,7 @@ def source_in_link() -> str:
     named = text_in_link("example")
     if named in SOURCES:
         return named if not SOURCES[named].needs_run or run_in_link() else OWN
-    old = named != OWN and named_in_link([choice.name for choice in BEFORE_MODELS_CAME])
+    old = named != OWN and named_in_link((SOURCE.name, *BEFORE_MODELS_CAME))
     return DEFAULTS.source if old else OWN
 
 

@@ -33,6 +33,14 @@ def written_template(name: str) -> dict:
     return json.loads((TEMPLATES / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def fitted(spec: dict, **told: float) -> dict:
+    """A template made of cells, narrow where they would be smaller than `turn`, with `letters` of at least so many
+    pixels.
+    """
+    params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
+    return spec | {"params": list(params)}
+
+
 def write_down(name: str, spec: dict) -> None:
     """Keep the specification in a file, for `written_template`."""
     (TEMPLATES / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")

@@ -9,7 +9,6 @@ import streamlit as st
 from attention_ui.controls.bound import one_in_row
 from attention_ui.session.chart import show_rows
 from attention_ui.session.state import get_state
-from lessons.dot_product.compare_ways import compared
 from lessons.screen.choice import OneOf
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
@@ -38,6 +37,8 @@ def draw_code(code: Code) -> None:
         show_source(*code.functions)
         show_call(code)
         return
+    from lessons.dot_product.compare_ways import compared  # with torch, which the first screen does without
+
     way = one_in_row(WAY)
     st.text(render(compared(code.attention, code.scale)))
     show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))

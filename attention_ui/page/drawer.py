@@ -9,7 +9,6 @@ from functools import partial
 import streamlit as st
 
 from attention_ui.controls.bound import label_of
-from attention_ui.export.notebook import Section, notebook_of
 from attention_ui.page.code import A_PROGRAM, draw_code, draw_program
 from attention_ui.page.contents import CONTENTS, step_to
 from attention_ui.page.drawing import kind_of, offer_figures
@@ -47,8 +46,7 @@ def show_drawer(
     """
     parts = drawer_parts(code, figures, lesson)
     if "program" in parts:
-        section = Section(render(topic), code, figures, address)
-        parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
+        parts = {**parts, "home": partial(draw_notebooks, address, topic, code, figures, path, lesson)}
     parts = {**parts, **(more or {})}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
         set_state(OPEN, "code")
@@ -81,7 +79,14 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
     return parts
 
 
-def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | None, lesson: str) -> None:
+def draw_notebooks(
+    address: str,
+    topic: Message,
+    code: Code,
+    figures: Sequence[Figure],
+    path: Callable[[], bytes] | None,
+    lesson: str,
+) -> None:
     """Offer this screen as a notebook, and all lessons as one; each is written when it is asked for."""
     if covered(lesson):
         st.text(render(COVERED))
@@ -92,6 +97,9 @@ def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | N
             "last cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
         )
     )
+    from attention_ui.export.notebook import Section, notebook_of  # with torch, which the first screen does without
+
+    section = Section(render(topic), code, figures, address)
     with st.container(horizontal=True):
         offer(translate("This screen as a notebook"), partial(notebook_of, [section]), f"{address}.ipynb", IPYNB)
         if path is not None:

@@ -42,7 +42,7 @@ from attention_ui.figures.shares.head_maps import map_cells, map_frames, maps_he
 from attention_ui.figures.shares.parts import line_height, parts_table
 from attention_ui.figures.shares.passing import passing_table
 from attention_ui.figures.shares.sharing import film_of_sharing, sharing_table
-from attention_ui.figures.template import template, written_template
+from attention_ui.figures.template import fitted, template, written_template
 from attention_ui.page.code import show_source
 from attention_ui.page.derivation import traceable
 from attention_ui.server.process import yield_turn
@@ -62,8 +62,7 @@ from attention_ui.session.chart import (
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
-from lessons.example.real_model import head_name
-from lessons.example.source import MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS, head_name
 from lessons.screen.by_feature import ByFeature
 from lessons.screen.format import format_value, join_sentences, render, translate
 from lessons.screen.message import Message

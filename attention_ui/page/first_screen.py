@@ -21,8 +21,9 @@ from attention_ui.session.chart import fold, show_notes
 from attention_ui.session.head_jobs import head_jobs, how_far_measured
 from attention_ui.session.links import link_notes
 from attention_ui.session.markdown import ROLE_COLOURS, marked
-from attention_ui.session.real_model import smollm2
-from lessons.example.real_model import RealModel, head_name
+from attention_ui.session.real_model import begin_opening, smollm2, smollm2_so_far, will_be_open
+from attention_ui.session.state import get_state, set_state
+from lessons.example.real_model import DEFAULT_LAYER, DEFAULT_TEXT, RealModel, head_name
 from lessons.kit.head_jobs import HeadJobs
 from lessons.overview.model_view import (
     TOPIC,
@@ -48,12 +49,14 @@ STANDS_HERE = message(
 
 
 def show_first_screen() -> None:
-    """The whole page."""
-    model, jobs, top = smollm2(), head_jobs(), st.container(key="model_headline")
+    """The whole page. While the model is being opened, the layer that ships is at work."""
+    opens = will_be_open()
+    model = smollm2_so_far() if opens else smollm2()
+    jobs, top = head_jobs(), st.container(key="model_headline")
     show_notes(*link_notes())
     with st.container(key="model_look", gap=None):
         places = {name: st.container(key=f"model_{name}") for name in PLACES}
-    read = ask_and_read(model, jobs, places)
+    read = ask_and_read(model, jobs, places, opens=opens)
     screen = model_screen(read, jobs)
     with top:
         draw_headline(screen)
@@ -62,29 +65,42 @@ def show_first_screen() -> None:
     with places["go"]:
         follow_head(read.asked.text, read.asked.layer, read.asked.head)
     with places["wait"]:
-        draw_what_is_missing(model, jobs)
+        draw_what_is_missing(read.model, jobs, opens=opens)
     for rules in screen.figures[1:]:
         fold(rules.key, render(rules.name), rules.key, partial(draw_rules, rules))
     show_drawer("home", screen.code, screen.figures[:1], topic=TOPIC)
 
 
 def ask_and_read(
-    model: RealModel | None, jobs: HeadJobs | None, places: Mapping[str, AbstractContextManager]
+    model: RealModel | None, jobs: HeadJobs | None, places: Mapping[str, AbstractContextManager], *, opens: bool
 ) -> ReadSentence:
-    """Draw the controls in their places, and read the sentence that they say; nobody else's page waits for that."""
-    here = model is not None
+    """Draw the controls in their places, and read the sentence that they say; nobody else's page waits for that.
+
+    Where the layer that ships does not know what is asked for, this page waits for a model that is being opened.
+    """
+    here = opens or model is not None
     with places["band"]:
         text = sentence_choice(here=here)
-        tokens = cut_sentence(model, text).tokens if here else shipped_sentence(ModelChoices()).cut.tokens
+        if model is None and text != DEFAULT_TEXT:
+            model = awaited_model()
+        tokens = shipped_sentence(ModelChoices()).cut.tokens if model is None else cut_sentence(model, text).tokens
         asks = asking_choice(tokens)
         with places["heads"]:
             layer, head = head_looked_at(jobs, here=here)
         off = off_switch(head_name(layer, head), here=here)
     asked = ModelChoices(text, layer, head, asks, off)
-    if not here:
+    if model is None and (layer != DEFAULT_LAYER or off):
+        model = awaited_model()
+    if model is None:
         return shipped_sentence(asked)
     with outside_turn():
         return read_sentence(model, asked)
+
+
+def awaited_model() -> RealModel | None:
+    """The model, when it is open."""
+    with outside_turn():
+        return smollm2()
 
 
 def draw_rules(rules: Table) -> None:
@@ -99,12 +115,25 @@ def draw_headline(screen: Screen) -> None:
     st.markdown(join_sentences(marked(sentence, COLOURS) for sentence in screen.lead))
 
 
-def draw_what_is_missing(model: RealModel | None, jobs: HeadJobs | None) -> None:
-    """In the place of heads and jobs: how to get the model, or how far the heads are measured."""
-    if model is None:
+def draw_what_is_missing(model: RealModel | None, jobs: HeadJobs | None, *, opens: bool) -> None:
+    """In the place of heads and jobs: how to get the model, that it opens, or how far the heads are measured."""
+    if model is None and opens:
+        set_state("looked_on", False)
+        st.fragment(watch_opening, run_every=WATCH_SECONDS)()
+    elif model is None:
         get_model_panel(STANDS_HERE)
     elif jobs is None:
         st.fragment(watch_measuring, run_every=WATCH_SECONDS)()
+
+
+def watch_opening() -> None:
+    """Have the model opened once the browser shows this page, for PyTorch takes a second; then it is drawn anew."""
+    if not will_be_open():
+        st.rerun()
+    if get_state("looked_on"):
+        begin_opening()
+    set_state("looked_on", True)
+    st.caption(translate("The model is being opened. Its guesses and its other heads will follow in a moment."))
 
 
 def watch_measuring() -> None:

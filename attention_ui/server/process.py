@@ -1,26 +1,48 @@
 """What lives as long as the process, for all visitors together: the scheduler and the lock of pages."""
 
+from __future__ import annotations
+
 import functools
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
-import pandas  # noqa: F401  imported here so that it is frozen with the rest
 import pyarrow as pa
-import torch
 
-from attention_core.tasks import TASKS
-from attention_core.timings import Timing, measurements
-from attention_core.training import recommended
 from attention_ui.server.memory import freeze
 from attention_ui.session.streamlit_insides import check_rerun
 from runs.measuring import Measuring
 from runs.orders import Orders
 from runs.page_lock import PageLock, Priority
-from runs.recording import Recording
-from runs.scheduler import Scheduler
+
+if TYPE_CHECKING:  # what brings torch is imported where it is used: the first page does without
+    from attention_core.timings import Timing
+    from runs.scheduler import Scheduler
 
 LEAST_SECONDS, SECONDS_EACH = 0.5, 0.03  # five times what a line on a run's progress costs
 PICTURE_LEAST_SECONDS, PICTURE_SECONDS_EACH = 2.0, 0.4  # four times what the picture of a run that is trained costs
+
+PICTURE_SECONDS, ALONE_SECONDS = 3.0, 10.0
+
+
+class FirstPage:
+    """When the first page of this process was drawn: until its visitor sees it, nothing heavy is to be imported."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock, self._begun, self._drawn = clock, clock(), None
+
+    def drawn(self) -> None:
+        """A page has been sent to its visitor."""
+        self._drawn = self._drawn or self._clock()
+
+    def is_seen(self) -> bool:
+        """True some seconds after a page was drawn, and where nobody comes."""
+        since, seconds = (self._begun, ALONE_SECONDS) if self._drawn is None else (self._drawn, PICTURE_SECONDS)
+        return self._clock() - since > seconds
+
+
+FIRST_PAGE = FirstPage()
 
 
 @functools.lru_cache(maxsize=1)
@@ -32,6 +54,8 @@ def page_lock() -> PageLock:
 @functools.lru_cache(maxsize=1)
 def scheduler() -> Scheduler:
     """The one scheduler of this process, running from its first use."""
+    from runs.scheduler import Scheduler
+
     running = Scheduler(page_lock())
     running.start()
     return running
@@ -40,6 +64,8 @@ def scheduler() -> Scheduler:
 @functools.lru_cache(maxsize=1)
 def measuring() -> Measuring[Timing]:
     """The measurements of this process: one series at a time, whoever asks for it."""
+    from attention_core.timings import measurements
+
     return Measuring(page_lock(), functools.partial(measurements, time.perf_counter))
 
 
@@ -89,20 +115,27 @@ def lower_priority() -> None:
 
 
 def warm_up() -> None:
-    """Before anything is computed. Importing this module has been the greater part of it."""
-    # More threads for small matrices only fight each other, and the pages.
-    torch.set_num_threads(1)
+    """Before anything is computed. Importing what the first page needs has been the greater part of it."""
     # Arrow's own store keeps for each thread what it has freed, and here a thread lives for one run of a page.
     pa.set_memory_pool(pa.system_memory_pool())
 
 
 def settle_down() -> None:
     """Do once what would make later visitors wait. Only the last line holds up the pages."""
+    import pandas  # noqa: F401  so that it is frozen with the rest
+    import torch
+
+    from attention_core.tasks import TASKS
+    from attention_core.training import recommended
+
     # Altair, and its schema, which comes with the first template. Half a second: the first page does without.
     from attention_ui.figures.matrices.cells import grid_chart
     from attention_ui.figures.template import template
+    from runs.recording import Recording
 
     template(grid_chart)
+    # More threads for small matrices only fight each other, and the pages.
+    torch.set_num_threads(1)
     for task in TASKS.values():
         Recording(recommended(task, steps=1)).record(1)
     with page_turn(Priority.NOBODY_WAITS):

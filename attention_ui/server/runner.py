@@ -17,7 +17,6 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-import torch
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
@@ -55,6 +54,8 @@ def python_library() -> dict[str, list]:
 
 def names_of_torch() -> str:
     """A module with the names that torch itself has: what our stand-in lacks of them is told from what is misspelt."""
+    import torch  # which the first screen does without
+
     public = {"TORCH": torch, "METHODS": torch.Tensor, "MODULES": torch.nn, "FUNCTIONAL": torch.nn.functional}
     return "".join(f"{word} = {' '.join(public_names(owner))!r}\n" for word, owner in public.items())
 

@@ -1,15 +1,17 @@
 """What was measured of the heads of SmolLM2: there, on its way, or not to be had."""
 
-from attention_ui.session.real_model import smollm2
-from lessons.kit.head_jobs import HeadJobs, measure_head_jobs
+from attention_ui.session.real_model import smollm2_so_far
+from lessons.kit.head_jobs import HeadJobs
 from models.measured import Measured, Measurement, Say
 from models.opening import SharedModel
 
-VERSION = 1  # one more where `lessons.kit.head_jobs` comes to measure something else
+VERSION = 1  # one more where `lessons.kit.measure_jobs` comes to measure something else
 
 
 def measure(model: SharedModel, say: Say) -> dict:
     """The jobs of its heads, as they are kept."""
+    from lessons.kit.measure_jobs import measure_head_jobs
+
     return measure_head_jobs(model.transformer, model.tokenizer, say).as_json()
 
 
@@ -18,13 +20,13 @@ MEASUREMENT = Measurement("head_jobs", VERSION, measure)
 
 def how_far_measured() -> Measured:
     """How far the measurement is, which begins when somebody asks for the first time; not begun without the model."""
-    model = smollm2()
+    model = smollm2_so_far()
     return Measured() if model is None else MEASUREMENT.of(model)
 
 
 def jobs_of(model: SharedModel) -> HeadJobs | None:
     """The names that the heads of a model have earned; none where that was not measured of this very model."""
-    return head_jobs() if model is smollm2() else None
+    return head_jobs() if model is smollm2_so_far() else None
 
 
 def head_jobs() -> HeadJobs | None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import ModuleType
 
 from attention_ui.class_plan import leading, plan_view
-from attention_ui.controls import editing, example, heads, learnt, look, model_view, read
+from attention_ui.controls import editing, example, heads, learnt, model_view, pictures, read
 from attention_ui.page import code, get_model, tokens_page
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.practice import exercise_view, take_home_view
@@ -29,7 +29,7 @@ def lesson_behind(entry: Entry) -> ModuleType:
 
 LESSONS = [(entry.section, lesson_behind(entry)) for entry in CONTENTS]
 CONTROLS = (
-    look,
+    pictures,
     model_view,
     read,
     code,

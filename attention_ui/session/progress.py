@@ -9,16 +9,16 @@ import secrets
 from dataclasses import dataclass
 
 from attention_core.errors import InputError
-from attention_core.puzzles import PUZZLES
 from attention_ui.page.contents import CONTENTS
 from attention_ui.server.runner import IN_BROWSER
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
-from lessons.exercises.every import EXERCISES
+from lessons.build.levels import LEVELS
+from lessons.exercises import KEYS
 
 ASKS = [entry for entry in CONTENTS if entry.section not in ("start", "practice")]
 LESSON_TITLES = {entry.address: entry.title for entry in ASKS}
-KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(EXERCISES), "levels": frozenset(PUZZLES)}
+KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(KEYS), "levels": frozenset(LEVELS)}
 LATER = {"levels": []}  # what files that were saved earlier do not have
 SAVED_AS, SAVED_VERSION = "attention-lab-progress", 1
 MOST_BYTES, MOST_NAMES = 20_000, 1000
@@ -108,7 +108,7 @@ def solve_question(lesson: str) -> None:
 
 def share_of_exercises() -> float:
     """How many of all exercises are solved, from 0 to 1."""
-    return len(progress().exercises) / len(EXERCISES)
+    return len(progress().exercises) / len(KEYS)
 
 
 def exchange_progress() -> None:
@@ -145,8 +145,8 @@ def forget_everything() -> None:
     set_state("first_tries", {})
     for lesson in LESSON_TITLES:
         set_state(f"{lesson}_answer", None)
-    for key in EXERCISES:
+    for key in KEYS:
         for what in ("code", "verdict", "tries", "solution"):
             set_state(f"exercise_{what}_{key}", None)
-    for key in PUZZLES:
+    for key in LEVELS:
         set_state(f"build_tries_{key}", None)

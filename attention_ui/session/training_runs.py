@@ -1,13 +1,19 @@
 """The training runs that a visitor has: kept for the session, started, stopped, and announced on other pages."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from attention_core.training import TrainingSettings
 from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
 from attention_ui.session.state import get_state, set_state
-from attention_ui.training.controls import ChosenRun
 from lessons.screen.format import translate
-from runs.run import TrainingRun
+
+if TYPE_CHECKING:  # on a page of a visitor who trains nothing, torch is not needed
+    from attention_core.training import TrainingSettings
+    from attention_ui.training.controls import ChosenRun
+    from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
 BADGE_SECONDS = 2.0  # at least

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
+import numpy as np
 
 from lessons.screen.format import argmax_ties
 from lessons.screen.message import ListOf, Message, message
@@ -53,7 +53,7 @@ def chosen_by(card: Card, count: int, voters: int) -> Message:
 
 def most_chosen(name: Message, votes: Sequence[int]) -> Message:
     """The card that most chose, or all that tie."""
-    first, voters = [place for (place,) in argmax_ties(torch.tensor(votes), str)], sum(votes)
+    first, voters = [place for (place,) in argmax_ties(np.array(votes), str)], sum(votes)
     most, letters = max(votes), ListOf(tuple(CARD_LETTERS[place] for place in first))
     if len(first) == 1:
         return message(

@@ -11,6 +11,7 @@ from attention_core.transformer import Transformer
 
 SMOLLM2 = "SmolLM2-135M-Instruct"  # the model that the lessons speak of
 DEFAULT_TEXT = "The cat sat on the mat because it was very"
+MAX_TOKENS = 12  # of a text, that the lessons show
 DEFAULT_LAYER, DEFAULT_HEAD = 13, 8  # both counted from 0: of all heads the one that looks from "it" to a noun most
 
 

@@ -3,3 +3,7 @@
 from lessons.screen.message import message
 
 TITLE, PLACE = message("Exercises"), 70
+KEYS = (  # in the order of the lessons
+    *("scores", "mask", "softmax", "context", "attention"),
+    *("split", "merge", "multi_head", "batch", "gradient", "temperature"),
+)

@@ -1,5 +1,6 @@
 """All exercises, in the order of the lessons."""
 
+from lessons.exercises import KEYS
 from lessons.exercises.attention import ATTENTION
 from lessons.exercises.base import Exercise
 from lessons.exercises.many_heads import BATCHED, MERGE, MODULE, SPLIT
@@ -16,7 +17,5 @@ POINT = message(
 )
 COMPARES = Code((verdict_of, known_mistake, same))
 
-EXERCISES: dict[str, Exercise] = {
-    exercise.key: exercise
-    for exercise in (SCORES, MASK, SOFTMAX, CONTEXT, ATTENTION, SPLIT, MERGE, MODULE, BATCHED, GRADIENT, TEMPERATURE)
-}
+IN_ORDER = (SCORES, MASK, SOFTMAX, CONTEXT, ATTENTION, SPLIT, MERGE, MODULE, BATCHED, GRADIENT, TEMPERATURE)
+EXERCISES: dict[str, Exercise] = dict(zip(KEYS, IN_ORDER, strict=True))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from lessons.example.source import MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS
 from lessons.screen.choice import DrawnMask, Limit, Number, OneToken, Text
 from lessons.screen.message import message
 

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace, attend
 from attention_core.masks import causal_mask
-from lessons.example.real_layer import shipped_layer
+from lessons.example.layer_on_text import shipped_layer
 from lessons.example.real_model import (
     DEFAULT_HEAD,
     DEFAULT_LAYER,
@@ -126,8 +126,8 @@ def read_sentence(model: RealModel, asked: ModelChoices) -> ReadSentence:
 
 def shipped_sentence(asked: ModelChoices) -> ReadSentence:
     """The usual sentence as the layer reads it that ships with the app: one layer, and nothing of what follows it."""
-    shipped = shipped_layer()
-    heads = shipped.attention(shipped.x, causal_mask(len(shipped.ids)))[1].heads
+    shipped = shipped_layer(numpy=True)
+    heads = shipped.attention(shipped.x, causal_mask(len(shipped.ids), like=shipped.x))[1].heads
     return ReadSentence(
         asked=replace(asked, text=DEFAULT_TEXT, layer=shipped.layer, off=False),
         n_layers=shipped.config.n_layers,

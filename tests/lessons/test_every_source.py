@@ -16,8 +16,8 @@ from attention_core.tasks import TASKS
 from attention_core.training import TrainingSettings, recommended, train
 from attention_core.weights import model_with
 from lessons.example.example import Example, learnt_example, model_settings, run_example
+from lessons.example.layer_on_text import SHIPPED_FILE
 from lessons.example.presets import PRESETS
-from lessons.example.real_layer import SHIPPED_FILE
 from lessons.example.task_models import TASK_SOURCES
 from lessons.heads.example import heads_example, run_heads
 from lessons.screen.format import visible_text

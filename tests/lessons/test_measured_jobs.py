@@ -4,17 +4,16 @@ import pytest
 import torch
 
 from attention_core.transformer import TransformerConfig, build_transformer, weight_shapes
-from lessons.kit import head_jobs
+from lessons.kit import head_jobs, measure_jobs
 from lessons.kit.head_jobs import (
     JOBS,
     MIXTURE,
     PLAIN,
     HeadJobs,
     Share,
-    lists_said_twice,
-    measure_head_jobs,
     sentences_with_it,
 )
+from lessons.kit.measure_jobs import lists_said_twice, measure_head_jobs
 
 
 def with_shares(**shares):
@@ -126,7 +125,7 @@ def test_shares_are_means_over_sentences_and_queries(smollm2):
 
 def test_shuffled_heads_have_the_same_numbers_in_other_places(smollm2):
     model = a_small_model(smollm2)
-    for heads, layer in zip(head_jobs.shuffle_heads(model), model.layers, strict=True):
+    for heads, layer in zip(measure_jobs.shuffle_heads(model), model.layers, strict=True):
         for name in ("W_q", "W_k"):
             shuffled, weights = getattr(heads, name), getattr(layer.attention, name)
             assert torch.equal(shuffled.flatten().sort().values, weights.flatten().sort().values)

@@ -17,7 +17,8 @@ from test_every_screen import LESSONS, file_of
 
 from attention_core.turning import FEATURES
 from lessons.example.example import Example, as_stored, run_example
-from lessons.example.real_layer import NOT_HERE, SHIPPED_FILE, shipped_layer
+from lessons.example.layer_on_text import SHIPPED_FILE, shipped_layer
+from lessons.example.real_layer import NOT_HERE
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, cut_text
 from lessons.screen.format import render
 from lessons.screen.program import packed_literal, program_of

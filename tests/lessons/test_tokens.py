@@ -9,7 +9,7 @@ from screens import JUDGE, by_text, chosen, holds
 
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
-from lessons.example.real_layer import shipped_layer
+from lessons.example.layer_on_text import shipped_layer
 from lessons.example.task_models import TASK_SOURCES, recorded
 from lessons.screen.format import render, render_all
 from lessons.tokens.lesson import Choices, compute_rows, look_up, notice_lookup, rows_of_x, screen, with_unknown_row

@@ -16,7 +16,7 @@ from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from lessons.example.edits import Edit
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.example.real_layer import SHIPPED_FILE
+from lessons.example.layer_on_text import SHIPPED_FILE
 from lessons.example.second_sentence import followed_by
 from lessons.example.task_models import recorded
 from lessons.screen.format import format_value, render, render_all

@@ -60,7 +60,7 @@ def test_the_second_opening_reads_the_mapped_file_alone(own, monkeypatch):
     open_model(own["small"])
     monkeypatch.setattr(opening, "gguf_weights", lambda *_: pytest.fail("it has been converted"))
     assert open_model(own["small"])[0].config.d_model == 64
-    assert stored_file(own["small"], torch.float32).exists()
+    assert stored_file(own["small"]).exists()
 
 
 def test_a_model_is_opened_once_a_process_and_anew_when_its_file_changes(own, monkeypatch):
@@ -122,4 +122,4 @@ def test_what_cannot_be_read_is_said_and_leaves_nothing(folder, tmp_path):
     files = ModelFiles("broken", tmp_path / "broken.gguf", "gguf")
     with pytest.raises(InputError):
         shared_model(files)
-    assert not stored_file(files, torch.float32).exists()
+    assert not stored_file(files).exists()

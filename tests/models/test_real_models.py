@@ -55,7 +55,7 @@ def test_the_app_computes_with_the_numbers_of_the_file(smollm2):
     """A layer's value projection, of blocks of 4 bits, read by hand: https://github.com/ggml-org/ggml, block_q4_1."""
     from gguf import GGUFReader
 
-    kept = open_stored(stored_file(smollm2.files, torch.float32)).weights["layers.13.attention.W_v"]
+    kept = open_stored(stored_file(smollm2.files)).weights["layers.13.attention.W_v"]
     [tensor] = [tensor for tensor in GGUFReader(smollm2.files.path).tensors if tensor.name == "blk.13.attn_v.weight"]
     blocks = np.array(tensor.data).reshape(-1, 20)
     step, least = (blocks[:, begin : begin + 2].copy().view("<f2").astype("f4") for begin in (0, 2))

@@ -70,7 +70,7 @@ def nearest_with_16_bits(number):
 
 
 def test_with_16_bits_it_is_what_the_file_has_rounded_to_the_nearest(files):
-    kept = stored_model(files, read, torch.bfloat16)
+    kept = stored_model(files, read, "BF16")
     assert kept.about == {"d_model": 8, "name": "little: model/1"} and dict(kept.weights).keys() == SHAPES.keys()
     for name, exact in drawn().items():
         assert kept.weights[name].dtype == torch.bfloat16 and kept.weights[name].shape == exact.shape
@@ -81,9 +81,7 @@ def test_with_16_bits_it_is_what_the_file_has_rounded_to_the_nearest(files):
 def test_with_32_bits_it_is_the_very_same(files):
     kept = stored_model(files, read)
     assert all(torch.equal(kept.weights[name], exact) for name, exact in drawn().items())
-    assert stored_model(files, read, torch.bfloat16).file != kept.file and kept.file.exists(), (
-        "both may be there at once"
-    )
+    assert stored_model(files, read, "BF16").file != kept.file and kept.file.exists(), "both may be there at once"
 
 
 def test_the_file_is_one_that_others_read(files):
@@ -158,7 +156,7 @@ def until(condition):
 
 def test_of_several_processes_one_converts_and_the_others_wait(files, tmp_path):
     other = begin_elsewhere(files, tmp_path / "log", 0.2)
-    until(stored_file(files, torch.float32).with_suffix(".new").exists)
+    until(stored_file(files).with_suffix(".new").exists)
     assert stored_model(files, refuse).about["d_model"] == 8
     assert other.communicate(timeout=60)[0] == "8\n"
 
@@ -166,7 +164,7 @@ def test_of_several_processes_one_converts_and_the_others_wait(files, tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_one_killed_in_the_middle_leaves_nothing_that_counts(files, tmp_path):
     other = begin_elsewhere(files, tmp_path / "log", 30)
-    file = stored_file(files, torch.float32)
+    file = stored_file(files)
     until(file.with_suffix(".new").exists)
     other.send_signal(signal.SIGKILL)
     other.wait()
@@ -182,7 +180,7 @@ def test_too_little_room_is_said_before_anything_is_written(files, monkeypatch):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a disk that is always full is Linux's")
 def test_a_disk_that_fills_up_meanwhile_leaves_nothing(files):
-    file = stored_file(files, torch.float32)
+    file = stored_file(files)
     file.parent.mkdir(parents=True)
     file.with_suffix(".new").symlink_to("/dev/full")
     with pytest.raises(DiskError, match="too little room"):
@@ -201,4 +199,4 @@ def test_what_the_reader_refuses_leaves_nothing(files):
         stored_model(files, refused)
     with pytest.raises(AssertionError):
         stored_model(files, breaks)
-    assert [path.suffix for path in stored_file(files, torch.float32).parent.iterdir()] == [".lock"]
+    assert [path.suffix for path in stored_file(files).parent.iterdir()] == [".lock"]

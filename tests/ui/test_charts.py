@@ -13,7 +13,7 @@ from attention_core.observe import observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.figures.curves.curves import MOST_POINTS, curves_tables, points_of
-from attention_ui.figures.matrices.cells import NAME_SIZE, SMALL, TITLE_SIZE, fitted, grid_chart
+from attention_ui.figures.matrices.cells import NAME_SIZE, SMALL, TITLE_SIZE, grid_chart
 from attention_ui.figures.matrices.grid import (
     NAME_FONT,
     NUMBER_FONT,
@@ -29,7 +29,7 @@ from attention_ui.figures.matrices.grid import (
 from attention_ui.figures.matrices.matrices import Layout, both_ways, matrices_table
 from attention_ui.figures.sentence.ribbons import FIRST_RIBBONS
 from attention_ui.figures.sentence.ribbons_chart import ribbons_template
-from attention_ui.figures.template import template, written_template
+from attention_ui.figures.template import fitted, template, written_template
 from lessons.example.example import Example, run_example
 from lessons.kit.head_maps import every_head
 from lessons.overview import matrices_view as overview

@@ -1,0 +1,108 @@
+"""One layer of the real language model as it reads a text.
+
+Layer 13 on the default sentence ships with the app, in 16-bit floats, so that the first page and the lessons open with
+it without any download; `training/ship_layer.py` writes the file. Every other text and layer needs the model.
+"""
+
+import json
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+from safetensors import safe_open
+
+from attention_core.arrays import Array, namespace
+from attention_core.heads import MultiHeadAttention
+from attention_core.transformer import TransformerConfig, config_of
+from lessons.example.real_model import MAX_TOKENS, RealModel, cut_text
+
+PART = "…"  # a token that only ends a character which another one begins
+SHIPPED_FILE = Path(__file__).with_name("real_layer.safetensors")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LayerOnText:
+    """What a layer of the model, counted from 0, works on as it reads some tokens, and the weights of its heads.
+
+    `fetched` are the rows of the embedding table that the tokens fetch; `x` is what the layers before have made of
+    them, normed. Keys and values that heads share stand in `attention` once for each of them. `n_left` more tokens of
+    the text are not read.
+    """
+
+    layer: int
+    config: TransformerConfig
+    ids: tuple[int, ...]
+    tokens: tuple[str, ...]
+    x: Float[Array, "tokens d_model"]
+    fetched: Float[Array, "tokens d_model"]
+    attention: MultiHeadAttention
+    n_left: int = 0
+
+
+@lru_cache(maxsize=2)
+def shipped_layer(*, numpy: bool = False) -> LayerOnText:
+    """The layer that ships with the app, of torch; of NumPy for the first page. Shared by all: never change it."""
+    with safe_open(SHIPPED_FILE, "np") as file:
+        about = json.loads(file.metadata()["about"])
+        tensors = {name: file.get_tensor(name).astype(np.float32) for name in file.keys()}  # noqa: SIM118  no dictionary
+    if not numpy:
+        tensors = {name: namespace(None).from_numpy(array) for name, array in tensors.items()}
+    maps, config = {name: tensors[name] for name in ("W_q", "W_k", "W_v", "W_o")}, config_of(about["config"])
+    return LayerOnText(
+        layer=about["layer"],
+        config=config,
+        ids=tuple(about["ids"]),
+        tokens=tuple(about["tokens"]),
+        x=tensors["x"],
+        fetched=tensors["fetched"],
+        attention=a_map_each(MultiHeadAttention(**maps, n_heads=config.n_heads, rotary=config.rotary)),
+    )
+
+
+def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
+    """A layer of the model as it reads the first tokens of a text."""
+    whole, transformer = cut_text(model, text), model.transformer
+    cut = whole.first(MAX_TOKENS)
+    return LayerOnText(
+        layer=layer,
+        config=transformer.config,
+        ids=cut.ids,
+        tokens=cut.tokens,
+        x=model.trace(cut.ids).layers[layer].normed.clone(),
+        fetched=transformer.token_table[list(cut.ids)],
+        attention=a_map_each(transformer.layers[layer].attention),
+        n_left=len(whole.ids) - len(cut.ids),
+    )
+
+
+def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:
+    """The same heads with W_k and W_v of their own: where several share keys and values, they are equal."""
+    d_k, d_v = attention.W_q.shape[-1] // attention.n_heads, attention.d_head
+
+    def repeated(W: Array, width: int) -> Array:
+        maps = W.reshape(W.shape[0], -1, width)  # d_model kv_heads width
+        shared_by = attention.n_heads // maps.shape[1]
+        return maps[:, [head // shared_by for head in range(attention.n_heads)]].reshape(W.shape[0], -1)
+
+    return replace(attention, W_k=repeated(attention.W_k, d_k), W_v=repeated(attention.W_v, d_v))
+
+
+def called(at: LayerOnText) -> tuple[str, ...]:
+    """Its tokens without the space in front; it stays where another token differs from this one by it alone."""
+    stripped = [token.strip() or token or PART for token in at.tokens]
+    ids_of = {name: {at.ids[i] for i, other in enumerate(stripped) if other == name} for name in stripped}
+    alike = {name for name, ids in ids_of.items() if len(ids) > 1 and name != PART}
+    return tuple(token if name in alike else name for token, name in zip(at.tokens, stripped, strict=True))
+
+
+def sizes_of(at: LayerOnText) -> dict[str, int]:
+    """The sizes of a layer, by the names of the choices of an example."""
+    maps = at.attention
+    return {
+        "d_model": at.x.shape[-1],
+        "d_k": maps.W_q.shape[-1] // maps.n_heads,
+        "d_v": maps.d_head,
+        "n_heads": maps.n_heads,
+    }
