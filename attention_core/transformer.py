@@ -6,7 +6,8 @@ It stands beside `model` because what the app trains has axes of runs in front o
 step, and what it reads has neither, but more ways to be built. Both are made of the same `MultiHeadAttention`, and so
 of the same `attend`, and leave the same trace; `model` is the member that the tests compare with.
 
-Weights may be kept in half precision, to take half the memory: each layer is widened to 32 bits while it computes.
+Weights may be kept in half precision, or in few bits (`stored.few_bits`), to take less memory: each layer is widened
+to 32 bits while it computes.
 """
 
 import functools
@@ -27,6 +28,7 @@ from attention_core.inputs import check_whole
 from attention_core.model import FIXED, BlockTrace, LayerNorm, MlpTrace, ModelTrace, check_length
 from attention_core.weights import named_weights, with_weights
 
+MOST_WIDENED = 4096  # tokens of a vocabulary
 WHOLE = Rotary()  # all features of queries and keys turn
 
 
@@ -251,7 +253,7 @@ class Transformer:
 
     @functools.cached_property
     def is_half(self) -> bool:
-        """Whether some weights are kept in half precision; asked once, as a walk over all weights takes its time."""
+        """Whether some weights are kept in fewer than 32 bits; asked once: a walk over all weights takes its time."""
         return any(weight.dtype.itemsize < 4 for _, weight in named_weights(self))
 
     def embed(self, ids: Int[Array, "*batch tokens"], begin: int, types: Int[Array, "*batch tokens"] | None) -> Tokens:
@@ -275,11 +277,17 @@ class Transformer:
         if self.config.unembedding == "none":
             return normed
         W = self.token_table.mT if self.W_unembed is None else self.W_unembed
+        if self.is_half and self.b_unembed is None:  # a part at a time: as 32 bits it is the largest of all weights
+            parts = range(0, W.shape[-1], MOST_WIDENED)
+            scores = [linear(normed, widened(W.mT[at : at + MOST_WIDENED]).mT) for at in parts]
+            return namespace(normed).concat(scores, axis=-1)
         return linear(normed, widened(W), widened(self.b_unembed))
 
 
 def widened(part: object) -> object:
-    """The part, or the array, with weights of half precision as 32-bit numbers; others stay as they are."""
+    """The part, or the array, with weights of fewer bits as 32-bit numbers; others stay as they are."""
+    if hasattr(part, "widen"):
+        return part.widen()
     if hasattr(part, "shape"):
         xp = namespace(part)
         return part if part.dtype.itemsize >= 4 else xp.asarray(part, dtype=xp.float32)

@@ -5,6 +5,7 @@ mapped: see `store`.
 """
 
 import mmap
+import os
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -21,6 +22,18 @@ from models.store import ModelContents, stored_file, stored_model
 
 MOST_MODELS = 3
 PASS_BYTES, WRITING_BYTES = 160_000_000, 64_000_000  # of each model
+SMALL = "ATTENTION_LAB_SMALL"  # 1: a host with little memory; weights stay in the few bits of their file
+SMALL_BYTES = 24_000_000  # that then are kept of passes, and as many of writing
+
+
+def is_small() -> bool:
+    """True where whoever runs the server has said that its host has little memory."""
+    return os.environ.get(SMALL) == "1"
+
+
+def at_most(n_bytes: int) -> int:
+    """How much may be kept of what a model has computed."""
+    return SMALL_BYTES if is_small() else n_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +58,8 @@ class SharedModel:
     files: ModelFiles
     transformer: Transformer
     tokenizer: Tokenizer
-    passes: Once[ModelTrace] = field(default_factory=lambda: Once(PASS_BYTES, n_bytes_of))
-    newest: Once[NewestToken] = field(default_factory=lambda: Once(WRITING_BYTES, n_bytes_of))
+    passes: Once[ModelTrace] = field(default_factory=lambda: Once(at_most(PASS_BYTES), n_bytes_of))
+    newest: Once[NewestToken] = field(default_factory=lambda: Once(at_most(WRITING_BYTES), n_bytes_of))
 
     @property
     def name(self) -> str:
@@ -99,6 +112,11 @@ def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
 
     if files.kind == "hub":
         return hub_model(files.path), hub_tokenizer(files.path)
+    if is_small():
+        from attention_core.stored.few_bits import few_bits_model
+
+        model, settings = few_bits_model(files.path)
+        return model, gguf_tokenizer(settings)
     from tokenizers import Tokenizer
 
     kept = stored_model(files, gguf_contents)

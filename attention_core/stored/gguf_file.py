@@ -23,11 +23,12 @@ Setting = int | float | bool | str | list
 
 @dataclass(frozen=True, eq=False)
 class StoredTensor:
-    """A tensor of a file: its numbers are still as they lie there."""
+    """A tensor of a file: its numbers are still as they lie there, from byte `begin` on."""
 
     name: str
     shape: tuple[int, ...]
     kind: BlockKind
+    begin: int
     data: memoryview
 
     def numbers(self) -> Float[np.ndarray, "..."]:
@@ -95,7 +96,7 @@ def tensor_at(
     begin, end = start + offset, start + offset + math.prod(shape) // block.n_numbers * block.n_bytes
     if end > len(data):
         raise cut_short(len(data), end, name)
-    return StoredTensor(name, shape, block, memoryview(data)[begin:end])
+    return StoredTensor(name, shape, block, begin, memoryview(data)[begin:end])
 
 
 def cut_short(n_bytes: int, end: int, what: str) -> InputError:

@@ -68,6 +68,12 @@ def gguf_weights(
 
     Whoever takes them one after the other never has the whole model in memory. Raises InputError as `gguf_model`.
     """
+    config, tensors = gguf_tensors(file)
+    return config, ((name, as_here(name, tensor, dtype)) for name, tensor in tensors.items())
+
+
+def gguf_tensors(file: GgufFile) -> tuple[TransformerConfig, dict[str, StoredTensor]]:
+    """What the model of a file is built of: its tensors by our names, as they lie there. Raises InputError as above."""
     config = gguf_config(file)
     check_layers(config.n_layers, len(file.tensors))
     shapes = weight_shapes(config)
@@ -76,7 +82,7 @@ def gguf_weights(
     for name, there in names.items():
         expected = shapes[name][::-1] if is_map(name) else shapes[name]
         check_stored(there, file.tensors[there].shape if there in file.tensors else None, expected)
-    return config, ((name, as_here(name, file.tensors[there], dtype)) for name, there in names.items())
+    return config, {name: file.tensors[there] for name, there in names.items()}
 
 
 def as_here(name: str, tensor: StoredTensor, dtype: torch.dtype) -> torch.Tensor:

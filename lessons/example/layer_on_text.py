@@ -15,7 +15,7 @@ from safetensors import safe_open
 
 from attention_core.arrays import Array, namespace
 from attention_core.heads import MultiHeadAttention
-from attention_core.transformer import TransformerConfig, config_of
+from attention_core.transformer import TransformerConfig, config_of, widened
 from lessons.example.real_model import MAX_TOKENS, RealModel, cut_text
 
 PART = "…"  # a token that only ends a character which another one begins
@@ -72,7 +72,7 @@ def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
         tokens=cut.tokens,
         x=model.trace(cut.ids).layers[layer].normed.clone(),
         fetched=transformer.token_table[list(cut.ids)],
-        attention=a_map_each(transformer.layers[layer].attention),
+        attention=a_map_each(widened(transformer.layers[layer].attention)),
         n_left=len(whole.ids) - len(cut.ids),
     )
 

@@ -16,7 +16,7 @@ from attention_core.transformer import Transformer, widened
 from lessons.kit.head_jobs import ANIMALS, PLAIN, HeadJobs, SentenceWithIt, Share, sentences_with_it
 
 LISTS, LIST_LENGTH = 4, 30  # random tokens, each list said twice
-MOST_TOGETHER = 24  # texts in one pass
+MOST_TOGETHER = 8  # texts in one pass, all of which is in memory
 Named = Bool[Tensor, "queries keys"]  # for each query the keys whose share counts; none, where it does not count
 
 
@@ -37,11 +37,11 @@ def measure_head_jobs(
     """
     texts = [*(mark_pronoun(tokenizer, one) for one in sentences_with_it()), *lists_said_twice(transformer)]
     texts += [mark_plain(tokenizer, text) for text in PLAIN]
-    shuffled, sums, done = shuffle_heads(transformer), Sums(), 0
+    sums, done = Sums(), 0
     for together in in_passes(texts):
         say(done / len(texts))
         with torch.inference_mode():
-            sums.add(together, *weights_of_heads(transformer, shuffled, torch.stack([text.ids for text in together])))
+            sums.add(together, *weights_of_heads(transformer, torch.stack([text.ids for text in together])))
         done += len(together)
     return HeadJobs(sums.means())
 
@@ -95,27 +95,27 @@ def in_passes(texts: Sequence[MarkedText]) -> Iterator[list[MarkedText]]:
 Weights = Float[Tensor, "layers texts heads queries keys"]
 
 
-def weights_of_heads(
-    transformer: Transformer, shuffled: Sequence[MultiHeadAttention], ids: Int[Tensor, "texts tokens"]
-) -> tuple[Weights, Weights]:
+def weights_of_heads(transformer: Transformer, ids: Int[Tensor, "texts tokens"]) -> tuple[Weights, Weights]:
     """The weights of all heads, and of those with shuffled weights on what enters the same layers."""
     layers = transformer(ids).layers
     may_attend = transformer.visible(layers[0].normed, 0)
     by_chance = [
-        heads(layer.normed, may_attend)[1].heads.weights for heads, layer in zip(shuffled, layers, strict=True)
+        heads(layer.normed, may_attend)[1].heads.weights
+        for heads, layer in zip(shuffled_heads(transformer), layers, strict=True)
     ]
     return torch.stack([layer.attention.heads.weights for layer in layers]), torch.stack(by_chance)
 
 
-def shuffle_heads(transformer: Transformer) -> list[MultiHeadAttention]:
-    """The heads of each layer with the numbers of W_q, and those of W_k, in random places."""
+def shuffled_heads(transformer: Transformer) -> Iterator[MultiHeadAttention]:
+    """The heads of each layer with the numbers of W_q, and those of W_k, in random places: each time the same."""
     random = generator(0, "shuffled heads")
 
     def shuffle(weights: Tensor) -> Tensor:
         return weights.flatten()[torch.randperm(weights.numel(), generator=random)].view_as(weights)
 
-    every = (widened(layer.attention) for layer in transformer.layers)
-    return [replace(heads, W_q=shuffle(heads.W_q), W_k=shuffle(heads.W_k)) for heads in every]
+    for layer in transformer.layers:
+        heads = widened(layer.attention)
+        yield replace(heads, W_q=shuffle(heads.W_q), W_k=shuffle(heads.W_k))
 
 
 class Sums:

@@ -5,7 +5,9 @@ import pytest
 import torch
 from gguf_files import gguf_bytes, gguf_of, random_llama, settings_of, tensors_of
 
+from attention_core import transformer
 from attention_core.errors import InputError
+from attention_core.stored.few_bits import few_bits_model
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
 
@@ -91,6 +93,22 @@ def test_weights_kept_in_half_the_memory_compute_in_32_bits(dtype):
     trace = half(IDS)
     assert trace.logits.dtype == torch.float32 and trace.layers[0].attention.heads.weights.dtype == torch.float32
     assert 0 < float((trace.logits - whole(IDS).logits).abs().max()) < 1
+
+
+@pytest.mark.parametrize("kind, tied", [("Q8_0", True), ("Q4_1", False), ("F16", True)])
+def test_weights_that_stay_in_the_file_compute_the_very_same(kind, tied, tmp_path, monkeypatch):
+    theirs = random_llama(hidden_size=64, intermediate_size=96, num_attention_heads=2, head_dim=32)
+    tensors = [(name, weight) for name, weight in tensors_of(theirs) if not (tied and name == "output.weight")]
+    (tmp_path / "model.gguf").write_bytes(gguf_bytes(settings_of(theirs.config), tensors, kind))
+    kept = gguf_model(read_gguf((tmp_path / "model.gguf").read_bytes()))
+    monkeypatch.setattr(transformer, "MOST_WIDENED", 17)  # parts of a vocabulary of 53
+    model, _ = few_bits_model(tmp_path / "model.gguf")
+    assert torch.equal(model.token_table[[3, 50]], kept.token_table[[3, 50]])
+    both = torch.stack([IDS, IDS.flip(0)])
+    for ids in (IDS, both):
+        trace, expected = model(ids), kept(ids)
+        assert torch.equal(trace.layers[-1].attention.heads.weights, expected.layers[-1].attention.heads.weights)
+        torch.testing.assert_close(trace.logits, expected.logits, atol=1e-6, rtol=1e-6)
 
 
 def test_a_file_that_is_cut_short_anywhere():

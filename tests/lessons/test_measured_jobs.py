@@ -125,7 +125,7 @@ def test_shares_are_means_over_sentences_and_queries(smollm2):
 
 def test_shuffled_heads_have_the_same_numbers_in_other_places(smollm2):
     model = a_small_model(smollm2)
-    for heads, layer in zip(measure_jobs.shuffle_heads(model), model.layers, strict=True):
+    for heads, layer in zip(measure_jobs.shuffled_heads(model), model.layers, strict=True):
         for name in ("W_q", "W_k"):
             shuffled, weights = getattr(heads, name), getattr(layer.attention, name)
             assert torch.equal(shuffled.flatten().sort().values, weights.flatten().sort().values)

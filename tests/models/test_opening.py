@@ -56,9 +56,21 @@ def test_a_gguf_file_opens_as_the_very_model_that_it_holds(own):
     assert torch.equal(model(torch.tensor(IDS)).logits, kept(torch.tensor(IDS)).logits)
 
 
+def test_a_host_with_little_memory_computes_the_same_and_converts_nothing(own, monkeypatch):
+    expected = open_model(own["small"])[0](torch.tensor(IDS), ablated={(1, 0)})
+    stored_file(own["small"]).unlink()
+    monkeypatch.setenv("ATTENTION_LAB_SMALL", "1")
+    model, tokenizer = open_model(own["small"])
+    trace = model(torch.tensor(IDS), ablated={(1, 0)})
+    assert torch.equal(trace.logits, expected.logits)
+    assert torch.equal(trace.layers[1].attention.heads.weights, expected.layers[1].attention.heads.weights)
+    assert tokenizer.encode("the cat").tokens == ["the", "Ġ", "c", "a", "t"]
+    assert not stored_file(own["small"]).exists() and SharedModel(own["small"], model, tokenizer).passes.most < 30e6
+
+
 def test_the_second_opening_reads_the_mapped_file_alone(own, monkeypatch):
     open_model(own["small"])
-    monkeypatch.setattr(opening, "gguf_weights", lambda *_: pytest.fail("it has been converted"))
+    monkeypatch.setattr(opening, "gguf_contents", lambda *_: pytest.fail("it has been converted"))
     assert open_model(own["small"])[0].config.d_model == 64
     assert stored_file(own["small"]).exists()
 
