@@ -32,7 +32,7 @@ class FewBits:
     kind: BlockKind
     stored: tuple[int, int]
     turned: bool = False
-    dtype = np.dtype(np.uint8)  # fewer bits than a model computes with: see `widened`
+    dtype = np.dtype(np.float16)  # so many bits, or fewer, and so less than a model computes with: see `widened`
 
     @property
     def shape(self) -> tuple[int, int]:
