@@ -58,8 +58,8 @@ class FewBits:
         blocks = np.frombuffer(data, np.uint8).reshape(-1, self.kind.n_bytes)
         return torch.from_numpy(dequantise(self.kind, blocks).reshape(end - first, self.stored[1]))
 
-    def __getitem__(self, ids: Int[Tensor, "*batch"] | list[int] | slice) -> Float[Tensor, "*batch columns"]:
-        """Rows of a table, which is not turned: of ids, or neighbouring ones."""
+    def __getitem__(self, ids: Int[Tensor, "*batch"] | list[int] | int | slice) -> Float[Tensor, "*batch columns"]:
+        """Rows of a table, which is not turned: of ids, of one, or neighbouring ones."""
         if isinstance(ids, slice):
             first, end, _ = ids.indices(self.stored[0])
             return self.rows(first, end)

@@ -222,7 +222,7 @@ def pairs_now(cutting: Cutting, word: int, step: int) -> Table:
 def rows(cutting: Cutting) -> Table:
     """The row of the embedding table that each different token fetches: its first features, and its length."""
     table = cutting.model.transformer.token_table
-    d_model = table.shape[-1]
+    size, d_model = table.shape
     cells = []
     for token_id in dict.fromkeys(cutting.ids):
         row = table[token_id].float()
@@ -237,7 +237,7 @@ def rows(cutting: Cutting) -> Table:
             message(
                 "Each id fetches one of {size} rows of {features} numbers. These are the first {first} of them, and "
                 "the length of the whole row.",
-                size=Integer(len(table)),
+                size=Integer(size),
                 features=d_model,
                 first=FIRST_FEATURES,
             ),

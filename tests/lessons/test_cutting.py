@@ -7,6 +7,7 @@ import pytest
 
 from lessons.screen.format import render, render_all
 from lessons.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen
+from models.opening import SharedModel, open_model
 
 TEXTS = (
     TEXT_AT_FIRST,
@@ -84,6 +85,13 @@ def test_the_rows_are_those_of_the_table(smollm2):
         whole = smollm2.trace([row[1]]).layers[0].x[0]
         assert [cell.value for cell in row[2:-1]] == pytest.approx(whole[:5].tolist())
         assert row[-1].value == pytest.approx(float((whole**2).sum() ** 0.5))
+
+
+def test_a_host_with_little_memory_shows_the_same_rows(smollm2, monkeypatch):
+    monkeypatch.setenv("ATTENTION_LAB_SMALL", "1")
+    small = SharedModel(smollm2.files, *open_model(smollm2.files))
+    here, there = (cutting_screen(cut(model, "the cat"), 0, 0).figures[3] for model in (small, smollm2))
+    assert here.cells == there.cells and render_all(here.notice) == render_all(there.notice)
 
 
 def remarks(smollm2, text):
