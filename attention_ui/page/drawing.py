@@ -104,14 +104,6 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     return show_chart(figure, spec, {"cells": table}, lesson, **chart)
 
 
-def fitted(spec: dict, **told: float) -> dict:
-    """A template made of cells, narrow where they would be smaller than `turn`, with `letters` of at least so many
-    pixels.
-    """
-    params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
-    return spec | {"params": list(params)}
-
-
 def numbers_of(figure: Matrices) -> pa.Table:
     """Everything that is drawn of a figure of matrices, with its numbers unless it has none."""
     return matrices_table(figure, Layout(figure), numbered=figure.numbered)
