@@ -40,11 +40,12 @@ def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
 
 
 def draw_editors(trace: ExampleTrace, head: int, matrices: tuple[str, ...]) -> None:
-    """Undo and reset, and a table for each matrix."""
+    """Undo and reset, and a table for each matrix, side by side where there is room."""
     show_notes(*(take_state("edits_refused") or ()))
     edit_buttons(trace.example.edits, matrices)
-    for matrix in matrices:
-        editor(trace, head, matrix)
+    for place, matrix in zip(st.columns(len(matrices)), matrices, strict=True):
+        with place:
+            editor(trace, head, matrix)
 
 
 def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:

@@ -18,7 +18,7 @@ from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
 from attention_ui.figures.matrices.film import film_tables, jumps_of
 from attention_ui.figures.matrices.grid import LEFT, SMALLEST_CELL, cell_size
-from attention_ui.figures.matrices.matrices import Layout, both_ways, least_cell, matrices_table, style_of
+from attention_ui.figures.matrices.matrices import Layout, both_ways, least_cell, matrices_table, step_alone, style_of
 from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
@@ -93,15 +93,17 @@ def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_belo
 
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
-    """Matrices, in cells as large as their room allows."""
+    """Matrices, in cells as large as their room allows; on a projector those of the last step alone."""
+    figure = step_alone(figure) if figure.of_step and is_projected() else figure
     table = numbers_of(figure)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", get_state("film") or film_of_matrices(figure, table))
     table = both_ways(figure, table, Layout(figure))
-    spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=least_letters())
+    letters = least_letters()
+    spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=letters)
     given = [matrix.key for matrix in figure.matrices if matrix.given]
-    chart = {"picks": True, "given": given, "width": "stretch", "height": "stretch", "style": style_of(figure, table)}
-    return show_chart(figure, spec, {"cells": table}, lesson, **chart)
+    look = {"width": "stretch", "height": "stretch", "style": style_of(figure, table, letters)}
+    return show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given, **look)
 
 
 def numbers_of(figure: Matrices) -> pa.Table:

@@ -71,16 +71,13 @@ class LessonPage:
         """The same page about another example and head."""
         return replace(self, example=example, head=head)
 
-    def show(self, choices: object, beside: Callable[[], None] | None = None) -> None:
-        """Draw the screen that these choices make, with what the learner's edits changed in it.
-
-        `beside` draws a panel of the page below how a number comes about.
-        """
+    def show(self, choices: object) -> None:
+        """Draw the screen that these choices make, with what the learner's edits changed in it."""
         screen = self.lesson.screen(self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
         path = partial(notebook_of_path, self.example, self.head)
-        draw_screen(self.lesson, screen, self.room, beside, address=self.address, path=path)
+        draw_screen(self.lesson, screen, self.room, address=self.address, path=path)
         remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
 
 
@@ -132,7 +129,6 @@ def draw_screen(
     lesson: ModuleType,
     screen: Screen,
     room: Room,
-    beside: Callable[[], None] | None = None,
     *,
     address: str,
     covers: bool = True,
@@ -161,8 +157,6 @@ def draw_screen(
     with room.panel:
         if not covered(coverable):
             derivation_panel(screen, picked, question if asks and is_answered(address) else None)
-        if beside is not None:
-            beside()
     say_notice(coverable, first, screen.headline, charts_below=bool(others))
     for place, group in enumerate(others, start=1):
         draw_further(screen, coverable, group, place)

@@ -21,6 +21,15 @@ POINT = message(
 )
 
 STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_transposed": "scores"}
+OF_STEP: dict[Stage, tuple[str, ...]] = {
+    "x": ("x",),
+    "qkv": ("x", "q", "k", "v"),
+    "scores": ("q", "k_transposed", "scores"),
+    "scaled": ("scores", "scaled"),
+    "masked": ("scaled", "masked"),
+    "weights": ("masked", "weights"),
+    "output": ("weights", "v", "output"),
+}
 FOLLOWED_FIRST = ("weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
 
 
@@ -89,6 +98,7 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
         weights=whose_weights(example),
         first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
         meets=True,
+        of_step=OF_STEP[step],
     )
 
 

@@ -1,7 +1,5 @@
 """Lesson: why queries, keys and values?"""
 
-from functools import partial
-
 from attention_ui.controls.editing import editing_panel
 from attention_ui.controls.projections import OF_MANY, chosen_in_projections
 from attention_ui.page.lesson_page import open_lesson
@@ -10,6 +8,7 @@ from lessons.projections import lesson as projections
 page = open_lesson(projections)
 with page.room.controls:
     choices, example, head = chosen_in_projections(page.example, page.head)
-page = page.about(example, head)
-edit = partial(editing_panel, page.example, page.head, choices.role)
-page.show(choices, beside=None if choices.role == OF_MANY else edit)
+    page = page.about(example, head)
+    if choices.role != OF_MANY:
+        editing_panel(page.example, page.head, choices.role)
+page.show(choices)

@@ -9,6 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.chromium import SETTLED
 
@@ -143,6 +144,15 @@ class Visit:
             if self.page.locator("[class*=st-key-cards_right]").count():
                 return
         raise AssertionError("no card is right")
+
+    def think_first(self, lesson):
+        """Ask for another question until there is one for whose answer the figures wait."""
+        prompt = self.page.locator(f".st-key-{lesson}_quiz h2")
+        while not self.settled().page.locator(".st-key-covered").count():
+            before = prompt.inner_text()
+            self.page.locator(f".st-key-{lesson}_another button").click()
+            expect(prompt).not_to_have_text(before)
+        return self
 
     def marked(self, selector="svg.marks"):
         """Mark these pictures, to know them again; the answer tells whether all of them are still there.

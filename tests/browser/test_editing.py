@@ -28,8 +28,10 @@ def type_number(tab, row, text):
     mouse, never Enter: after a missed click the keyboard still holds the fold above the tables, which Enter closes.
     """
     typed = tab.page.locator("#portal input").first
+    table = tab.page.get_by_test_id("data-grid-canvas").first
     for _ in range(5):
-        box = tab.page.get_by_test_id("data-grid-canvas").first.bounding_box()
+        table.scroll_into_view_if_needed()
+        box = table.bounding_box()
         tab.page.mouse.dblclick(box["x"] + 120, box["y"] + 35 * (row + 1) + 17)
         try:
             typed.wait_for(timeout=2_000)

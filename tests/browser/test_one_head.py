@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from attention_ui.session.link_rules import LINK_RULES
 from lessons.dot_product.lesson import attend_without_weights
-from lessons.example.example import Example, run_example
+from lessons.example.example import Example, first_query, run_example
 from lessons.screen.format import format_value
 from lessons.softmax.lesson import softmax_row
 
@@ -34,9 +34,10 @@ def numbers(tab, key):
     return [float(text.replace("−", "-")) for text in said if re.fullmatch(r"−?\d+(\.\d+)?", text)]
 
 
-def wanted(temperature, query=5):
+def wanted(temperature):
     """Every number of the row at a temperature, as a cell shows it."""
-    row = softmax_row(run_example(Example()).heads.select(0), query, temperature)
+    example = run_example(Example())
+    row = softmax_row(example.heads.select(0), first_query(example), temperature)
     return [float(f"{float(x):.2f}") for step in ("scores", "shifted", "powers", "weights") for x in getattr(row, step)]
 
 
@@ -167,22 +168,21 @@ def test_what_a_link_hides_is_not_seen_and_still_counts(visit):
 
 
 def test_a_cover_goes_along_to_the_next_lesson_and_an_answer_lifts_it(visit):
-    tab = figure_covered(visit().open("mask?cover=true"), "mask_figure")
+    tab = figure_covered(visit().open("mask?cover=true").think_first("mask"), "mask_figure")
     tab.page.keyboard.press("Shift+ArrowRight")
     tab.page.wait_for_url("**/softmax*")
-    figure_covered(tab, "softmax_figure")
+    figure_covered(tab.think_first("softmax"), "softmax_figure")
     assert tab.page.locator(".st-key-cover input").is_checked()
     tab.page.locator(".st-key-softmax_card_B button").click()
     assert same(figure(tab, "softmax_figure"), 1.0)
-    tab.page.locator(".st-key-softmax_another button").click()
-    figure_covered(tab, "softmax_figure")
+    figure_covered(tab.think_first("softmax"), "softmax_figure")
     tab.page.locator(".st-key-cover").get_by_text("Cover the numbers").click()
     assert same(figure(tab, "softmax_figure"), 1.0)
 
 
 def figure_covered(tab, key):
     """Wait until the figure is there without its numbers."""
-    tab.page.get_by_text("The numbers wait until you have chosen an answer above.").first.wait_for()
+    tab.page.get_by_text("The numbers wait until you have chosen an answer.").first.wait_for()
     tab.page.wait_for_selector(f".st-key-{key} svg.marks")
     tab.settled().page.wait_for_timeout(300)
     assert not numbers(tab, key)
@@ -198,7 +198,6 @@ TWELVE = "example=sentence&text=the very curious orange cat quietly watched the 
     [
         "tokens?",
         "dot_product?",
-        "dot_product?view=all&",
         "dot_product?view=equal&",
         "projections?",
         "mask?",
@@ -208,6 +207,7 @@ TWELVE = "example=sentence&text=the very curious orange cat quietly watched the 
     ],
 )
 def test_the_figure_of_the_longest_sentence_stays_above_the_fold(visit, path):
+    """All steps at once are four matrices of twelve rows: with letters one can read they are higher than a screen."""
     lesson = path.split("?")[0]
     key = "softmax_sharing" if lesson == "softmax" else f"{lesson}_figure"  # its matrices stand below its picture
     tab = figure(visit().open(path + TWELVE), key)
@@ -218,8 +218,7 @@ def test_the_figure_of_the_longest_sentence_stays_above_the_fold(visit, path):
 
 def test_curves_that_wait_for_an_answer_are_drawn_without_a_warning_also_where_there_is_hardly_room(visit):
     """A warning of Vega in the console fails every visit; a phone has room for the names at their ends."""
-    tab = visit(viewport={"width": 390, "height": 844}).open("scores?cover=true")
-    tab.page.wait_for_selector(".st-key-covered")
+    tab = visit(viewport={"width": 390, "height": 844}).open("scores?cover=true").think_first("scores")
     for _ in ("covered", "shown"):
         tab.page.wait_for_function("() => document.querySelectorAll('.stVegaLiteChart svg.marks').length === 5")
         wide = "[...document.querySelectorAll('.stVegaLiteChart')].map(box => [box.scrollWidth, box.clientWidth])"

@@ -88,7 +88,7 @@ def test_an_exercise_is_solved_saved_to_a_file_forgotten_and_loaded_again(visit)
     tab.page.locator("input[type=file]").set_input_files(
         {"name": "mine.json", "mimeType": "application/json", "buffer": file.read_bytes()}
     )
-    tab.page.get_by_text("The file says that 0 lessons and 1 exercise are solved.").wait_for()
+    tab.page.get_by_text("The file says that 0 lessons, 1 exercise and 0 levels are solved.").wait_for()
     tab.page.wait_for_function(f"() => ({STORED})()?.exercises.includes('scores')")
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lessons.example.example import Example, run_example
+from lessons.example.example import Example, first_query, run_example
 from lessons.softmax.lesson import softmax_row
 
 FIGURE = ".st-key-softmax_sharing"
@@ -16,12 +16,17 @@ LENGTHS = f"() => {FILMS}.map(film => film.effect.getComputedTiming().endTime)"
 
 
 def answered(visit, **context):
-    tab = visit(**context).open("softmax?temperature=0.3&cover=true")
+    tab = visit(**context).open("softmax?temperature=0.3&cover=true").think_first("softmax")
     tab.page.wait_for_selector(f"{FIGURE} svg .frames_marks path")
     assert tab.page.locator(f"{FIGURE} svg .whole_marks path").count() == 0, "covered"
     tab.settled().page.locator(".st-key-softmax_card_A button").click()
     tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
     return tab.settled()
+
+
+def row_at(temperature):
+    example = run_example(Example())
+    return softmax_row(example.heads.select(0), first_query(example), temperature)
 
 
 def halfway(one, other):
@@ -38,7 +43,7 @@ def test_halfway_each_mark_is_halfway_to_where_it_goes_and_another_temperature_m
     moving = boxes("whole")
     tab.page.evaluate(STOP, 5000)
     numbers, sizes, parts = boxes("numbers"), boxes("sizes"), boxes("whole")
-    row = softmax_row(run_example(Example()).heads.select(0), 5, 0.3)
+    row = row_at(0.3)
     powers, weights = row.powers.tolist(), row.weights.tolist()
     for box, power, part, weight in zip(sizes, powers, parts, weights, strict=True):
         assert box[3] / max(size[3] for size in sizes) == pytest.approx(power, abs=0.02)
@@ -59,7 +64,7 @@ def test_who_wants_less_motion_sees_the_end_at_once(visit):
     tab = answered(visit, reduced_motion="reduce")
     assert tab.page.evaluate(f"() => {FILMS}.length") == 0
     widths = [box[2] for box in tab.page.evaluate(BOXES, "whole")]
-    row = softmax_row(run_example(Example()).heads.select(0), 5, 0.3)
+    row = row_at(0.3)
     assert [width / sum(widths) for width in widths] == pytest.approx(row.weights.tolist(), abs=0.01)
 
 
@@ -70,7 +75,7 @@ def test_a_click_on_a_part_derives_its_weight_and_the_figure_is_as_wide_as_a_pho
     tab.page.wait_for_selector(".st-key-derivation [data-testid=stCode] code")
     tab.settled()
     last = tab.page.locator(".st-key-derivation [data-testid=stCode] code").last.inner_text()
-    weight = softmax_row(run_example(Example()).heads.select(0), 5, 1.0).weights[3]
+    weight = row_at(1.0).weights[3]
     assert float(re.split(" [=≈] ", last)[-1]) == pytest.approx(float(weight), abs=1e-3)
     tab.page.set_viewport_size({"width": 390, "height": 844})
     tab.page.wait_for_function(

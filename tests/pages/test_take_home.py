@@ -20,7 +20,7 @@ def test_a_lesson_is_taken_home_alone_or_with_all_others(page):
 def test_the_numbers_behind_a_question_are_not_taken_home_before_an_answer():
     at = ask_about_the_figure(open_page("one_head/mask", cover="true"), "mask")
     assert not offered(at) & BUTTONS
-    assert "The numbers wait until you have chosen an answer above." in " ".join(texts(at))
+    assert "The numbers wait until you have chosen an answer." in " ".join(texts(at))
 
 
 def test_a_link_that_hides_the_code_hides_the_notebook():

@@ -9,6 +9,7 @@ from attention_ui.figures.layers import alt_layer, tone_scale
 from attention_ui.figures.matrices.grid import (
     CELL_GAP,
     COLOURED,
+    FOUR_LETTERS,
     LEFT,
     NAME_FONT,
     NUMBER_FONT,
@@ -33,7 +34,7 @@ BAR_LENGTHS = (
     f"datum.kind === 'score' ? datum.v / {SCORE_DOMAIN[1]} : datum.v"
 )
 SMALL, TITLE_SIZE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
-NUMBER_SIZE = f"min({SMALL}, cell / 1.85)"  # with which four letters fit
+NUMBER_SIZE = f"min({SMALL}, cell / {FOUR_LETTERS})"
 LAST = "data('cells')[length(data('cells')) - 1]"  # the corner, whose places are the numbers of columns and rows
 CORNERS = {"columns": "gx", "rows": "gy", "narrow_columns": "nx", "narrow_rows": "ny"}
 PLACE = {"x": f"((narrow ? datum.nx : datum.gx) + {LEFT})", "y": "(narrow ? datum.ny : datum.gy)"}  # in cells

@@ -19,6 +19,7 @@ POINT_AT_CELL = message("Point at a cell to see its number and where it comes fr
 COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 26, 64  # pixels, with a number
+FOUR_LETTERS = 1.8  # so many times the size of its letters is a cell in which four of them fit
 LEAST_SEEN = 14  # pixels of a cell of which one sees how much it is
 LONG_NUMBER, ROOMY_CELL = 4, 32  # letters; the pixels of a cell in which a longer number has room
 LEFT, RIGHT = 0.35, 1.1  # cells, beside the first and the last column: for the longest names of rows, for slanted ones

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 
 import pyarrow as pa
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from attention_ui.figures.matrices import grid as drawn
 from attention_ui.figures.matrices.grid import (
+    FOUR_LETTERS,
     LARGEST_CELL,
     LEAST_SEEN,
     LEFT,
@@ -50,7 +51,7 @@ UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
 PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
-WIDEST = 26  # columns of a line: so many, with their numbers, fit beside a question
+WIDEST = 28  # columns of a line: so many, with their numbers, fit beside a question
 
 
 @dataclass(frozen=True)
@@ -195,6 +196,12 @@ def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> pa.Table:
     return pa.concat_tables([table, row]).unify_dictionaries().combine_chunks()
 
 
+def step_alone(figure: Matrices) -> Matrices:
+    """The same figure with the matrices that its last step is about, side by side."""
+    matrices = {matrix.key: matrix for matrix in figure.matrices}
+    return replace(figure, bands=(tuple(matrices[key] for key in figure.of_step),), meets=False)
+
+
 def least_cell(figure: Matrices) -> int:
     """The pixels of the smallest cells of a figure on a wide screen."""
     return LEAST_SEEN if figure.meets else SMALLEST_CELL
@@ -219,10 +226,11 @@ def only_there(table: pa.Table) -> pa.Table:
     return second.set_column(second.column_names.index("place"), "place", keys)
 
 
-def style_of(figure: Matrices, table: pa.Table) -> str:
+def style_of(figure: Matrices, table: pa.Table, letters: float) -> str:
     """The size of a figure: its cells are as large as its room is wide and the screen is high, and letters can be read.
 
-    `--cell` is the width of a cell, as the chart computes it from its own size.
+    Where numbers need `letters` of at least so many pixels, it is rather higher than the screen. `--cell` is the width
+    of a cell, as the chart computes it from its own size.
     """
 
     def box(columns: float, rows: float, most: str) -> str:
@@ -230,7 +238,8 @@ def style_of(figure: Matrices, table: pa.Table) -> str:
 
     corner = table.slice(len(table) - 1).to_pylist()[0]
     columns, rows, narrow_columns = corner["gx"] + LEFT + RIGHT, corner["gy"], corner["nx"] + LEFT + RIGHT
-    wide = box(columns, rows, f"max({SMALLEST_CELL}px, (100dvh - var(--lab-around)) / {rows:g})")
+    smallest = max(SMALLEST_CELL, FOUR_LETTERS * letters)
+    wide = box(columns, rows, f"max({smallest:g}px, (100dvh - var(--lab-around)) / {rows:g})")
     narrow = box(narrow_columns, corner["ny"], f"{ROOMY_CELL}px")
     chart = f".st-key-{figure.key} .stVegaLiteChart"
     height = "height: calc(var(--cell) * var(--rows)) !important"
