@@ -17,7 +17,13 @@ from attention_ui.figures.features.strips import strips_numbers, tables_of_strip
 from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
 from attention_ui.figures.matrices.film import film_tables, jumps_of
-from attention_ui.figures.matrices.grid import LEFT, SMALLEST_CELL, cell_size
+from attention_ui.figures.matrices.grid import (
+    LEFT,
+    SMALL_LABEL_COLUMNS,
+    SMALLEST_CELL,
+    SMALLEST_CELL_WITHOUT_NUMBER,
+    cell_size,
+)
 from attention_ui.figures.matrices.matrices import Layout, both_ways, least_cell, matrices_table, step_alone, style_of
 from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
@@ -152,17 +158,19 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
     from attention_ui.figures.matrices.film_chart import film_template
 
     first = film.frames[0]
-    layout = Layout(first)
-    numbered = first.numbered and layout.columns * SMALLEST_CELL <= first.width
-    letters = least_letters()
+    layout = Layout(first, widest=first.width // SMALLEST_CELL_WITHOUT_NUMBER, names=SMALL_LABEL_COLUMNS)
+    columns, letters = layout.columns + LEFT, least_letters()
+    numbered = first.numbered and columns * SMALLEST_CELL <= first.width
     # On a projector no larger than letters need: the maps are to be seen whole while they move.
-    cell = max(cell_size(layout.columns, first.width, numbered=numbered), letters + 1)
+    cell = max(cell_size(columns, first.width, numbered=numbered), letters + 1)
     film = replace(film, curves=tuple(map(liked_curves, film.curves)))
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
     yield_turn()  # the tables take a while
     tables = film_tables(film, layout, numbered=numbered, letters=letters)
-    size = layout.columns + LEFT, pc.max(tables["cells"]["gy"]).as_py() + 1
-    spec = film_template(len(film.frames), cell, *size, film.width, *shapes, jumps=jumps_of(film), letters=letters)
+    rows = pc.max(tables["cells"]["gy"]).as_py() + 1
+    spec = film_template(
+        len(film.frames), cell, columns, rows, film.width, *shapes, jumps=jumps_of(film), letters=letters
+    )
     show_chart(film, spec, tables, lesson, on_pick=on_pick)
     say_whose_weights(film)
 

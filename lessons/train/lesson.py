@@ -29,7 +29,7 @@ POINT = message(
 
 FIRST_STEPS = 5  # which a program trains
 NOTHING = "·"  # where a position does not count
-FILM_WIDTH, BESIDE_ROOM, BELOW_ROOM = 1060, 368, 70  # of the width, what curves take from heads beside or above them
+FILM_WIDTH, BESIDE_ROOM, BELOW_ROOM = 1070, 368, 70  # of the width, what curves take from heads beside or above them
 MOST_FRAMES = 40
 
 Observed = ObservedText | ObservedTask

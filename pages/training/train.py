@@ -15,10 +15,10 @@ from lessons.train import lesson as train
 draw_topic(train)
 choice = training_controls()
 show_notes(*choice.notes)
+run = live_run(choice)
 draw_notice(None, [texts_of(choice.task).in_short])
 if choice.settings is not None:
     question_panel("train", question_of_run(choice.settings), cover=False)
-run = live_run(choice)
 compare_panel(run)
 if run is not None:
     run_tools(run)

@@ -338,7 +338,7 @@ def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
     press(tab, "Start")
     part(tab, "input[type=range]").wait_for()
     never_sideways()
-    said = tab.page.locator(f"{FILM} text", has_text="After 40 updates").bounding_box()
+    said = tab.page.locator(f"{FILM} text", has_text="After 40 training steps").bounding_box()
     assert said["x"] + said["width"] <= width, "what is said of the moment is seen whole"
     if width > 1000:
         start = tab.page.get_by_role("button", name="Reset", exact=True).bounding_box()

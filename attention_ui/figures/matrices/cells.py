@@ -10,11 +10,13 @@ from attention_ui.figures.matrices.grid import (
     CELL_GAP,
     COLOURED,
     FOUR_LETTERS,
+    LABEL_COLUMNS,
     LEFT,
     NAME_FONT,
     NUMBER_FONT,
     RIGHT,
     ROOMY_CELL,
+    SMALL_LABEL_COLUMNS,
     SMALLEST_CELL,
     TITLE_FONT,
 )
@@ -192,10 +194,12 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
 
 def name_layers() -> list[alt.Chart]:
     """Titles, shapes, and the names of rows and columns."""
+    # At the left edge all that is left of it; further on at least what matrices keep for names.
+    room = f"({PLACE['x']} < {SMALL_LABEL_COLUMNS} + {LEFT} ? {PLACE['x']} + 1 : {LABEL_COLUMNS} + {LEFT})"
     looks = {
         "title": {"fontSize": TITLE_SIZE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
         "shape": {"fontSize": NAME_SIZE, "align": "left", "dx": "1 - cell / 2", "lineBreak": "\n"},
-        "row": {"fontSize": NAME_SIZE, "align": "right", "dx": "cell / 2 - 5", "limit": f"cell * {2 + LEFT} - 5"},
+        "row": {"fontSize": NAME_SIZE, "align": "right", "dx": "cell / 2 - 5", "limit": f"cell * {room} - 5"},
         "column": {"fontSize": NAME_SIZE, "align": "left", "angle": 315, "dx": "-cell * 0.3"}
         | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
         "letter": {"fontSize": NAME_SIZE, "align": "center"},

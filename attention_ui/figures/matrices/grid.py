@@ -19,6 +19,7 @@ POINT_AT_CELL = message("Point at a cell to see its number and where it comes fr
 COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 26, 64  # pixels, with a number
+LABEL_COLUMNS, SMALL_LABEL_COLUMNS = 2, 4  # of the grid, for the names of rows; where cells are small
 FOUR_LETTERS = 1.8  # so many times the size of its letters is a cell in which four of them fit
 LEAST_SEEN = 14  # pixels of a cell of which one sees how much it is
 LONG_NUMBER, ROOMY_CELL = 4, 32  # letters; the pixels of a cell in which a longer number has room
@@ -166,10 +167,10 @@ def tiny_text(value: float) -> str:
     return cell_text(value) if value else "0"
 
 
-def cell_size(columns: int, width: int, *, numbered: bool = True) -> int:
+def cell_size(columns: float, width: int, *, numbered: bool = True) -> int:
     """The largest cell of a film, in pixels, with which so many columns fit a width; never too small to read."""
     smallest = SMALLEST_CELL if numbered else SMALLEST_CELL_WITHOUT_NUMBER
-    return max(smallest, min(LARGEST_MOVING, width // max(columns, 1)))
+    return max(smallest, min(LARGEST_MOVING, int(width / max(columns, 1))))
 
 
 def font_size(font: tuple[float, float, float], cell: int) -> float:

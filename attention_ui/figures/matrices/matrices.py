@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from attention_ui.figures.matrices import grid as drawn
 from attention_ui.figures.matrices.grid import (
     FOUR_LETTERS,
+    LABEL_COLUMNS,
     LARGEST_CELL,
     LEAST_SEEN,
     LEFT,
@@ -42,7 +43,6 @@ from lessons.trace.computation import tell_together
 from lessons.trace.lines import digits
 from lessons.trace.story import Lit, places_of, sources_among
 
-LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
 LINES_OF_WEIGHTS = 3
@@ -71,6 +71,8 @@ class Layout:
 
     figure: Matrices
     stacked: bool = False  # all matrices below each other, for a narrow screen
+    widest: int = WIDEST  # columns of a line
+    names: int = LABEL_COLUMNS  # columns for the names of rows
 
     @cached_property
     def of_single_rows(self) -> bool:
@@ -88,7 +90,18 @@ class Layout:
         bands = self.figure.bands
         if self.stacked:
             return tuple((matrix,) for matrix in self.figure.matrices)
-        return tuple(folded(bands[0])) if len(bands) == 1 and None not in bands[0] else bands
+        return tuple(self._folded(bands[0])) if len(bands) == 1 and None not in bands[0] else bands
+
+    def _folded(self, band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
+        """The lines into which a band goes, each as wide as the page at most."""
+        line, right = (), 0
+        for matrix in band:
+            right += self.names * names_rows((*line, matrix), len(line)) + room(matrix)
+            if line and right > self.widest:
+                yield line
+                line, right = (), self.names * names_rows((matrix,), 0) + room(matrix)
+            line, right = (*line, matrix), right + 1
+        yield line
 
     @cached_property
     def columns(self) -> int:
@@ -115,7 +128,7 @@ class Layout:
         lefts, left = [], 0
         for at in range(max(map(len, self.bands))):
             here = [(band, band[at]) for band in self.bands if at < len(band) and band[at] is not None]
-            left += LABEL_COLUMNS * any(names_rows(band, at) for band, _ in here)
+            left += self.names * any(names_rows(band, at) for band, _ in here)
             lefts.append(left)
             left += max(room(matrix) for _, matrix in here) + 1
         return lefts
@@ -137,18 +150,6 @@ def header_of(band: tuple[Matrix | None, ...], above: tuple[Matrix | None, ...])
 def shapes_of(band: tuple[Matrix | None, ...]) -> list[tuple[int, ...] | None]:
     """The shape of each matrix of a band, place by place."""
     return [None if matrix is None else tuple(matrix.values.shape) for matrix in band]
-
-
-def folded(band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
-    """The lines into which a band goes, each as wide as the page at most."""
-    line, right = (), 0
-    for matrix in band:
-        right += LABEL_COLUMNS * names_rows((*line, matrix), len(line)) + room(matrix)
-        if line and right > WIDEST:
-            yield line
-            line, right = (), LABEL_COLUMNS * names_rows((matrix,), 0) + room(matrix)
-        line, right = (*line, matrix), right + 1
-    yield line
 
 
 def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
