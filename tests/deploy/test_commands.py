@@ -21,10 +21,14 @@ RUN = {
     "pytest exercises": FILES,
     "pytest exercises -k softmax": FILES,
     "pipx run attention-lab": "tests/installed/test_from_an_index.py::test_it_runs_without_being_installed",
-    "pip install attention-lab && attention-lab": "tests/installed/test_from_an_index.py::test_the_first_page_is_painted",
+    "pip install attention-lab && attention-lab": (
+        "tests/installed/test_from_an_index.py::test_the_first_page_is_painted"
+    ),
     "pip install -r requirements.txt": "tests/deploy/test_image.py::test_the_steps_of_the_image_end_in_a_painted_page",
     "python -m models": "tests/server/test_lab.py::test_without_the_index_setting_up_says_one_line_and_goes_on",
-    "python -m training.default_model": "tests/lessons/test_default_model.py::test_one_machine_writes_the_same_file_twice",
+    "python -m training.default_model": (
+        "tests/lessons/test_default_model.py::test_one_machine_writes_the_same_file_twice"
+    ),
     "python -m training.ship_layer": "tests/lessons/test_real_layer.py::test_the_file_is_what_the_model_gives",
     "python deploy/licences.py": "tests/deploy/test_licences.py::test_every_package_is_listed_with_a_licence",
     "python deploy/lock.py": "tests/deploy/test_image.py::test_the_lock_is_what_would_be_written_now",
