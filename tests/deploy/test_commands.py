@@ -48,8 +48,8 @@ NOT_RUN = {
     ),
     "podman image inspect --format '{{index .RepoDigests 0}}' NAME": "a registry of images could be reached",
     "kubectl apply -f deploy/kubernetes.yaml": "not applied to a cluster",
-    "COOKIE_SECRET=$(openssl rand -hex 32) VOTES_PASSWORD=$(openssl rand -hex 32) docker compose -f deploy/compose.yaml "
-    "up --build --detach": "nor compose run",
+    "COOKIE_SECRET=$(openssl rand -hex 32) VOTES_PASSWORD=$(openssl rand -hex 32) "
+    "docker compose -f deploy/compose.yaml up --build --detach": "nor compose run",
 }
 
 
