@@ -21,6 +21,8 @@ from lessons.tokens.cutting_questions import CUTTING_QUESTIONS
 TEXT_AT_FIRST = "The cat didn't cross 2024 streets unbelievably fast."
 MOST_LETTERS = 200
 FIRST_FEATURES = 5
+# The bytes of all letters in use, in UTF-8: none of control characters, nor of planes of Unicode that are empty.
+IN_USE = frozenset((*range(0x20, 0x7F), *range(0x80, 0xC0), *range(0xC2, 0xF1)))
 
 
 @functools.lru_cache(maxsize=4)
@@ -37,14 +39,14 @@ def byte_pairs_of(model: RealModel) -> BytePairs:
 
 @functools.lru_cache(maxsize=4)
 def is_cut_into_bytes(model: RealModel) -> bool:
-    """True where a model cuts texts as this page shows it: GPT-2's words, all 256 bytes, merges and nothing else."""
+    """True where a model cuts texts as this page shows it: GPT-2's words, bytes, merges and nothing else."""
     about = json.loads(model.tokenizer.to_str())
     pieces, before = about["model"], about["pre_tokenizer"] or {}
     steps = before.get("pretokenizers", [before])
     *digits, last = [(step.get("type"), step.get("use_regex", step.get("individual_digits"))) for step in steps]
     as_shown = digits in ([], [("Digits", True)]) and last == ("ByteLevel", True) and not steps[-1]["add_prefix_space"]
     plain = pieces["type"] == "BPE" and not about["normalizer"] and not pieces.get("ignore_merges")
-    return plain and as_shown and pieces["vocab"].keys() >= BYTE_OF.keys()
+    return plain and as_shown and IN_USE <= {BYTE_OF[piece] for piece in pieces["vocab"].keys() & BYTE_OF.keys()}
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,20 @@ class Cutting:
 @functools.lru_cache(maxsize=64)
 def cut(model: RealModel, raw: str) -> Cutting:
     """A text in words and tokens; what stands there at first, where nothing is left of it."""
-    text, pairs = clean_text(raw, MOST_LETTERS).text or TEXT_AT_FIRST, byte_pairs_of(model)
+    pairs = byte_pairs_of(model)
+    text = known_letters(clean_text(raw, MOST_LETTERS).text, pairs) or TEXT_AT_FIRST
     words, first = [], 0
     for word in words_of(text, pairs.digits_apart):
         words.append(CutWord(word, tuple(pairs.steps(word)), first))
         first += len(words[-1].tokens)
     ids = tuple(pairs.ids[piece] for word in words for piece in word.tokens)
     return Cutting(model, pairs, text, tuple(words), ids, parts_of_text(model, ids))
+
+
+def known_letters(text: str, pairs: BytePairs) -> str:
+    """A text without letters of which the model knows not every byte: its tokenizer drops such bytes."""
+    known = {BYTE_OF[piece] for piece in pairs.ids.keys() & BYTE_OF.keys()}
+    return "".join(letter for letter in text if known.issuperset(letter.encode()))
 
 
 def cutting_screen(cutting: Cutting, word: int, step: int) -> Screen:

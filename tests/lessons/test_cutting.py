@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from lessons.screen.format import render, render_all
-from lessons.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen
+from lessons.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen, is_cut_into_bytes
 from models.opening import SharedModel, open_model
 
 TEXTS = (
@@ -133,3 +133,9 @@ def test_the_questions_have_the_answers_of_the_tokenizer(smollm2, file, text):
             pieces = smollm2.tokenizer.pre_tokenizer.pre_tokenize_str(text)
             assert int(right) == said["words"] == len(pieces)
     assert len(asked) >= (1 if text == "x" else 2)
+
+
+def test_the_model_of_the_lessons_is_played_and_a_letter_that_it_knows_not_is_left_out(smollm2):
+    assert is_cut_into_bytes(smollm2)
+    assert cut(smollm2, "a\U00050000 straße 🐈").text == "a straße 🐈"
+    assert cut(smollm2, "\U00050000").text == TEXT_AT_FIRST
