@@ -405,7 +405,8 @@ class Kind(NamedTuple):
 
     While its lesson is covered, it is drawn without its numbers, or else `waits` undrawn. Beside one that can be
     `followed` stands how a number in it comes about. It `says` what there is to notice within itself, or the page does
-    below it. `numbers` offers what is in it as a file. Those that go `together` share a line, and a file.
+    below it. `numbers` offers what is in it as a file. Those that go `together` share a line, and a file. What is no
+    picture, but numbers in large type, is not `seen`: it is about the picture that follows.
     """
 
     draw: Callable[[str | None, Any], Picked | None]
@@ -414,6 +415,7 @@ class Kind(NamedTuple):
     says: bool = False
     numbers: Callable[..., None] | None = None
     together: bool = False
+    seen: bool = True
 
 
 KINDS: dict[type[Figure], Kind] = {
@@ -432,7 +434,7 @@ KINDS: dict[type[Figure], Kind] = {
     Strips: Kind(draw_strips, numbers=offer_strips),
     ByFeature: Kind(draw_by_feature, numbers=offer_by_feature),
     Flow: Kind(draw_flow),
-    Facts: Kind(draw_facts),
+    Facts: Kind(draw_facts, seen=False),
     Listing: Kind(draw_listing, waits=True),
     Table: Kind(draw_table, waits=True),
 }

@@ -151,13 +151,16 @@ def draw_screen(
             question_panel(address, question, offered=covers)
     with room.question:
         draw_words(lesson.__name__.split(".")[1])
-    first, *others = groups(screen.figures) or [[]]
+    first, others = with_the_first_picture(groups(screen.figures))
+    picked = None
     with room.stage:
-        picked = draw_group(coverable, first) if first else None
+        for group in first:
+            picked = draw_group(coverable, group)
     with room.panel:
         if not covered(coverable):
             derivation_panel(screen, picked, question if asks and is_answered(address) else None)
-    say_notice(coverable, first, screen.headline, charts_below=bool(others))
+    for group in first:
+        say_notice(coverable, group, screen.headline, charts_below=bool(others))
     for place, group in enumerate(others, start=1):
         draw_further(screen, coverable, group, place)
         say_notice(coverable, group, screen.headline, charts_below=group is not others[-1])
@@ -197,6 +200,13 @@ def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
         else:
             together.append([figure])
     return together
+
+
+def with_the_first_picture(together: list[list[Figure]]) -> tuple[list[list[Figure]], list[list[Figure]]]:
+    """What stands first, and what follows: facts that come first are about the picture below them."""
+    pictures = (place for place, group in enumerate(together) if any(kind_of(figure).seen for figure in group))
+    here = next(pictures, 0) + 1
+    return together[:here], together[here:]
 
 
 def can_be_followed(group: Sequence[Figure]) -> bool:

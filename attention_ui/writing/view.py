@@ -14,7 +14,7 @@ from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.page.lesson_page import Room
 from attention_ui.page.question import Ask, current_question, question_panel
 from attention_ui.server.process import outside_turn, redrawn_picture
-from attention_ui.session.chart import covered, is_projected, show_notes
+from attention_ui.session.chart import covered, show_notes
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
@@ -129,14 +129,12 @@ def draw_text_of(request: Request, length: int) -> bool:
     with st.container(key="written"):
         st.code(text, language=None, wrap_lines=True)
     waits = ADDRESS if not get_state(PLAYS) and covered(ADDRESS) else None
-    widths = [figure.width for figure in screen.figures]
-    for place, figure in zip(st.columns(widths) if not is_projected() else [st] * 2, screen.figures, strict=True):
+    for figure in screen.figures:
         lesson = None  # what the heads looked at tells nothing
         if waits and isinstance(figure, Parts):
             lesson, figure = waits, replace(figure, parts=in_no_order(figure.parts))
-        with place.container():
-            draw_figure(lesson, figure)
-            draw_notice(lesson, figure.notice, charts_below=False)
+        draw_figure(lesson, figure)
+        draw_notice(lesson, figure.notice, charts_below=False)
     for remark in screen.remarks:
         st.text(render(remark))
     return True

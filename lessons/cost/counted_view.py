@@ -57,7 +57,7 @@ def counted_figures(sizes: LayerSizes, model: PublishedModel | None) -> Iterator
         name=message("Each step's share of all multiplications and of all numbers moved"),
         rows=(OF_MULTIPLICATIONS, OF_MOVED),
         parts=tuple(map(part_of_step(sizes), COST_STEPS)),
-        width=760,
+        width=720,
         notice=tuple(notice_counted(sizes, model)),
     )
     yield Facts(

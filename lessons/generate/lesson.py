@@ -141,7 +141,7 @@ def distribution(writing: Drawn) -> Parts:
     return Parts(
         key="distribution",
         name=message("The distribution over the next token"),
-        width=580,
+        width=720,
         rows=DISTRIBUTIONS,
         notice=(
             model_gave(writing),
@@ -255,8 +255,6 @@ def looks(new: GeneratedToken) -> Matrices:
         notice=(strongest_look(new),),
         first="0",
         bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))),
-        beside=True,
-        width=400,
         numbered=len(new.window) <= MOST_NUMBERED,
         hint=message("Rows are heads, columns are keys. Point at a cell to read its weight."),
     )

@@ -154,8 +154,6 @@ def shares_of_text(new: GeneratedToken, head: Head | None) -> TokenText:
         key="looks",
         name=message("What the heads looked at"),
         notice=(said_of_shares(new, head, shares), *first_beyond(shares, head)),
-        beside=True,
-        width=460,
         shares=True,
         tokens=tuple(
             TextToken(

@@ -46,7 +46,7 @@ def is_cut_into_bytes(model: RealModel) -> bool:
     *digits, last = [(step.get("type"), step.get("use_regex", step.get("individual_digits"))) for step in steps]
     as_shown = digits in ([], [("Digits", True)]) and last == ("ByteLevel", True) and not steps[-1]["add_prefix_space"]
     plain = pieces["type"] == "BPE" and not about["normalizer"] and not pieces.get("ignore_merges")
-    return plain and as_shown and IN_USE <= {BYTE_OF[piece] for piece in pieces["vocab"].keys() & BYTE_OF.keys()}
+    return plain and as_shown and {BYTE_OF[piece] for piece in pieces["vocab"].keys() & BYTE_OF.keys()} >= IN_USE
 
 
 @dataclass(frozen=True)
