@@ -1,5 +1,7 @@
 """Which picture the first page shows."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_ui.controls.bound import one_in_row
@@ -36,15 +38,21 @@ def settled_picture() -> str:
     is_new = get_state(PICTURE.name) is None or (get_state("pictured") != example and names_small_one())
     set_state("pictured", example)
     if is_new and not named:
-        step = named_in_link(("step",))
-        set_state(PICTURE.name, "steps" if step else "sentence" if names_small_one() else "model")
+        set_state(PICTURE.name, picture_meant())
     return named or get_state(PICTURE.name)
 
 
+def picture_meant() -> str:
+    """The picture that the link means where it names none."""
+    if named_in_link(("step",)):
+        return "steps"
+    return "sentence" if names_small_one() else PICTURE.begin
+
+
 def chosen_picture() -> str:
-    """Which picture the first page shows."""
+    """Which picture the first page shows; in the link where that means another one without it."""
     with st.container(horizontal=True, horizontal_alignment="right", key="pictures"):
-        return one_in_row(PICTURE)
+        return one_in_row(replace(PICTURE, begin=picture_meant()))
 
 
 def names_small_one() -> bool:

@@ -19,6 +19,7 @@ from attention_ui.figures.matrices.became import film_of_matrices
 from attention_ui.figures.matrices.film import film_tables, jumps_of
 from attention_ui.figures.matrices.grid import (
     LEFT,
+    POINT_AT_CELL,
     SMALL_LABEL_COLUMNS,
     SMALLEST_CELL,
     SMALLEST_CELL_WITHOUT_NUMBER,
@@ -109,7 +110,11 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=letters)
     given = [matrix.key for matrix in figure.matrices if matrix.given]
     look = {"width": "stretch", "height": "stretch", "style": style_of(figure, table, letters)}
-    return show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given, **look)
+    picked = show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given, **look)
+    if not figure.numbered:
+        say_whose_weights(figure)
+        st.caption(render(figure.hint or POINT_AT_CELL))
+    return picked
 
 
 def numbers_of(figure: Matrices) -> pa.Table:

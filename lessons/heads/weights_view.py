@@ -14,8 +14,8 @@ from lessons.screen.message import ListOf, Message, Percent, message
 from lessons.screen.screen import Cells, Matrices, Matrix
 from lessons.trace.computation import Computation
 
-HEATMAPS_IN_A_BAND = 4
-SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels
+HEATMAPS_IN_A_BAND = 3
+SMALL_WIDTH, LARGE_WIDTH = 455, 455  # pixels
 
 
 def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:

@@ -38,7 +38,7 @@ def read_first(lesson):
     """What a visitor reads first: topic, point, what figures are and show, the first question and its cards."""
     module = module_of(lesson)
     said = [getattr(module, "TOPIC", None), module.POINT]
-    if lesson in askable() and lesson != "read":
+    if lesson in askable() and lesson not in ("read", "generate"):  # whose screens need what a visitor has written
         screen = screen_of_lesson(first_asked(lesson), None, None)
         for figure in screen.figures:
             said += [figure.name, *figure.notice]

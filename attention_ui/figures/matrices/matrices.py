@@ -14,6 +14,7 @@ from attention_ui.figures.matrices.grid import (
     FOUR_LETTERS,
     LABEL_COLUMNS,
     LARGEST_CELL,
+    LEAST_COLOURED,
     LEAST_SEEN,
     LEFT,
     POINT_AT,
@@ -205,6 +206,8 @@ def step_alone(figure: Matrices) -> Matrices:
 
 def least_cell(figure: Matrices) -> int:
     """The pixels of the smallest cells of a figure on a wide screen."""
+    if not figure.numbered:
+        return LEAST_COLOURED
     return LEAST_SEEN if figure.meets else SMALLEST_CELL
 
 
@@ -267,7 +270,16 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         if place.header and place.matrix.columns.named:
             grid.column_names(labels_of(place.matrix.columns), place.left, place.top - 1)
         grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
+    say_below(grid, figure, numbered=numbered)
+    return grid.table()
+
+
+def say_below(grid: Grid, figure: Matrices, *, numbered: bool) -> None:
+    """Whose weights they are, and what one can do until a cell is pointed at. Small cells leave no room for it."""
     bottom = grid.height
+    if not figure.numbered:
+        grid.text("", 0, bottom, "hint")
+        return
     if figure.weights is not None:
         lines = wrapped(render(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS)
         grid.text("\n".join(lines), 0, bottom, "shape", "ink")
@@ -275,7 +287,6 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
     hints = (POINT_AT if numbered else POINT_AT_CELL, POINT_AT_CELL) if figure.hint is None else (figure.hint,) * 2
     usual, short = (BETWEEN_SENTENCES.sub("\n", render(hint)) for hint in hints)
     grid.text(usual, 0, bottom, "hint", short=short)
-    return grid.table()
 
 
 def name_matrix(grid: Grid, place: Place) -> None:
