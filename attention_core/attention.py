@@ -136,11 +136,12 @@ def softmax_with_sink(
     https://arxiv.org/abs/2309.17453.
     """
     xp = namespace(masked)
-    sink = (sink if hasattr(sink, "shape") else xp.asarray(sink, dtype=masked.dtype))[..., None, None]
-    largest = xp.maximum(row_max(masked), sink)
+    sinks: Array = sink if hasattr(sink, "shape") else xp.asarray(sink, dtype=masked.dtype)
+    sinks = sinks[..., None, None]
+    largest = xp.maximum(row_max(masked), sinks)
     largest = xp.where(largest > -math.inf, largest, xp.zeros((), dtype=masked.dtype))
     exponentials = xp.exp(masked - largest)
-    total = xp.exp(sink - largest) + row_sum(exponentials)
+    total = xp.exp(sinks - largest) + row_sum(exponentials)
     return exponentials / (total + (total == 0))
 
 

@@ -121,7 +121,7 @@ def norm_backward(
 
 
 def heads_backward(
-    heads: Heads,
+    heads: MultiHeadAttention | SlicedHeads,
     x: Tokens,
     trace: MultiHeadTrace,
     d_output: Tokens,
@@ -142,8 +142,10 @@ def heads_backward(
     )
     if heads.rotary is not None:
         d_q, d_k = (rotate(d, how=heads.rotary, back=True) for d in (d_q, d_k))
-    backward = slices_backward if isinstance(heads, SlicedHeads) else projections_backward
-    projections = backward(heads, x, positions, d_q, d_k, d_v)
+    if isinstance(heads, SlicedHeads):
+        projections = slices_backward(heads, x, positions, d_q, d_k, d_v)
+    else:
+        projections = projections_backward(heads, x, positions, d_q, d_k, d_v)
     return HeadsGradients(
         d_output=d_output,
         d_W_o=d_W_o,
@@ -244,7 +246,7 @@ def block_backward(
 ) -> BlockGradients:
     """The gradients of one layer: a shortcut hands the gradient on as it is, and adds what comes through the part."""
     d_after_attention, mlp = d_output, None
-    if block.mlp is not None:
+    if block.mlp is not None and trace.mlp is not None:
         mlp = mlp_backward(block.mlp, trace.after_attention, trace.mlp, d_output)
         d_after_attention = d_output + mlp.d_x if block.residual else mlp.d_x
     attention = heads_backward(
@@ -274,7 +276,7 @@ def model_backward(
     if model.token_table is not None:
         d_token_table = table_backward(trace.one_hot, model.token_table, d_x)
     if model.position_table is not None:
-        in_layers = [layer.attention.d_positions for layer in layers]
+        in_layers: list[Positions] = [layer.attention.d_positions for layer in layers]
         d_positions = added_backward(added, d_x, 2) if in_attention is None else sum(in_layers)
         d_position_table = fill_up(d_positions, model.config.context)
     return ModelGradients(d_logits, d_W_unembed, d_b_unembed, norm, tuple(layers), d_position_table, d_token_table)
@@ -291,8 +293,7 @@ def fill_up(d_positions: Positions, context: int) -> Float[Array, "*runs context
 
 def loss_backward(trace: LossTrace) -> Float[Array, "*batch d_output"]:
     """The gradient of the logits, or of the vectors that were given."""
-    backward = cross_entropy_backward if isinstance(trace, CrossEntropyTrace) else squared_error_backward
-    return backward(trace)
+    return cross_entropy_backward(trace) if isinstance(trace, CrossEntropyTrace) else squared_error_backward(trace)
 
 
 def cross_entropy_backward(trace: CrossEntropyTrace) -> Float[Array, "*batch vocabulary"]:

@@ -23,6 +23,7 @@ BYTE_OF = {character: byte for byte, character in CHARACTER_OF.items()}
 # A contraction; letters, digits or other characters, with a space in front; spaces, but for the one before a word.
 WORDS = re.compile(r"'(?:s|t|re|ve|m|ll|d)| ?[A-Za-z]+| ?[0-9]+| ?[^\sA-Za-z0-9]+|\s+(?!\S)|\s+", re.ASCII)
 DIGITS = re.compile(r"[0-9]|[^0-9]+")
+ALL = re.compile(".+", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def merge_pairs(word: Iterable[str], rank: Mapping[tuple[str, str], int]) -> Ite
 def words_of(text: str, digits_apart: bool = False) -> Iterator[str]:
     """The words of a text, which no piece crosses. Together they are the text."""
     kinds = "".join(map(kind_of, text))
-    for part in DIGITS.finditer(kinds) if digits_apart else [re.match(".*", kinds, re.DOTALL)]:
+    for part in (DIGITS if digits_apart else ALL).finditer(kinds):
         for word in WORDS.finditer(part.group()):
             yield text[part.start() + word.start() : part.start() + word.end()]
 

@@ -132,9 +132,9 @@ def batch_shape(batch: Batch) -> tuple:
 
 def side_by_side(batches: Sequence[Batch]) -> Batch:
     """Batches of the same shape with an axis of runs in front, as NumPy arrays."""
-    attention = [batch.target_attention for batch in batches]
+    attention = [batch.target_attention for batch in batches if batch.target_attention is not None]
     return Batch(
         np.stack([batch.inputs.numpy() for batch in batches]),
         np.stack([batch.targets.numpy() for batch in batches]),
-        None if attention[0] is None else lambda: np.stack([target.numpy() for target in attention]),
+        None if not attention else lambda: np.stack([target.numpy() for target in attention]),
     )

@@ -8,6 +8,7 @@ makes its row NaN, as in PyTorch, so that a model whose training has failed show
 
 import math
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -209,7 +210,7 @@ def repeats(axes: tuple[int, ...], batch: tuple[int, ...]) -> bool:
     return len(axes) <= len(batch) and all(size in (1, whole) for size, whole in ends)
 
 
-def check_scale(scale: object) -> None:
+def check_scale(scale: Any) -> None:
     """A finite number, or None."""
     scale = numbers_of(scale)
     if scale is not None and not (is_number(scale) and math.isfinite(scale)):
@@ -219,7 +220,7 @@ def check_scale(scale: object) -> None:
         )
 
 
-def check_soft_cap(soft_cap: object) -> None:
+def check_soft_cap(soft_cap: Any) -> None:
     """A finite number above 0, or 0 or None for no cap."""
     soft_cap = numbers_of(soft_cap)
     if soft_cap is not None and not (is_number(soft_cap) and 0 <= soft_cap < math.inf):
@@ -229,7 +230,7 @@ def check_soft_cap(soft_cap: object) -> None:
         )
 
 
-def check_sink(sink: object, q: Array) -> None:
+def check_sink(sink: Any, q: Array) -> None:
     """A number below ∞, −∞ for a sink that collects nothing; or an array of such, which fits the batch."""
     sink = numbers_of(sink)
     if not hasattr(sink, "dtype") or sink.shape == ():
@@ -276,7 +277,7 @@ def check_gradient(d_output: Array, output: Array) -> None:
 
 def check_whole(what: str, number: object, least: int) -> None:
     """Raise InputError unless this is a whole number and not too small."""
-    if not (isinstance(number, Integral) and not isinstance(number, bool) and number >= least):
+    if not isinstance(number, Integral) or isinstance(number, bool) or number < least:
         raise InputError(
             "{what} is a whole number of at least {least}, but got {number}",
             what=what,

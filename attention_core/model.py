@@ -19,7 +19,6 @@ from attention_core.distances import alibi_biases, distances
 from attention_core.embeddings import Rotary, embed, fixed_vectors, one_hot, sinusoidal_positions
 from attention_core.errors import InputError
 from attention_core.heads import (
-    Heads,
     KeyValues,
     MultiHeadAttention,
     MultiHeadTrace,
@@ -193,7 +192,7 @@ class Mlp:
 class Block:
     """One layer: attention, then perhaps an MLP, each with its norm before and its shortcut around."""
 
-    attention: Heads
+    attention: MultiHeadAttention | SlicedHeads
     norm: LayerNorm | None
     mlp: Mlp | None
     scale: float | None  # of the scores; None means 1/√d_k
@@ -332,13 +331,9 @@ class TinyTransformer:
 
     def positions(self, end: int, begin: int = 0) -> tuple[Positions | None, Positions | None]:
         """What is added to the embedding of these tokens, and to what queries and keys of each layer are made of."""
-        if self.config.positions == "learned":
-            return self.position_table[..., begin:end, :], None
-        if self.config.positions == "sinusoidal":
-            return self.waves[begin:end], None
-        if self.config.positions == "qk":
-            return None, self.position_table[..., begin:end, :]
-        return None, None
+        table = self.waves if self.position_table is None else self.position_table  # of sines, or learned
+        rows = None if table is None else table[..., begin:end, :]
+        return (None, rows) if self.config.positions == "qk" else (rows, None)
 
 
 def new_norm(config: ModelConfig) -> LayerNorm | None:

@@ -44,7 +44,7 @@ def observe_texts(
     alone, so that from moment to moment only the model changes.
     """
     task, random = settings.task, generator(settings.seed, "sample")
-    start = task.vocabulary.encode(task.tokens[:1])
+    start = task.vocabulary.encode(task.example.tokens[:1])
     writers = model_with(settings.model, np.stack([snapshot.weights for snapshot in snapshots]))
     samples = continue_text(writers, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
     ids = torch.tensor(task.vocabulary.encode(tokens))

@@ -115,8 +115,8 @@ def takes_groups() -> bool:
 
 def heads_with_keys(ours: MultiHeadAttention) -> int:
     """How many heads have keys and values of their own; the others share those of a neighbour."""
-    with_bias = (W if b is None else torch.cat([W, b[None]]) for W, b in ((ours.W_k, ours.b_k), (ours.W_v, ours.b_v)))
-    return sets_of_keys(*with_bias, ours.n_heads)
+    W_k, W_v = (W if b is None else torch.cat([W, b[None]]) for W, b in ((ours.W_k, ours.b_k), (ours.W_v, ours.b_v)))
+    return sets_of_keys(W_k, W_v, ours.n_heads)
 
 
 def handed_over(ours: MultiHeadAttention, trace: MultiHeadTrace) -> tuple[Tensor, Tensor, Tensor]:

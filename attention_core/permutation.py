@@ -158,7 +158,7 @@ def measure_residuals(
     Each in single and in double precision.
     """
     single = x, W_q, W_k, W_v
-    double = [array.double() for array in single]
+    double = x.double(), W_q.double(), W_k.double(), W_v.double()
     measured = []
     for kind in kinds_for(W_q.shape[-1]):
         for causal in (False, True):

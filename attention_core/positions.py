@@ -45,7 +45,8 @@ def add_positions(x: Float[Array, "tokens d_model"], kind: PositionKind, seed: i
     """X and a row for each position; where nothing is added, X alone."""
     if kind not in ("sinusoidal", "learned"):
         return PositionedRows(None, x)
-    positions = added_positions(kind, *x.shape, seed, like=x)
+    n_tokens, d_model = x.shape
+    positions = added_positions(kind, n_tokens, d_model, seed, like=x)
     return PositionedRows(positions, x + positions)
 
 

@@ -68,13 +68,13 @@ class Made(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def cell_numbers(shape: tuple[int, ...]) -> Index:
+def cell_numbers(shape: tuple[int, ...]) -> np.ndarray:
     """An array of this shape in which each cell holds its own number."""
     return np.arange(math.prod(shape)).reshape(shape)
 
 
 @lru_cache(maxsize=512)
-def spread(shape: tuple[int, ...], over: tuple[int, ...]) -> Index:
+def spread(shape: tuple[int, ...], over: tuple[int, ...]) -> np.ndarray:
     """For each cell of the larger shape, in reading order, the cell of the smaller one that is broadcast there."""
     return np.broadcast_to(cell_numbers(shape), over).reshape(-1)
 
@@ -96,7 +96,7 @@ class Moved:
     def __init__(self, sources: "Sequence[Traced]", move: Callable[..., np.ndarray], condition: "Traced | None" = None):
         self.sources, self.move, self.condition = tuple(sources), move, condition
         self.shape: tuple[int, ...] = ()
-        self.origins: Index | None = None
+        self.origins: np.ndarray | None = None
         self.starts: list[int] = []
 
     def made(self, at: Index) -> Made:
@@ -178,7 +178,8 @@ class Traced:
     __hash__ = object.__hash__
 
     def __init__(self, values: Numbers, rule: Any, name: str | None = None, axes: Sequence[str] = ()):
-        self.values, self.rule, self.name, self.axes = np.asarray(values), rule, name, tuple(axes)
+        self.values: np.ndarray = np.asarray(values)
+        self.rule, self.name, self.axes = rule, name, tuple(axes)
 
     shape = property(lambda self: self.values.shape)
     ndim = property(lambda self: self.values.ndim)

@@ -8,7 +8,7 @@ import functools
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -78,16 +78,17 @@ class TrainingSettings:
             raise ValueError(f"this task compares {wanted}, but the model gives {self.model.output}")
 
 
-def recommended(task: Task, seed: int = 0, **changes: object) -> TrainingSettings:
+def recommended(task: Task, seed: int = 0, **changes: Any) -> TrainingSettings:
     """The settings that learn a task within seconds; `changes` replace some of the model's or the training's.
 
     Raises ValueError, as `TrainingSettings` does, for changes that cannot be.
     """
     names = set(ModelConfig.__dataclass_fields__)
-    parts = dict(task.model) | {name: value for name, value in changes.items() if name in names}
-    config = ModelConfig(**{"vocabulary": len(task.vocabulary), "context": task.window} | parts)
-    plain = dict(task.training) | {name: value for name, value in changes.items() if name not in names}
-    return TrainingSettings(**{"task": task, "model": config, "seed": seed} | plain)
+    parts: dict[str, Any] = {"vocabulary": len(task.vocabulary), "context": task.window, **task.model}
+    parts |= {name: value for name, value in changes.items() if name in names}
+    plain: dict[str, Any] = {"task": task, "model": ModelConfig(**parts), "seed": seed, **task.training}
+    plain |= {name: value for name, value in changes.items() if name not in names}
+    return TrainingSettings(**plain)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,7 +207,7 @@ class TrainingStack:
         groups: dict[Hashable, list[tuple[int, Batch]]] = {}
         for i, state in enumerate(self.states):
             if state.step % EVALUATE_EVERY == 0 or state.step == state.settings.steps:
-                batch = held_out_batch(state.settings)  # drawn anew: a run that waits would hold it for nothing
+                batch = held_out(state.settings)  # drawn anew: a run that waits would hold it for nothing
                 if batch is not None:
                     groups.setdefault(batch_shape(batch), []).append((i, batch))
         found: dict[int, Evaluation] = {}
@@ -297,9 +298,17 @@ def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterato
             yield Batch(torch.tensor(inputs).long(), torch.tensor(targets).long())
 
 
-def held_out_batch(settings: TrainingSettings) -> Batch | None:
-    """The sequences a run is evaluated on: the same at every step, from a stream of their own."""
+def held_out(settings: TrainingSettings) -> Batch | None:
+    """The sequences a run is evaluated on: the same at every step, from a stream of their own. None: too few."""
     return settings.task.held_out(HELD_OUT, generator(settings.seed, "held out"))
+
+
+def held_out_batch(settings: TrainingSettings) -> Batch:
+    """The sequences a run is evaluated on. Raises ValueError where there are too few for that."""
+    batch = held_out(settings)
+    if batch is None:
+        raise ValueError("a run is evaluated on sequences it is not trained on, but its task has too few of them")
+    return batch
 
 
 @functools.lru_cache(maxsize=256)  # as many runs as are trained at once have theirs at hand

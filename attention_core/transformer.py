@@ -14,7 +14,7 @@ import functools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from jaxtyping import Float, Int
 
@@ -28,6 +28,8 @@ from attention_core.inputs import check_whole
 from attention_core.model import FIXED, BlockTrace, LayerNorm, MlpTrace, ModelTrace, check_length
 from attention_core.weights import named_weights, with_weights
 
+Activation = Literal["silu", "gelu", "gelu_tanh", "relu"]
+Unembedding = Literal["own", "tied", "none"]
 MOST_WIDENED = 4096  # tokens of a vocabulary
 WHOLE = Rotary()  # all features of queries and keys turn
 
@@ -53,7 +55,7 @@ class TransformerConfig:
     epsilon: float = 1e-5  # of every norm
     qk_norm: bool = False  # queries and keys are normed, too, head by head
     gated: bool = True  # the MLP multiplies what it lets through: Shazeer 2020, https://arxiv.org/abs/2002.05202
-    activation: Literal["silu", "gelu", "gelu_tanh", "relu"] = "silu"
+    activation: Activation = "silu"
     positions: Literal["rotary", "learned", "sinusoidal", "none"] = "rotary"
     rotary: Rotary = WHOLE
     causal: bool = True
@@ -65,7 +67,7 @@ class TransformerConfig:
     qkv_bias: bool = False
     output_bias: bool = False
     mlp_bias: bool = False
-    unembedding: Literal["own", "tied", "none"] = "own"  # "tied" to the embedding; "none": gives vectors
+    unembedding: Unembedding = "own"  # "tied" to the embedding; "none": gives vectors
     unembedding_bias: bool = False
 
     def __post_init__(self):
@@ -93,7 +95,7 @@ class TransformerConfig:
             )
 
 
-def config_of(settings: Mapping[str, object]) -> TransformerConfig:
+def config_of(settings: Mapping[str, Any]) -> TransformerConfig:
     """The sizes of a model, as JSON keeps them."""
     return TransformerConfig(**{**settings, "rotary": Rotary(**settings["rotary"])})
 
@@ -125,7 +127,7 @@ def erf(x: Array) -> Array:
     return torch.erf(x) if isinstance(x, torch.Tensor) else torch.erf(torch.asarray(x)).numpy()
 
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+ACTIVATIONS: dict[Activation, Callable[[Array], Array]] = {
     "silu": silu,
     "gelu": gelu,
     "gelu_tanh": gelu_tanh,
@@ -164,7 +166,7 @@ class FeedForward:
     b_up: Float[Array, " d_hidden"] | None = None
     W_down: Float[Array, "d_hidden d_model"]
     b_down: Float[Array, " d_model"] | None = None
-    activation: str
+    activation: Activation
 
     def __call__(self, x: Tokens) -> MlpTrace:
         """The tokens on their way through, x among them as the MLP reads it."""
@@ -259,7 +261,7 @@ class Transformer:
     def embed(self, ids: Int[Array, "*batch tokens"], begin: int, types: Int[Array, "*batch tokens"] | None) -> Tokens:
         """What enters the first layer: a row for each token, for its position, and for its type."""
         end, x = begin + ids.shape[-1], widened(embed(ids, self.token_table))
-        if self.config.positions == "learned":
+        if self.position_table is not None:
             x = x + widened(self.position_table[begin:end])
         if self.config.positions == "sinusoidal":
             x = x + sinusoidal_positions(end, self.config.d_model, like=x)[begin:]
@@ -284,7 +286,7 @@ class Transformer:
         return linear(normed, widened(W), widened(self.b_unembed))
 
 
-def widened(part: object) -> object:
+def widened(part: Any) -> Any:
     """The part, or the array, with weights of fewer bits as 32-bit numbers; others stay as they are."""
     if hasattr(part, "widen"):
         return part.widen()
@@ -349,8 +351,8 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Array]) -
     return Transformer(
         config=config,
         layers=tuple(build_layer(config, part_of(weights, f"layers.{i}")) for i in range(config.n_layers)),
-        embedding_norm=build_norm(config, part_of(weights, "embedding_norm")),
-        norm=build_norm(config, part_of(weights, "norm")),
+        embedding_norm=build_norm(config, part_of(weights, "embedding_norm")) if config.embedding_norm else None,
+        norm=build_norm(config, part_of(weights, "norm")) if config.final_norm else None,
         **{name: weight for name, weight in weights.items() if "." not in name},
     )
 
@@ -374,10 +376,10 @@ def build_layer(config: TransformerConfig, weights: Mapping[str, Array]) -> Tran
     )
 
 
-def build_norm(config: TransformerConfig, weights: Mapping[str, Array]) -> Norm | None:
-    """The norm of these weights; None where there are none."""
+def build_norm(config: TransformerConfig, weights: Mapping[str, Array]) -> Norm:
+    """The norm of these weights."""
     norm = LayerNorm if config.norm == "layer" else RmsNorm
-    return norm(**weights, epsilon=config.epsilon) if weights else None
+    return norm(**weights, epsilon=config.epsilon)
 
 
 def part_of(weights: Mapping[str, Array], name: str) -> dict[str, Array]:

@@ -8,6 +8,7 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
+from typing import Any
 
 from jaxtyping import Float
 
@@ -28,7 +29,7 @@ def named_weights(part: object, prefix: str = "") -> Iterator[tuple[str, Array]]
             yield from named_weights(child, f"{prefix}.{name}" if prefix else f"{name}")
 
 
-def trained_fields(part: object) -> Iterator[tuple[str, object]]:
+def trained_fields(part: Any) -> Iterator[tuple[str, Any]]:
     """The fields of a part of a model, without those that are fixed."""
     return ((f.name, getattr(part, f.name)) for f in fields(part) if f.metadata.get("trained", True))
 
@@ -63,13 +64,13 @@ def views(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> Ite
         begin = end
 
 
-def with_weights(part: object, arrays: Iterator[Array], like: Array) -> object:
+def with_weights(part: Any, arrays: Iterator[Array], like: Array) -> Any:
     """The part with these arrays as its weights, in order; what is fixed is brought to the library of `like`."""
     if hasattr(part, "shape"):
         return next(arrays)
     if isinstance(part, tuple):
         return tuple(with_weights(child, arrays, like) for child in part)
-    if not is_dataclass(part):
+    if not is_dataclass(type(part)):
         return part
     changed = {name: with_weights(child, arrays, like) for name, child in trained_fields(part)}
     others = {field.name: getattr(part, field.name) for field in fields(part) if field.name not in changed}

@@ -38,7 +38,8 @@ def one_of(several: Sequence[str], random: torch.Generator) -> str:
 
 def some_of(several: Sequence[str], count: int, random: torch.Generator) -> list[str]:
     """So many different ones, in random order."""
-    return [several[place] for place in torch.randperm(len(several), generator=random)[:count].tolist()]
+    places: list[int] = torch.randperm(len(several), generator=random)[:count].tolist()
+    return [several[place] for place in places]
 
 
 def chain(length: int, random: torch.Generator) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 from attention_core.embeddings import Rotary
 from attention_core.errors import InputError
-from attention_core.transformer import TransformerConfig
+from attention_core.transformer import Activation, TransformerConfig, Unembedding
 
 Settings = Mapping[str, Any]  # of config.json
 
-ACTIVATIONS_THERE = {
+ACTIVATIONS_THERE: dict[str, Activation] = {
     "silu": "silu",
     "swish": "silu",
     "gelu": "gelu",
@@ -343,7 +343,7 @@ def amount(settings: Settings, name: str, default: float) -> float:
     return float(value)
 
 
-def activation(settings: Settings, name: str, default: str) -> str:
+def activation(settings: Settings, name: str, default: str) -> Activation:
     """The nonlinearity by our name."""
     value = settings.get(name, default)
     if not isinstance(value, str) or value not in ACTIVATIONS_THERE:
@@ -371,7 +371,7 @@ def window(settings: Settings) -> int | None:
     return count(settings, "sliding_window")
 
 
-def unembedding(settings: Settings, names: Collection[str], name: str, *, tied: bool) -> str:
+def unembedding(settings: Settings, names: Collection[str], name: str, *, tied: bool) -> Unembedding:
     """Whether there is a map to the vocabulary of its own, the embedding serves, or there is none."""
     if name in names:
         return "own"

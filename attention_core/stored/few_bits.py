@@ -37,7 +37,8 @@ class FewBits:
     @property
     def shape(self) -> tuple[int, int]:
         """As it is used."""
-        return self.stored[::-1] if self.turned else self.stored
+        rows, columns = self.stored
+        return (columns, rows) if self.turned else (rows, columns)
 
     @property
     def mT(self) -> "FewBits":
@@ -81,4 +82,5 @@ def as_kept(name: str, tensor: StoredTensor, path: Path) -> Tensor | FewBits:
     """Matrices in their few bits; the few numbers of a norm as they are used."""
     if len(tensor.shape) == 1:
         return as_here(name, tensor, torch.float32)
-    return FewBits(path, tensor.begin, tensor.kind, tensor.shape, turned=is_map(name))
+    rows, columns = tensor.shape
+    return FewBits(path, tensor.begin, tensor.kind, (rows, columns), turned=is_map(name))

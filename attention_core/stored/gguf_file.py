@@ -7,6 +7,7 @@ import math
 import struct
 from dataclasses import dataclass
 from mmap import mmap
+from typing import Literal, overload
 
 import numpy as np
 from jaxtyping import Float
@@ -62,7 +63,7 @@ def read_gguf(data: bytes | mmap) -> GgufFile:
     settings = {at.string(): at.value(at.number("I")) for _ in range(n_settings)}
     places = [at.tensor_place() for _ in range(n_tensors)]
     start = after_padding(at.here, settings.get("general.alignment", 32))
-    return GgufFile(settings, {name: tensor_at(data, start, name, *place) for name, *place in places})
+    return GgufFile(settings, {place[0]: tensor_at(data, start, *place) for place in places})
 
 
 def after_padding(here: int, alignment: Setting) -> int:
@@ -123,6 +124,10 @@ class Cursor:
             raise cut_short(len(self.data), self.here, "the part before the tensors")
         return self.data[begin : self.here]
 
+    @overload
+    def number(self, code: Literal["I", "Q"]) -> int: ...
+    @overload
+    def number(self, code: str) -> int | float | bool: ...
     def number(self, code: str) -> int | float | bool:
         """The next number, of a type as `struct` writes it."""
         return struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))[0]

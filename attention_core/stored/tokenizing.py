@@ -11,10 +11,9 @@ from typing import Any
 
 from attention_core.byte_pairs import BytePairs
 from attention_core.errors import InputError
-from attention_core.stored.gguf_file import Setting
 
 Tokenizer = Any  # of the package `tokenizers`
-GgufSettings = dict[str, Setting]
+GgufSettings = dict[str, Any]  # each a `Setting`
 
 TOKENIZER_FILE, SPACE_THERE = "tokenizer.json", "▁"
 CONTROL, OF_USER, BYTE = 3, 4, 6  # types of tokens

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -42,8 +42,8 @@ class Batch:
 
     def rows(self, chosen: Tensor) -> "Batch":
         """Some of the sequences: those at these rows, or those where this is true."""
-        find = None if self.find_attention is None else lambda: self.target_attention[chosen]
-        return Batch(self.inputs[chosen], self.targets[chosen], find)
+        find = self.find_attention
+        return Batch(self.inputs[chosen], self.targets[chosen], None if find is None else lambda: find()[chosen])
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ class Task(ABC):
     source: ClassVar[str] = "task"
     unit: ClassVar[str] = "tokens"
     draws_afresh: ClassVar[bool] = True  # from so many sequences that some can be set aside to be measured on
-    model: ClassVar[Mapping[str, object]]
-    training: ClassVar[Mapping[str, object]]
+    model: ClassVar[Mapping[str, Any]]
+    training: ClassVar[Mapping[str, Any]]
 
     window: int  # tokens of one sequence
 

@@ -40,7 +40,7 @@ class FourVectorsTask(Task):
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The fifty tokens of the notebook: four words, the others numbered."""
-        words = dict(zip(TRAINED, ("The", "cat", "sat", "down"), strict=True))
+        words: dict[int, str] = dict(zip(TRAINED, ("The", "cat", "sat", "down"), strict=True))
         return Vocabulary(tuple(words.get(i, f"token {i}") for i in range(50)))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:

@@ -8,7 +8,7 @@ import torch
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import TASKS, CharacterTask, CopyTask, LastTokensTask, fingerprints
-from attention_core.training import HELD_OUT, draw_batches, held_out_batch, recommended, train
+from attention_core.training import HELD_OUT, draw_batches, held_out, held_out_batch, recommended, train
 from lessons.train.compare_runs import COMPARISONS
 
 RUNS = {
@@ -71,7 +71,9 @@ def test_of_a_tiny_task_a_third_at_most_is_measured_and_the_rest_is_trained_on(n
 
 def test_a_task_of_three_sequences_is_trained_and_not_measured():
     settings = recommended(CopyTask(n_letters=3, window=1), steps=20)
-    assert held_out_batch(settings) is None
+    assert held_out(settings) is None
+    with pytest.raises(ValueError, match="too few"):
+        held_out_batch(settings)
     assert [step.evaluation for step in train(settings)] == [None] * 21
 
 

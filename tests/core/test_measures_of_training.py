@@ -108,7 +108,7 @@ def test_a_view_shows_what_was_measured_up_to_its_moment():
 def test_measuring_changes_nothing_about_the_training(monkeypatch):
     settings = recommended(TASKS["recall"], steps=30)
     measured = [step.loss for step in train(settings)]
-    monkeypatch.setattr(training, "held_out_batch", lambda settings: None)
+    monkeypatch.setattr(training, "held_out", lambda settings: None)
     assert [step.loss for step in train(settings)] == measured
 
 
