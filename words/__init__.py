@@ -26,7 +26,8 @@ LANGUAGES = {
 COOKIE = "attention_lab_language"  # what the menu chose in this browser
 FIRST = "en"  # the language of the templates, which needs no catalogue
 CATALOGUES = Path(__file__).parent
-Asked, Answer = ParamSpec("Asked"), TypeVar("Answer")
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
 
 
 def english_list(items: Sequence[str]) -> str:

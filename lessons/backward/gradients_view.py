@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -70,7 +70,7 @@ def made_at(key: str) -> int:
     return STAGES_BACK.index("qkv" if key in VECTOR_ROLES else key)
 
 
-def forward_matrix(correction: Prediction, key: str, **look: object) -> Matrix:
+def forward_matrix(correction: Prediction, key: str, **look: Any) -> Matrix:
     """A matrix that the model computed, or was given; it stands there before one goes back."""
     path = f"attention.{key}" if key in INSIDE else key
     rows, columns = axes_of(correction, key)
@@ -124,7 +124,7 @@ def loss_rows(correction: Prediction) -> Matrices:
     rows = single_axis(correction.tokens[asked], named=True)
     columns = Axis(message("words"), PRONOUN_WORDS, named=True)
 
-    def line(path: str, title: Message, **look: object) -> tuple[Matrix]:
+    def line(path: str, title: Message, **look: Any) -> tuple[Matrix]:
         axes = {"rows": rows, "columns": columns, "take": lambda a: a[[asked]]}
         return (traced_matrix(correction.computation, path, title, correction.tokens, **axes, **look),)
 

@@ -116,7 +116,7 @@ class Prediction:
         return [position for position, target in enumerate(self.batch.targets[0].tolist()) if target != NO_TARGET]
 
     @cached_property
-    def inputs(self) -> dict[str, object]:
+    def inputs(self) -> dict[str, Any]:
         """What `go_back` is given."""
         model, ids = self.learner.model, self.batch.inputs[0]
         heads, config = model.layers[0].attention, model.config
@@ -130,7 +130,7 @@ class Prediction:
             "scale": Written(1 / math.sqrt(config.query_features), f"1 ÷ {self.divisor}") if config.scaling else 1.0,
         }
 
-    def compute(self, function: Callable[..., Any], names: Names, **others: object) -> Computation:
+    def compute(self, function: Callable[..., Any], names: Names, **others: Any) -> Computation:
         """A view's function on this sentence, with `others` that it takes."""
         return Computation(function, {**others, **self.inputs}, names)
 
@@ -155,7 +155,7 @@ class Prediction:
         return Prediction(self.learner, Batch(inputs, np.concatenate([inputs[:, 1:], targets[:, -1:]], axis=1)))
 
     @property
-    def model_inputs(self) -> dict[str, object]:
+    def model_inputs(self) -> dict[str, Any]:
         """All that the whole model is run on."""
         return {"config": self.learner.settings.model, "weights": self.learner.weights, "batch": self.batch}
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -173,7 +174,8 @@ def sentence_that_shares(number: int) -> int:
 def two_sentences(correction: Prediction, number: int) -> Batch:
     """This sentence and one that shares a word with it, as one batch."""
     both = correction.batch, sentence_with_pronoun(sentence_that_shares(number))
-    return Batch(*(np.concatenate([getattr(one, name) for one in both]) for name in ("inputs", "targets")))
+    inputs, targets = (np.concatenate([getattr(one, name) for one in both]) for name in ("inputs", "targets"))
+    return Batch(inputs, targets)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +213,7 @@ def word_figure(correction: Prediction, number: int) -> Matrices:
     computation = Computation(sum_readings, {"ids": batch.inputs, "table": model.token_table, "d_x": d_x}, names)
 
     def one_row(key: str, path: str, title: Message, *place: int) -> tuple[Matrix]:
-        look = {"rows": single_axis(word.text, named=True), "columns": feature_axis(d_x.shape[-1])}
+        look: dict[str, Any] = {"rows": single_axis(word.text, named=True), "columns": feature_axis(d_x.shape[-1])}
         return (
             traced_matrix(
                 computation, path, title, (), key=key, take=lambda a: a[place][None], scale="gradient", **look

@@ -1,5 +1,6 @@
 """What a built head computes, in the words of the core, and what a reader calls its numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jaxtyping import Float
@@ -9,7 +10,7 @@ from attention_core.attention import AttentionTrace, Mask, attend
 from attention_core.puzzles import Puzzle, Weights
 from attention_core.puzzles.base import DrawnSentence
 from lessons.screen.format import names
-from lessons.screen.message import Message, message
+from lessons.screen.message import Argument, Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.head import HEAD_SENTENCES
 from lessons.trace.story import Names
@@ -101,7 +102,7 @@ def compute_built(puzzle: Puzzle, sentence: DrawnSentence, weights: Weights) -> 
     if puzzle.n_heads > 1:
         inputs["d_k"] = puzzle.d_k
     tokens, features = names(sentence.words), feature_names(puzzle)
-    things = dict.fromkeys(("tokens", "queries", "keys"), tokens)
+    things: dict[str, Sequence[Argument]] = dict.fromkeys(("tokens", "queries", "keys"), tokens)
     things |= dict.fromkeys(("asks", "answers", "row", "x.d_model"), features)
     return Computation(function, inputs, Names(SENTENCES, things))
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lessons.screen.message import Message, message
+from lessons.screen.message import Argument, Message, message
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ LEVELS = {
 }
 
 
-def why_not_one(level: str, best: object) -> Message | None:
+def why_not_one(level: str, best: Argument) -> Message | None:
     """Why one head alone cannot do it, with what it reaches at best; None where it can."""
     if level == "two":
         return message(

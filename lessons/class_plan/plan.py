@@ -1,7 +1,7 @@
 """A plan: the stops of a lesson, each a screen with what is asked there and what is done, one key after the other."""
 
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -69,7 +69,7 @@ class Plan:
         """What one key does after the other."""
         return tuple(Step(place, action) for place, stop in enumerate(self.stops) for action in stop.actions)
 
-    def with_stop(self, place: int, **changes: object) -> "Plan":
+    def with_stop(self, place: int, **changes: Any) -> "Plan":
         """The plan with something else at one stop."""
         stops = list(self.stops)
         stops[place] = replace(stops[place], **changes)

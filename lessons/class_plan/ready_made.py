@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 from attention_core.masks import causal_mask
 from attention_core.permutation import random_permutation
@@ -34,7 +35,8 @@ REAL = Example(source="language", layer=DEFAULT_LAYER + 1, text="")
 LARGE_D_K, SHARPER = 512, 0.5
 # Numbers of questions that are worth two votes: what they ask cannot be read from the figures before.
 PREDICTED, LONGER_VECTOR, SHARPER_ROW = 1, 4, 4
-ASK, VOTE_TWICE = ("ask", "answer"), ("ask", "pause", "again", "answer")
+ASK: tuple[Action, ...] = ("ask", "answer")
+VOTE_TWICE: tuple[Action, ...] = ("ask", "pause", "again", "answer")
 UNCOVERED = {"cover": "false", "hide": "predict"}  # what is shown after the answers, with no other question above it
 
 
@@ -46,7 +48,7 @@ def stop_at(
     link: Mapping[str, str] | None = None,
     example: Example = MIDWAY,
     number: int = 0,
-    **when: bool,
+    **when: Any,
 ) -> Stop:
     """A stop at a lesson, on the screen that these choices make, and its question with this `number`.
 
@@ -124,7 +126,7 @@ THEN_POSITIONS = functools.partial(
     lambda t: positions.Choices(random_permutation(len(t.tokens), 0), kind="sinusoidal"),
     link={"positions": "sinusoidal"},
 )
-SHOW = ("show",)
+SHOW: tuple[Action, ...] = ("show",)
 
 
 def training(minutes: int) -> Stop:
@@ -134,12 +136,12 @@ def training(minutes: int) -> Stop:
     return Stop(page="train", link=link, actions=("ask", "answer", "train"), minutes=minutes, screen=screen)
 
 
-def task(minutes: int, exercise: str = "softmax", **when: bool) -> Stop:
+def task(minutes: int, exercise: str = "softmax", **when: Any) -> Stop:
     """An exercise, in class or to take home."""
     return Stop(page="exercises", link={"exercise": exercise}, minutes=minutes, **when)
 
 
-def reading(view: str, minutes: int, actions: tuple[Action, ...], **when: bool) -> Stop:
+def reading(view: str, minutes: int, actions: tuple[Action, ...], **when: Any) -> Stop:
     """A question on the whole real model, which must be on this machine for it."""
     begin = BEGINS[view]
     layer, head = map(int, begin.head.split("."))

@@ -1,7 +1,7 @@
 """What a question on a training run, or on a text that a model writes, is made of, so that others can make it again."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -43,8 +43,9 @@ class TrainChoices:
         usual = recommended(task)
         if self.model is None:
             return usual
+        training: dict[str, Any] = self.training or {}
         try:
-            return TrainingSettings(task=task, model=self.model, **self.training or {})
+            return TrainingSettings(task=task, model=self.model, **training)
         except TypeError as error:
             raise ValueError("unknown settings of a run") from error
 

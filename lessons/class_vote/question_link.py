@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Any
 
 import msgspec
 import torch
@@ -32,7 +33,7 @@ class ScreenLink:
     lesson: str
     example: Example
     head: int
-    choices: object
+    choices: Any
     number: int = 0
 
 

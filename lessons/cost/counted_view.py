@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from typing import Any
 
 from attention_core.costs import (
     GROWS_SQUARED,
@@ -221,7 +222,7 @@ def count_tables(sizes: LayerSizes) -> Iterator[Table]:
     )
 
 
-def written_as(sizes: LayerSizes, texts: Mapping[str, object]) -> LayerSizes:
+def written_as(sizes: LayerSizes, texts: Mapping[str, Any]) -> LayerSizes:
     """The sizes as numbers that remember what is done with them, each written in its own way."""
     several = asdict(sizes).items()
     return LayerSizes(**{name: given(Written(float(size), str(texts[name])), name) for name, size in several})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, Literal
 
 from attention_core.costs import multiplications
 from attention_core.timings import (
@@ -32,7 +33,7 @@ WAY_NAMES: dict[Way, Message] = {
     "anew": message("all tokens read again"),
     "kept": message("keys and values kept"),
 }
-WAY_LOOKS: dict[Way, tuple[Colour, str]] = {
+WAY_LOOKS: dict[Way, tuple[Colour, Literal["line", "dashed", "dots"]]] = {
     "written": ("ink", "line"),
     "blocks": ("ink", "dashed"),
     "fused": ("muted", "line"),
@@ -114,7 +115,7 @@ def of_way(timings: Sequence[Timing], over: Over, way: Way) -> list[Timing]:
 
 def slopes_table(timings: Sequence[Timing]) -> Table:
     """To which power of each size the numbers of each way grow in the end."""
-    columns = [("tokens", TIME), ("tokens", MEMORY), ("d_k", TIME), ("heads", TIME)]
+    columns: list[tuple[Over, Any]] = [("tokens", TIME), ("tokens", MEMORY), ("d_k", TIME), ("heads", TIME)]
     return Table(
         key="cost_slopes",
         name=message("The slopes of these lines"),

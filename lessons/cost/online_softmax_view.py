@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 from attention_core.arrays import Array, namespace, numbers_of
 from attention_core.attention import AttentionTrace
@@ -217,11 +218,11 @@ def online_matrices(row: OnlineRow) -> Matrices:
     """A line for each block: the running maximum, what rescales, the running sum, the values so far, and divided."""
     tokens, read = row.example.tokens, row.computation
     blocks = Axis(BLOCKS, tuple(str(b + 1) for b in range(len(row.steps))), named=True)
-    query, keys = single_axis(tokens[row.query], named=True), token_axis([tokens[key] for key in row.keys], KEYS)
+    query, keys = single_axis(tokens[row.query], named=True), token_axis(tuple(tokens[key] for key in row.keys), KEYS)
 
     def after_blocks(key: str) -> Matrix:
-        look = {"colour": "v"} if key in ("mixed", "output") else {"columns": single_axis(TITLES[key])}
-        name = {"name": "output so far", "axes": ("block", "d_v")} if key == "output" else {}
+        look: dict[str, Any] = {"colour": "v"} if key in ("mixed", "output") else {"columns": single_axis(TITLES[key])}
+        name: dict[str, Any] = {"name": "output so far", "axes": ("block", "d_v")} if key == "output" else {}
         look["sources"] = partial(lit_by, row, key)
         return traced_matrix(read, key, TITLES[key], tokens, key=key, rows=blocks, **name, **look)
 

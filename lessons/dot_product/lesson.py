@@ -1,6 +1,7 @@
 """Can tokens attend without learned parameters?"""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jaxtyping import Float
 
@@ -121,7 +122,7 @@ def two_ways(example: ExampleTrace, computation: Computation, query: int) -> Vie
     ways = loops_beside_matrices(computation.result, 1.0)
     comparison = replace(compare(ways.loops, ways.matrices), names=computation.names)
     gap = comparison.follow("gap", name="gap", axes=("queries", "d_v"))
-    axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(example.x.shape[1])}
+    axes: dict[str, Any] = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(example.x.shape[1])}
     band = (
         traced_matrix(
             computation,

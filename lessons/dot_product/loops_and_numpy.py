@@ -31,7 +31,8 @@ class LoopsBesideMatrices:
 
 def loops_beside_matrices(trace: AttentionTrace, scale: float) -> LoopsBesideMatrices:
     """Run the head of this trace with loops and put the output beside that of the matrices."""
-    looped = attend_with_loops(*(tensor.tolist() for tensor in (trace.q, trace.k, trace.v, trace.visible)), scale)
+    q, k, v, visible = (tensor.tolist() for tensor in (trace.q, trace.k, trace.v, trace.visible))
+    looped = attend_with_loops(q, k, v, visible, scale)
     loops = torch.tensor(looped[1], dtype=torch.float64)
     return LoopsBesideMatrices(loops, trace.output, loops - trace.output, largest_difference(looped, trace))
 
@@ -39,8 +40,10 @@ def loops_beside_matrices(trace: AttentionTrace, scale: float) -> LoopsBesideMat
 def compare_references(trace: AttentionTrace, scale: float) -> ReferenceDifferences:
     """Run the head of this trace with loops and with NumPy, and compare with what PyTorch gave."""
     tensors = (trace.q, trace.k, trace.v, trace.visible)
-    looped = attend_with_loops(*(tensor.tolist() for tensor in tensors), scale)
-    arrays = attend_with_numpy(*(tensor.numpy() for tensor in tensors), scale)
+    q, k, v, visible = (tensor.tolist() for tensor in tensors)
+    looped = attend_with_loops(q, k, v, visible, scale)
+    q, k, v, visible = (tensor.numpy() for tensor in tensors)
+    arrays = attend_with_numpy(q, k, v, visible, scale)
     return ReferenceDifferences(largest_difference(looped, trace), largest_difference(arrays, trace))
 
 

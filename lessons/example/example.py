@@ -8,7 +8,7 @@ import functools
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -78,9 +78,10 @@ class Example(Chosen):
         return SOURCES[self.source].of(self.own)
 
 
-def learnt_example(source: TaskSource, **choices: object) -> Example:
+def learnt_example(source: TaskSource, **choices: Any) -> Example:
     """The example of a small model, with the sizes that learn its task where nothing else is chosen."""
-    return Example(**{"source": source, "text": ""} | dict(TASK_SOURCES[source].sizes) | choices)
+    usual: dict[str, Any] = {"source": source, "text": "", **TASK_SOURCES[source].sizes}
+    return Example(**usual | choices)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -194,7 +195,8 @@ def run_afresh(example: Example) -> ExampleTrace:
     if example.turned and heads.q.shape[-1] > MOST_FEATURES:
         drawn = turned(drawn, heads)
         heads = heads_of(example, drawn)
-    return ExampleTrace(**vars(drawn) | {"notes": (*given.notes, *waiting)}, scale=scale_of(example), heads=heads)
+    inputs: dict[str, Any] = vars(drawn) | {"notes": (*given.notes, *waiting)}
+    return ExampleTrace(**inputs, scale=scale_of(example), heads=heads)
 
 
 def turned(drawn: Drawn, heads: AttentionTrace) -> Drawn:

@@ -84,7 +84,8 @@ def draw_with_numpy(sizes: Sizes, ids: tuple[int, ...]) -> Drawn:
     x = random.standard_normal((len(ids), sizes.d_model))
     widths = (sizes.d_k, sizes.d_k, sizes.d_v)
     maps = [random.standard_normal((sizes.d_model, width)) * 0.1 for width in widths]
-    return Drawn(*(torch.tensor(array, dtype=torch.float32) for array in (x, *maps)))
+    x, W_q, W_k, W_v = (torch.tensor(array, dtype=torch.float32) for array in (x, *maps))
+    return Drawn(x, W_q, W_k, W_v)
 
 
 def draw_batch(sizes: Sizes, ids: tuple[int, ...]) -> Drawn:
@@ -102,10 +103,11 @@ def draw_modules(sizes: Sizes, ids: tuple[int, ...]) -> Drawn:
     return Drawn(embed(torch.tensor(ids), table), *draw_maps(sizes, sizes.d_model, random))
 
 
-def draw_maps(sizes: Sizes, d_model: int, random: torch.Generator) -> list[Tensor]:
+def draw_maps(sizes: Sizes, d_model: int, random: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
     """Two maps to all d_k features of all heads and one to all d_v, in this order."""
     widths = (sizes.n_heads * width for width in (sizes.d_k, sizes.d_k, sizes.d_v))
-    return [draw_weight(sizes.weight_kind, d_model, width, random) for width in widths]
+    first, second, third = (draw_weight(sizes.weight_kind, d_model, width, random) for width in widths)
+    return first, second, third
 
 
 def draw_weight(kind: WeightKind, d_in: int, d_out: int, random: torch.Generator) -> Float[Tensor, "d_in d_out"]:
@@ -167,7 +169,8 @@ def ids_of(tokens: tuple[str, ...]) -> tuple[int, ...]:
 def sentence_tokens(example: Chosen) -> tuple[tuple[str, ...], tuple[Message | Phrase, ...]]:
     """The learner's tokens, at most MAX_TOKENS, and notes on what was changed. There is always at least one."""
     clean = clean_text(example.text)
-    tokens, notes = tokenize(clean.text, example.unit), list(clean.notes)
+    tokens = tokenize(clean.text, example.unit)
+    notes: list[Message | Phrase] = list(clean.notes)
     if not tokens:
         notes.append(
             message(

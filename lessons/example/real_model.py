@@ -28,6 +28,7 @@ class RealModel(Protocol):
 
         Equal questions are computed once.
         """
+        ...
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ and what a layer of a trained model tells (`TrainedLayer`).
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attention_core.embeddings import Rotary
 from attention_core.errors import Phrase
-from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, thirds
+from attention_core.heads import MultiHeadAttention, SlicedHeads, thirds
 from attention_core.model import TinyTransformer
 from attention_core.tasks import Task
 from attention_core.tokens import Unit
@@ -120,7 +120,7 @@ class Source(ABC):
     reads: tuple[str, ...] = ()
     asks: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
-    begins: Mapping[str, object] = {}  # what is chosen with it
+    begins: Mapping[str, Any] = {}  # what is chosen with it
     fixed: Sizes | None = None  # by a notebook
     limits: Mapping[str, Limit] = {}  # of sizes, where they differ from those of the others
     brings_sizes = False  # it is trained already: its sizes are its own, and no lesson gives it others
@@ -179,7 +179,7 @@ class Source(ABC):
         return first.ids + second.ids, torch.cat([first.x, second.x])
 
 
-def projected(heads: Heads) -> MultiHeadAttention:
+def projected(heads: MultiHeadAttention | SlicedHeads) -> MultiHeadAttention:
     """Heads with one packed map each for q, k and v. One that reads a slice has zeros where it reads nothing."""
     if not isinstance(heads, SlicedHeads):
         return heads

@@ -4,12 +4,13 @@ Reading order: the models (`TASK_SOURCES`), how one is trained (`recorded`), and
 """
 
 import functools
+from abc import abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -65,7 +66,8 @@ FULL_STOP = "."
 # By task. Of 41 seeds the median one moves 0.08 of a row's weight in ten updates up to 120, 0.04 up to 240, and 0.01
 # from then on: nine tenths of the way lie in the first 240 of 400.
 MOMENTS = {"story": (*range(0, 40, 10), *range(40, 120, 5), *range(120, 240, 10), 240, 280, 320, 400)}
-LIMITS_OF_MODELS = dict.fromkeys(("d_model", "d_k", "d_v", "n_heads"), Limit(1, 16))  # as the lesson on heads has them
+# As the lesson on heads has them.
+LIMITS_OF_MODELS: dict[str, Limit] = dict.fromkeys(("d_model", "d_k", "d_v", "n_heads"), Limit(1, 16))
 
 
 class OfTask(Source):
@@ -75,7 +77,18 @@ class OfTask(Source):
     spaces between, or letter by letter. `training` says how long it is trained, and what of it is not as usual.
     """
 
+    name: Message
+    task: Task
+    sentence: str
+    words: bool
+    sizes: Mapping[str, int]
+    training: Mapping[str, Any]
+
     reads = ("says", "updates")
+
+    @abstractmethod
+    def run(self, example: Chosen) -> TrainingSettings:
+        """The run that trains its model."""
 
     def model(self, example: Chosen) -> TinyTransformer:
         """The model after so many updates; it is trained now unless somebody has asked for it before."""
@@ -130,7 +143,7 @@ class OfTask(Source):
         clean, vocabulary = clean_text(text), self.task.vocabulary.tokens
         written = [spelt_as_known(token, vocabulary) for token in self.cut(clean.text)]
         known = tuple(token for token in written if token in vocabulary)
-        notes = list(clean.notes)
+        notes: list[Message | Phrase] = list(clean.notes)
         if strangers := list(dict.fromkeys(token for token in written if token not in vocabulary)):
             left_out = ListOf(tuple(Token(token, 0) for token in strangers))
             notes.append(
@@ -205,7 +218,7 @@ class LearntExample(OfTask):
     sentence: str
     words: bool
     sizes: Mapping[str, int]
-    training: Mapping[str, object]
+    training: Mapping[str, Any]
     asking: tuple[str, ...] = ()
     retired: bool = False
 
@@ -237,7 +250,7 @@ class LearntExample(OfTask):
         )
 
 
-def small(learning_rate: float, steps: int) -> dict[str, object]:
+def small(learning_rate: float, steps: int) -> dict[str, Any]:
     """Settings with which models of a dozen features learn."""
     return {"layer_norm": False, "embedding_std": 0.3, "batch_size": 32, "learning_rate": learning_rate, "steps": steps}
 
@@ -357,7 +370,7 @@ class OwnRun(OfTask):
         return features | {"n_heads": model.n_heads}
 
     @property
-    def training(self) -> Mapping[str, object]:
+    def training(self) -> Mapping[str, Any]:
         """The settings with which the model was trained."""
         model = self.settings.model
         return {"steps": self.settings.steps, "positions": model.positions, "context": model.context}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -66,7 +67,7 @@ class Mistake:
     """
 
     hint: Message
-    computes: Callable[..., Tensor | Outputs] | Mapping[str, object]
+    computes: Callable[..., Tensor | Outputs] | Mapping[str, Any]
     alone: bool = False  # too rare to be looked for together with another
 
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,7 +21,7 @@ SECONDS = 4  # that an answer may take
 MOST_SENT, MOST_PRINTED, MOST_OF_ERROR = 200_000, 4000, 500  # characters
 MOST_AXES, LONGEST_AXIS, LAST_LINE = 4, 64, 1000
 FAR = 1e6  # beyond it the numbers are too long to be read
-NEAR = {"atol": 2e-4, "rtol": 1e-3}
+NEAR: dict[str, Any] = {"atol": 2e-4, "rtol": 1e-3}
 UNREADABLE = message("What your browser sent cannot be read. Run it again.")
 NOT_NUMBERS = message(
     "{output} has entries that are not numbers (NaN). They come of 0 · ∞, ∞ − ∞, ∞ / ∞, 0 / 0, of the softmax of a row "
@@ -74,7 +75,7 @@ def remark(exercise: Exercise, uses: object) -> tuple[Message, ...]:
 
 def wrong(
     exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outputs, ...], expected: tuple[Outputs, ...]
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What to say and show of the first case, and in it of the first output, that is wrong."""
     at = next(n for n, outputs in enumerate(found) if not same(outputs, expected[n]))
     pairs = enumerate(zip(found[at], expected[at], strict=True))

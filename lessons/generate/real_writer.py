@@ -43,6 +43,7 @@ class WritingModel(RealModel, Protocol):
 
     def newest_token(self, ids: Sequence[int]) -> Newest:
         """What follows these ids. One token after ids that were asked for just now, only that token is read."""
+        ...
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jaxtyping import Float
 
@@ -126,7 +126,7 @@ def inputs_of_module(
     may_attend: Mask | None,
     scale: Number,
     positions: Float[Array, "tokens d_model"] | None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """What `many_heads` is given."""
     inputs = {
         "x": x,

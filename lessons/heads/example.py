@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -69,7 +69,7 @@ class HeadsExample:
         return self.running.given_by.resized(self.running, self.d_model, self.n_heads)
 
 
-def heads_example(running: ExampleTrace, source: HeadsKey, **choices: int | float) -> HeadsExample:
+def heads_example(running: ExampleTrace, source: HeadsKey, **choices: Any) -> HeadsExample:
     """What this lesson takes of the running example, with its own choices."""
     taken = HEADS_PRESETS[source].taken(replace(running.example, edits=()))
     return HeadsExample(running=taken, source=source, **choices)
@@ -125,6 +125,7 @@ class HeadsTrace(SideBySide):
     rotary turn queries and keys after it. `added` are positions that only queries and keys are made of.
     """
 
+    module: MultiHeadAttention
     x: Float[Tensor, "tokens d_model"]
     added: Float[Tensor, "tokens d_model"] | None = None
 
@@ -147,7 +148,7 @@ def run_heads(example: HeadsExample) -> SideBySide:
 
 
 def through_heads(
-    example: HeadsExample, tokens: tuple[str, ...], x: Tensor, module: MultiHeadAttention, **others: object
+    example: HeadsExample, tokens: tuple[str, ...], x: Tensor, module: MultiHeadAttention, **others: Any
 ) -> HeadsTrace:
     """The way of these vectors through these heads, which have the dropout of the example."""
     module = replace(module, dropout=example.dropout)

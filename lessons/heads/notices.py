@@ -168,7 +168,7 @@ def notice_joined(trace: HeadsTrace) -> tuple[Message, ...]:
     )
 
 
-def numbers_of_heads(heads: list[tuple[int]]) -> ListOf:
+def numbers_of_heads(heads: list[tuple[int, ...]]) -> ListOf:
     """Heads as they are counted from 1."""
     return ListOf(tuple(head + 1 for (head,) in heads))
 

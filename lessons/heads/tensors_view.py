@@ -1,6 +1,7 @@
 """The tensors on their way through several heads: before and after each step, with a feature lit in both."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from attention_core.arrays import Array
 from lessons.heads.example import MOST_FEATURES, HeadsTrace, SideBySide, shown_features, whose_heads
@@ -23,7 +24,7 @@ Sources = Callable[[int, int], Sequence[Cells]]
 HeadBands = Sequence[Sequence[Matrix | None]]
 
 
-def heads_figure(trace: SideBySide, notice: tuple[Message, ...], **look: object) -> Matrices:
+def heads_figure(trace: SideBySide, notice: tuple[Message, ...], **look: Any) -> Matrices:
     """A figure of this lesson, whatever it shows."""
     usual = {
         "key": "way_figure",
@@ -85,7 +86,7 @@ def joined_bands(trace: HeadsTrace) -> HeadBands:
     return ((found, w_o, whole(trace, "output", FEW, title=title)),)
 
 
-def whole(trace: HeadsTrace, path: str, most: int, **look: object) -> Matrix:
+def whole(trace: HeadsTrace, path: str, most: int, **look: Any) -> Matrix:
     """A matrix with the features of all heads, or with about `most` of them where they are many."""
     values = trace.computation.follow(path).values
     features = shown_features(values.shape[-1], trace.n_heads, most)

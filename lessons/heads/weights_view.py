@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from attention_core.arrays import row_sum
 from lessons.example.source import Job
@@ -101,7 +102,7 @@ def weights_of(
     title: Message,
     key: str,
     path: str = "heads.weights",
-    **look: object,
+    **look: Any,
 ) -> Matrix:
     """The weights of one head, outside training or in it."""
     return traced_matrix(
@@ -145,7 +146,7 @@ def dropout_figure(trace: SideBySide, computation: Computation, head: int) -> Ma
             scale="weight",
         )
 
-    def weights(path: str, key: str, title: Message, **look: object) -> Matrix:
+    def weights(path: str, key: str, title: Message, **look: Any) -> Matrix:
         return weights_of(trace, computation, head, title, key, path, **look)
 
     rest, training = f"rest.{head}", f"training.{head}"

@@ -1,6 +1,7 @@
 """What two ways of computing gave, side by side as it stands on the screen, and the difference to its last digit."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
@@ -32,7 +33,7 @@ def compare(
     return Computation(subtract, {"one": one.double(), "other": other.double()}, Names(sentences, {}))
 
 
-def gap_matrix(comparison: Computation, beside: Matrix, most: float, **look: object) -> Matrix:
+def gap_matrix(comparison: Computation, beside: Matrix, most: float, **look: Any) -> Matrix:
     """The difference, with the axes of the matrix `beside` it; no number of it is beyond `most`."""
     remark = message("at most {most}", most=Magnitude(most))
     usual = {"rows": beside.rows, "columns": beside.columns, "scale": "difference", "remark": remark}

@@ -1,6 +1,7 @@
 """The attention of every head of every layer on one text."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from jaxtyping import Bool
@@ -63,7 +64,7 @@ def every_head(
 
 
 def map_of(
-    called: Sequence[Token], trace: AttentionTrace, layer: int, head: int, left_out: bool, **look: object
+    called: Sequence[Token], trace: AttentionTrace, layer: int, head: int, left_out: bool, **look: Any
 ) -> Matrix:
     """The weights of one head. There is nothing to follow: only the model as a whole leads to them."""
     weights, visible, name = trace.weights[head].tolist(), trace.visible[head].tolist(), head_name(layer, head)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from attention_core.turning import FEATURES as TURNED_FEATURES
 from lessons.example.example import MOST_FEATURES, ExampleTrace
@@ -31,10 +32,13 @@ def single_axis(label: str | Message, *, named: bool = False) -> Axis:
     return Axis(None, (label if isinstance(label, Message) else visible_text(label),), named)
 
 
-def head_matrix(example: ExampleTrace, computation: Computation, tensor: str, title: Message, **look: object) -> Matrix:
+def head_matrix(example: ExampleTrace, computation: Computation, tensor: str, title: Message, **look: Any) -> Matrix:
     """A tensor of the one head that is computed, with what its mask hides; "k_transposed" is k, a column each."""
     if tensor == "k_transposed":
-        axes = {"rows": feature_axis(computation.result.k.shape[1]), "columns": token_axis(example.tokens, KEYS)}
+        axes: dict[str, Any] = {
+            "rows": feature_axis(computation.result.k.shape[1]),
+            "columns": token_axis(example.tokens, KEYS),
+        }
         look = {"take": lambda k: k.mT, "name": tensor, "axes": ("d_k", "keys"), **axes} | look
         return traced_matrix(computation, "k", title, example.tokens, **look)
     if tensor in ("masked", "weights"):
@@ -69,7 +73,7 @@ def traced_matrix(
     name: str | None = None,
     axes: Sequence[str] = (),
     computed: bool = False,
-    **look: object,
+    **look: Any,
 ) -> Matrix:
     """A tensor of a computation: see `Computation.follow`. What it is follows from its name.
 
@@ -79,7 +83,7 @@ def traced_matrix(
     tensor = name or path.rpartition(".")[2]
     kind = QUERIES if tensor in (*PAIRS, "q", "output") else KEYS if tensor in ("k", "v") else TOKENS
     rows, columns = followed.values.shape
-    usual = {
+    usual: dict[str, Any] = {
         "key": tensor,
         "title": title,
         "rows": token_axis(tokens, kind) if rows == len(tokens) else feature_axis(rows),

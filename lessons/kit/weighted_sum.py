@@ -1,5 +1,7 @@
 """One query's output as a weighted sum, key by key: its scores, its weights, and what each value adds."""
 
+from typing import Any
+
 from lessons.example.example import ExampleTrace
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.screen.message import Message, message
@@ -34,7 +36,7 @@ def weighted_sum(
     tokens, name = example.tokens, example.tokens[query]
     attention = at_path(computation.result, at)
 
-    def tensor(path: str, title: Message, **look: object) -> Matrix:
+    def tensor(path: str, title: Message, **look: Any) -> Matrix:
         look = {"given": look.get("key", path) in given} | look
         return traced_matrix(computation, f"{at}.{path}".strip("."), title, tokens, **look)
 

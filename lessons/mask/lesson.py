@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -190,7 +190,7 @@ def change_view(example: ExampleTrace, computation: Computation, choices: Choice
     """Without and with the mask, and perhaps the difference."""
     both, band = computation.result, weights_without_and_with(example, computation)
     if choices.view == "difference":
-        axes = {"rows": band[1].rows, "columns": band[1].columns}
+        axes: dict[str, Any] = {"rows": band[1].rows, "columns": band[1].columns}
         band += (
             traced_matrix(computation, "difference", message("difference"), example.tokens, scale="change", **axes),
         )
@@ -287,7 +287,7 @@ def blind_view(example: ExampleTrace, computation: Computation, choices: Choices
     axes = {"rows": single_axis(example.tokens[query]), "columns": token_axis(example.tokens, KEYS)}
     weights = {"scale": "weight", "colour": "weight"}
 
-    def row(path: str, title: Message, **look: object) -> tuple[Matrix]:
+    def row(path: str, title: Message, **look: Any) -> tuple[Matrix]:
         return (traced_matrix(computation, path, title, example.tokens, **axes, **look),)
 
     bands = (

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jaxtyping import Float
 
@@ -129,7 +130,7 @@ def shares_of_keys(example: ExampleTrace, computation: Computation, query: int) 
     attention, parts = computation.result.head, computation.result.parts
     weight = column_of_pairs(example, computation, query, "weight", GIVEN, at="head")
 
-    def column(field: str, title: Message, label: Message, **look: object) -> Matrix:
+    def column(field: str, title: Message, label: Message, **look: Any) -> Matrix:
         return traced_matrix(
             computation,
             f"parts.{field}",

@@ -1,6 +1,7 @@
 """How does one query find its keys? Its row, carried from X to the output in five chapters."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from attention_core.attention import AttentionTrace, attend
 from lessons.example.example import ExampleTrace, whose_weights
@@ -69,7 +70,7 @@ class RowOfHead:
     def row(self, tensor: str, title: Message, *, given: bool = False, named: bool = True) -> Matrix:
         """The row of the query alone, of a tensor of the head; its keys `named` unless they stand above already."""
         query = self.query
-        look = {"columns": token_axis(self.example.tokens, KEYS)} if tensor in PAIRS else {}
+        look: dict[str, Any] = {"columns": token_axis(self.example.tokens, KEYS)} if tensor in PAIRS else {}
         if tensor in PAIRS and not named:
             look = {"columns": replace(look["columns"], named=False)}
         if tensor in ("masked", "weights"):

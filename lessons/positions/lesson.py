@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Literal
+from typing import Any, Literal
 
 from attention_core.permutation import BothOrders, Permutation, Residual, attend_with_positions, measure_residuals
 from attention_core.positions import PositionKind
@@ -99,8 +99,8 @@ def residuals_of(example: Example, head: int, permutation: Permutation) -> tuple
     """What this permutation leaves for every kind of positions; computed once while all this stays as it is."""
     trace = without_own_positions(run_example(example))
     inputs = head_inputs(trace, head)
-    arrays = (inputs[name] for name in ("x", "W_q", "W_k", "W_v"))
-    return measure_residuals(*arrays, permutation, inputs["scale"], example.seed, rotary_of(trace))
+    x, W_q, W_k, W_v = (inputs[name] for name in ("x", "W_q", "W_k", "W_v"))
+    return measure_residuals(x, W_q, W_k, W_v, permutation, inputs["scale"], example.seed, rotary_of(trace))
 
 
 def orders_view(example: ExampleTrace, computation: Computation, measured: Residual, choices: Choices) -> View:
@@ -136,7 +136,7 @@ def matrices_in_both_orders(
     def same(i: int, j: int) -> tuple[Cells, ...]:
         return Cells("own", order[i], order[j] if of_weights else j), *(Cells(key, i, j) for key in shuffled)
 
-    def matrix(key: str, path: str, title: Message, tokens: tuple[str, ...] = moved, **look: object) -> Matrix:
+    def matrix(key: str, path: str, title: Message, tokens: tuple[str, ...] = moved, **look: Any) -> Matrix:
         look = {"key": key, "visible": visible.get(key), "sources": same} | look
         return traced_matrix(computation, path, title, tokens, **look)
 

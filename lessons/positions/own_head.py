@@ -33,7 +33,7 @@ def compute_with_positions(
     *,
     causal: bool = False,
     order: Permutation | None = None,
-    **others: object,
+    **others: Any,
 ) -> Computation:
     """A function of the core on what it asks for: one head, and the kind of positions that this is given."""
     mask = causal_mask(len(example.tokens)) if causal else None

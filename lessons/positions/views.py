@@ -1,6 +1,7 @@
 """What positions add to X, how they turn queries and keys, and how alike they are over distance."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from attention_core.embeddings import Rotary
 from attention_core.positions import (
@@ -73,7 +74,7 @@ def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[
         "k_turned": message("K turned"),
     }
     for path, title in titles.items():
-        look = {"key": "angle", "columns": pairs} if path == "angles" else {"colour": path[0]}
+        look: dict[str, Any] = {"key": "angle", "columns": pairs} if path == "angles" else {"colour": path[0]}
         yield traced_matrix(computation, path, title, example.tokens, rows=rows, **look)
 
 

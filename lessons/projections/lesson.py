@@ -1,6 +1,7 @@
 """Why queries, keys and values?"""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -118,7 +119,7 @@ def whole_head(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     )
 
 
-def asked_of(example: ExampleTrace, head: int, computation: Computation) -> dict[str, object]:
+def asked_of(example: ExampleTrace, head: int, computation: Computation) -> dict[str, Any]:
     """What is the same in all views: the questions, where their numbers come from, and what edits have changed."""
     return {
         "ask": question_picker("projections", QUESTIONS, example.example.seed, example, head),
@@ -157,8 +158,8 @@ def mirror_view(example: ExampleTrace, computation: Computation) -> View:
 
     def pairs(path: str, title: Message) -> Matrix:
         mirrored = lambda i, j: (Cells("xx", i, j), Cells("scores", i, j), Cells(path, j, i))  # noqa: E731
-        axes = {"rows": token_axis(example.tokens, QUERIES), "columns": token_axis(example.tokens, KEYS)}
-        return traced_matrix(computation, path, title, example.tokens, sources=mirrored, **axes)
+        rows, columns = token_axis(example.tokens, QUERIES), token_axis(example.tokens, KEYS)
+        return traced_matrix(computation, path, title, example.tokens, sources=mirrored, rows=rows, columns=columns)
 
     band = pairs("xx", message("X Xᵀ")), pairs("scores", message("Q Kᵀ"))
     return notice_mirror(example, computation.result.scores), "scores", (band,)

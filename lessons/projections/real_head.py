@@ -63,10 +63,14 @@ def head_figures(example: ExampleTrace, computation: Computation, head: int, que
 
 # All numbers, as strips.
 
+Lit = tuple[int, Colour]  # a strip that is lit, and in which colour
+
 
 def strips_figure(example: ExampleTrace, found: HeadByFeature, query: int, key: int) -> Strips:
     """X, and what the head makes of it."""
-    asks, meets, passes = (query, "q"), (key, "k"), (key, "v")
+    asks: Lit = (query, "q")
+    meets: Lit = (key, "k")
+    passes: Lit = (key, "v")
     return Strips(
         key="strips_figure",
         name=message("X, Q, K and V, a thin bar for each number"),
@@ -84,7 +88,7 @@ def strips_figure(example: ExampleTrace, found: HeadByFeature, query: int, key: 
     )
 
 
-def strip(key: str, name: str, values: Array, colour: Colour, *lit: tuple[int, Colour], given: bool = False) -> Strip:
+def strip(key: str, name: str, values: Array, colour: Colour, *lit: Lit, given: bool = False) -> Strip:
     """A matrix as strips."""
     return Strip(
         key=key,

@@ -116,7 +116,8 @@ def scale_twice(q: Float[Array, "queries d_k"], k: Float[Array, "keys d_k"], sca
 
 
 BLIND = message("weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value")
-SENTENCES = HEAD_SENTENCES | {
+SENTENCES = {
+    **HEAD_SENTENCES,
     "mask": message("the mask for {query} → {key}: 1 is True"),
     "weights undefined": BLIND,
     "per_head": message("weight in head {head}"),

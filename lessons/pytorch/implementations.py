@@ -43,8 +43,8 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
     ours, x, mask = parity.ours, parity.x, parity.may_attend
     projections = (ours.W_q, ours.W_k, ours.W_v, ours.W_o)
     biases = tuple(torch.zeros(len(ours.W_o)) if b is None else b for b in (ours.b_q, ours.b_k, ours.b_v, ours.b_o))
-    doubled = (tuple(tensor.double() for tensor in tensors) for tensors in (projections, biases))
-    precise = heads_by_hand(x.double(), *doubled, ours.n_heads, mask)
+    maps, added = (tuple(tensor.double() for tensor in tensors) for tensors in (projections, biases))
+    precise = heads_by_hand(x.double(), maps, added, ours.n_heads, mask)
     ways = (
         (
             message("Tensors by hand"),

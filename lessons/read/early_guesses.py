@@ -1,6 +1,7 @@
 """What the model would guess if it stopped earlier: after every layer, and between attention and MLP."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -51,7 +52,7 @@ def computed_guesses(model: RealModel, ids: tuple[int, ...], query: int) -> Earl
     return EarlyGuesses(best.indices, best.values, final, chances[:, final].clone(), place)
 
 
-def early_guesses_screen(reading: Reading) -> dict[str, object]:
+def early_guesses_screen(reading: Reading) -> dict[str, Any]:
     """A curve over the layers, and all steps in a table."""
     found = early_guesses(reading)
     return {

@@ -1,5 +1,7 @@
 """The sink: how much of its weight each head gives to the first token, and what the value there adds."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -22,7 +24,7 @@ LENGTH_SENTENCES = {
 LAYER_AXIS, HEAD_AXIS = message("layers"), message("heads")
 
 
-def first_token_screen(reading: Reading) -> dict[str, object]:
+def first_token_screen(reading: Reading) -> dict[str, Any]:
     """A map of all heads twice; then for the chosen one what each token adds."""
     computation = compute_lengths(reading)
     return {

@@ -4,6 +4,7 @@ In a causal model they cannot. In an encoder, which looks ahead, they might: mea
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -63,7 +64,7 @@ def flip_test(model: RealModel, animals: tuple[str, ...], things: tuple[str, ...
     return FlipTest(rows[..., noun[0]].clone(), rows[..., noun[1]].clone())
 
 
-def flip_screen(reading: Reading, encoder: RealModel | None) -> dict[str, object]:
+def flip_screen(reading: Reading, encoder: RealModel | None) -> dict[str, Any]:
     """The causal model on the first pair; where it is here, the encoder on all pairs."""
     causal = flip_test(reading.model, ANIMALS[:1], THINGS[:1])
     table = both_models_table(reading, causal, encoder)

@@ -1,5 +1,7 @@
 """Many heads on the text at once: those of a layer, or all of them, each as a small map."""
 
+from typing import Any
+
 from jaxtyping import Float
 from torch import Tensor
 
@@ -16,7 +18,7 @@ IN_A_ROW = {"layer": 5, "all": 18}
 MOST_IN_SMALL_MAPS = 20  # tokens; maps of more are twice as large
 
 
-def many_heads_screen(reading: Reading) -> dict[str, object]:
+def many_heads_screen(reading: Reading) -> dict[str, Any]:
     """The maps."""
     return {"figures": (maps(reading),), "code": Code((Heads.__call__,))}
 

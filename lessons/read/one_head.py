@@ -1,7 +1,8 @@
 """One head on the text: where it looks, what it gives to several words together, and every weight in numbers."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from attention_core.attention import attend
 from attention_core.traced import Written
@@ -9,7 +10,7 @@ from lessons.kit.matrices import KEYS, QUERIES, token_axis, traced_matrix
 from lessons.read.earned_names import called, how_it_was_earned
 from lessons.read.reading import Reading
 from lessons.screen.format import argmax_ties, percent
-from lessons.screen.message import Fixed, ListOf, Message, Percent, message
+from lessons.screen.message import Argument, Fixed, ListOf, Message, Percent, message
 from lessons.screen.screen import Arcs, Matrices, Step
 from lessons.trace.computation import Computation
 from lessons.trace.head import HEAD_SENTENCES
@@ -23,7 +24,7 @@ WEIGHT_SENTENCES = {
 }
 
 
-def one_head_screen(reading: Reading) -> dict[str, object]:
+def one_head_screen(reading: Reading) -> dict[str, Any]:
     """Arcs, and the weights as a matrix."""
     head = compute_head(reading)
     notice = (looks_most(reading), *sum_of_weights(reading), *how_it_was_earned(reading))
@@ -94,7 +95,7 @@ def compute_head(reading: Reading) -> Computation:
         "may_attend": head.visible,
         "scale": Written(1 / math.sqrt(d_k), f"1 ÷ √{d_k}"),
     }
-    things = dict.fromkeys(("queries", "keys"), reading.names)
+    things: dict[str, Sequence[Argument]] = dict.fromkeys(("queries", "keys"), reading.names)
     return Computation(
         attend, inputs, Names(WEIGHT_SENTENCES, things, known=("scaled",))
     )  # of many keys, a story tells one

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -84,7 +85,7 @@ def patched_scores(
         return model.transformer(torch.tensor(here), patched={place: output}).logits[-1].clone()
 
 
-def patched_screen(reading: Reading) -> dict[str, object]:
+def patched_screen(reading: Reading) -> dict[str, Any]:
     """How far the head moves the answer, and others, drawn at random."""
     texts = two_texts(reading)
     if texts.why_not is not None:

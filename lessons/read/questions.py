@@ -295,4 +295,4 @@ ON_ANY_TEXT: Kinds = {"generalise": (even_head,)}
 
 def questions_about(reading: Reading) -> Callable[[int], Question]:
     """The questions of a view, and those that fit any text."""
-    return question_picker("read", ON_ANY_TEXT | QUESTIONS_OF[reading.asked.view], 0, reading)
+    return question_picker("read", {**ON_ANY_TEXT, **QUESTIONS_OF[reading.asked.view]}, 0, reading)

@@ -1,5 +1,7 @@
 """A head switched off: what the guesses for the next token lose, beside the same without heads drawn at random."""
 
+from typing import Any
+
 from jaxtyping import Float
 from torch import Tensor
 
@@ -15,7 +17,7 @@ from lessons.screen.screen import Code, Part, Parts, Table
 MOST_GUESSES = 8
 
 
-def without_head_screen(reading: Reading) -> dict[str, object]:
+def without_head_screen(reading: Reading) -> dict[str, Any]:
     """The guesses with all heads and without one; and the same for others."""
     figures = guesses_figure(reading), others_table(reading)
     return {"figures": figures, "code": Code((ablate, Transformer.__call__))}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from attention_core.attention import AttentionTrace, attend, scale_scores
 from attention_core.measures import D_K_MEASURED, MEASURES, RowMeasures, ScaleMeasures, measure_head, measure_scaling
@@ -149,7 +150,7 @@ def division_figure(example: ExampleTrace, computation: Computation) -> Matrices
     """The running example without the division and with it, whatever its switch says."""
     plain, divided = computation.result.plain, computation.result.divided
 
-    def pairs(path: str, key: str, title: Message, **look: object) -> Matrix:
+    def pairs(path: str, key: str, title: Message, **look: Any) -> Matrix:
         return traced_matrix(
             computation, path, title, example.tokens, key=key, visible=plain.visible, computed=True, **look
         )

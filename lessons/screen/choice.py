@@ -13,7 +13,7 @@ So what a question for a class may hold is what its control offers, and the cont
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from types import ModuleType
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from lessons.screen.message import Message
 
@@ -60,7 +60,7 @@ class Choice:
         raise NotImplementedError
 
     @property
-    def type(self) -> type:
+    def type(self) -> Any:
         """The annotation of the field that holds what is chosen; it knows where it comes from."""
         return Annotated[self.kind, self]
 
@@ -74,8 +74,8 @@ class OneOf(Choice):
     meaning whatever begins one day.
     """
 
-    options: Mapping[object, Label]
-    begin: object = None
+    options: Mapping[Any, Label]
+    begin: Any = None
     _: KW_ONLY
     look: Literal["row", "steps", "list", "slider", "scale"] = "row"
     labelled: bool = False
@@ -86,7 +86,7 @@ class OneOf(Choice):
             object.__setattr__(self, "begin", next(iter(self.options)))
 
     @property
-    def kind(self) -> type:
+    def kind(self) -> Any:
         """Exactly these, where they can be told from each other as they are written."""
         return float if any(isinstance(option, float) for option in self.options) else Literal[tuple(self.options)]
 

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from attention_core.errors import Phrase
 from lessons.screen.message import (
@@ -128,7 +129,7 @@ LABELLED = message("{meaning}: {arithmetic}")
 QUOTED_TOKEN, REPEATED_TOKEN = message("“{token}”"), message("“{token}” ({position})")
 TWO_SENTENCES = message("{one} {other}")
 UNDER, OVER = message("under {share}"), message("over {share}")
-WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {
+WAYS_TO_WRITE: dict[type, Callable[[Any], str]] = {
     str: str,
     Numeral: localised,
     int: str,

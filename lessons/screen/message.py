@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from attention_core.errors import Phrase
 
@@ -83,7 +83,7 @@ def said_by(phrase: Phrase) -> Message:
     return Message(phrase.template, {name: argument_of(value) for name, value in phrase.arguments.items()})
 
 
-def argument_of(value: object) -> Argument:
+def argument_of(value: Any) -> Argument:
     """An argument of theirs as one of ours."""
     if hasattr(value, "template"):
         return said_by(value)

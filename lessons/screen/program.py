@@ -14,7 +14,7 @@ import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -41,8 +41,8 @@ class Call:
     """
 
     function: Callable
-    inputs: Mapping[str, object]
-    shows: Mapping[str, object]
+    inputs: Mapping[str, Any]
+    shows: Mapping[str, Any]
 
     @property
     def line(self) -> str:
@@ -142,7 +142,7 @@ class Closure:
         if imported.name != name:
             self.found[key] = f"{name} = {imported.name}"
 
-    def literal(self, value: object) -> str:
+    def literal(self, value: Any) -> str:
         """A value as Python writes it, to its last digit; the classes that it needs are added."""
         if hasattr(value, "shape"):
             if math.prod(value.shape) <= MOST_IN_DIGITS:

@@ -155,8 +155,8 @@ class Line:
 
     key: str
     name: Message
-    x: Sequence[float]
-    y: Sequence[float]
+    x: Sequence[float] | Array
+    y: Sequence[float] | Array
     colour: Colour = "ink"
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None

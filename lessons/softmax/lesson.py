@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -156,7 +157,7 @@ def derive_softmax(example: ExampleTrace, head: int, heat: float, tensor: str, q
 def lines(example: ExampleTrace, computation: Computation, choices: Choices) -> Iterator[Matrix]:
     """The row at each step, one below the other; then its weights when all scores change alike."""
     tokens, found = example.tokens, computation.result
-    axes = {
+    axes: dict[str, Any] = {
         "rows": single_axis(tokens[choices.query], named=True),
         "columns": token_axis(tuple(tokens[key] for key in found.row.keys), KEYS),
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from attention_core.attention import mix_values
 from lessons.dot_product import lesson as dot_product
@@ -117,5 +118,5 @@ def lines_of_right(question: Question, trace: ExampleTrace, decimals: int) -> tu
 
 def place_named(prompt: Message, name: str) -> int:
     """The position of a token of the prompt; or of a feature, which it counts from 1."""
-    argument = prompt.arguments[name]
+    argument: Any = prompt.arguments[name]
     return argument - 1 if isinstance(argument, int) else argument.position

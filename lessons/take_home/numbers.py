@@ -7,6 +7,7 @@ computed from the rounded numbers, as they stand on the sheet.
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from lessons.screen.format import localised, with_point
 from lessons.screen.message import Argument, Fixed, ListOf, Message
 from lessons.take_home.sheet import SheetChoices
 
-WIDTHS = {"d_model": 2, "d_k": 4, "d_v": 2}
+WIDTHS: dict[str, Any] = {"d_model": 2, "d_k": 4, "d_v": 2}
 LARGEST_OF_X, LARGEST_OF_W = 2, 1
 TRIES_AT_NUMBERS = 200
 MOST_ZEROS = 2  # in a row; and a column of zeros may be in a map, but no two

@@ -25,7 +25,7 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
     known = [pair for pair in dict.fromkeys(pairwise(step)) if pair in rank and BROKEN not in readable("".join(pair))]
     if len(known) < 2:
         return None
-    best = min(known, key=rank.get)
+    best = min(known, key=rank.__getitem__)
 
     def called(pair: tuple[str, str]) -> Message:
         one, other = (visible_text(readable(piece)) for piece in pair)
@@ -33,7 +33,7 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
 
     wrong = (
         (known[0], message("It stands first in the word, but the place in the list decides.")),
-        (max(known, key=rank.get), message("That pair was learned last of these: rare pairs wait.")),
+        (max(known, key=rank.__getitem__), message("That pair was learned last of these: rare pairs wait.")),
         *((pair, message("Another pair stands earlier in the list.")) for pair in known),
     )
     return multiple_choice(

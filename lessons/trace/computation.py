@@ -33,7 +33,7 @@ class Computation:
     """
 
     function: Callable[..., Any]
-    inputs: Mapping[str, object]
+    inputs: Mapping[str, Any]
     names: Names = field(default_factory=lambda: Names({}, {}))
 
     @cached_property
@@ -156,7 +156,7 @@ def followed_matrix(followed: Followed, **look: Any) -> Matrix:
     return Matrix(**{"values": followed.values} | told | look)
 
 
-def taken_by(function: Callable[..., Any], inputs: Mapping[str, object]) -> dict[str, object]:
+def taken_by(function: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
     """Those inputs that a function has parameters for."""
     parameters = inspect.signature(function).parameters
     takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())

@@ -1,6 +1,6 @@
 """One head of the running example: from X and its weights to its output, and what a reader calls every number."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from jaxtyping import Float
@@ -11,7 +11,7 @@ from attention_core.embeddings import Rotary, rotate
 from attention_core.masks import causal_mask
 from attention_core.traced import Written
 from lessons.example.example import MOST_FEATURES, ExampleTrace, projection_of
-from lessons.screen.message import Message, message
+from lessons.screen.message import Argument, Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
@@ -98,7 +98,7 @@ def one_head(
     return attend(q, k, v, may_attend, scale=scale)
 
 
-def head_inputs(example: ExampleTrace, head: int, **others: object) -> dict[str, object]:
+def head_inputs(example: ExampleTrace, head: int, **others: Any) -> dict[str, Any]:
     """What one head of the example is computed from, by the names of `one_head`; `others` take the place of some."""
     causal = causal_mask(len(example.tokens)) if example.example.causal else None
     weights = {f"W_{role}": projection_of(example, role, head) for role in "qkv"}
@@ -125,7 +125,7 @@ def head_names(example: ExampleTrace, **sentences: Message) -> Names:
     With many features each, queries, keys and values are told only to whoever asks for one of them: a weight of ten
     keys would be a story of six hundred lines.
     """
-    things = dict.fromkeys(("tokens", "queries", "keys"), example.names)
+    things: dict[str, Sequence[Argument]] = dict.fromkeys(("tokens", "queries", "keys"), example.names)
     positions = {} if example.added is None else WITH_POSITIONS
     if example.rotary is not None:
         positions = TURNED if example.turn is None else ALONG_OTHER_AXES
@@ -134,7 +134,7 @@ def head_names(example: ExampleTrace, **sentences: Message) -> Names:
 
 
 def compute_head(
-    function: Callable[..., Any], example: ExampleTrace, head: int, names: Names | None = None, **others: object
+    function: Callable[..., Any], example: ExampleTrace, head: int, names: Names | None = None, **others: Any
 ) -> Computation:
     """A lesson's function on one head of the example."""
     return Computation(function, head_inputs(example, head, **others), names or head_names(example))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
@@ -45,9 +46,9 @@ class Comparison:
 
     question: Message
     task: Task
-    first: Mapping[str, object]
-    second: Mapping[str, object]
-    both: Mapping[str, object] = field(default_factory=dict)
+    first: Mapping[str, Any]
+    second: Mapping[str, Any]
+    both: Mapping[str, Any] = field(default_factory=dict)
 
     def settings(self, seed: int = 0) -> tuple[TrainingSettings, TrainingSettings]:
         """The settings of both runs, with the same seed."""

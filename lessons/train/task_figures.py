@@ -1,6 +1,7 @@
 """What is seen of one kind of task alone: the windows of a text, and the vectors that a model gives back."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
@@ -37,6 +38,7 @@ def window_table(task: CharacterTask) -> Table:
     """The first windows of a text: what is read, and the character that comes next at each position."""
     windows = task.windows[:MOST_WINDOWS].tolist()
     characters = [list(map(visible_text, task.vocabulary.decode(window))) for window in windows]
+    narrow: dict[str, Any] = {"width": NARROW} if task.window <= SHORT_WINDOW else {}
     cells = [(place, "".join(row[:-1]), "".join(row[1:])) for place, row in enumerate(characters, start=1)]
     return Table(
         key="text_windows",
@@ -44,7 +46,7 @@ def window_table(task: CharacterTask) -> Table:
         notice=tuple(notice_windows(task)),
         columns=(message("window"), message("x: read"), message("y: to predict")),
         cells=tuple(cells),
-        **({"width": NARROW} if task.window <= SHORT_WINDOW else {}),
+        **narrow,
     )
 
 

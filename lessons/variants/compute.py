@@ -273,7 +273,7 @@ def neighbours(head: int, size: int) -> tuple[int, ...]:
     return tuple(range(head // size * size, (head // size + 1) * size))
 
 
-def inputs_of_kind(varied: VariedHead) -> dict[str, object]:
+def inputs_of_kind(varied: VariedHead) -> dict[str, Any]:
     """What a variant takes besides one head of the example, or in the place of some of that."""
     match varied.kind:
         case "window":

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.example.source import MAX_TOKENS
@@ -142,13 +143,13 @@ def title_of(varied: VariedHead) -> Message:
     }[varied.kind]
 
 
-def weights_matrix(varied: VariedHead, which: str, title: Message, **look: object) -> Matrix:
+def weights_matrix(varied: VariedHead, which: str, title: Message, **look: Any) -> Matrix:
     """The weights of the head, "plain" or "changed"."""
     tokens = varied.example.tokens
     return traced_matrix(varied.computation, f"{which}.weights", title, tokens, take=varied.own, key=which, **look)
 
 
-def axes_of(varied: VariedHead) -> dict[str, object]:
+def axes_of(varied: VariedHead) -> dict[str, Any]:
     """Whose the rows and columns of the changed weights are: in cross-attention, of two sentences."""
     if not varied.cut:
         return {"visible": varied.changed.visible}
