@@ -191,7 +191,6 @@ def given_to_first(reading: Reading, random: Generator) -> Asked:
     )
 
 
-@beyond_figure
 def head_missing(reading: Reading, random: Generator) -> Asked:
     """What a guess has left without the chosen head."""
     token = changed_most(reading)

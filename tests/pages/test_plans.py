@@ -77,6 +77,7 @@ def test_stops_at_the_real_model_ask_what_their_screen_asks(place):
     plan = ready_plan(60)
     stop = plan.stops[place]
     assert asked(opened(url_of_stop(plan, stop))) == render(notes_of(stop).asks)
+    assert "again" not in stop.actions or asked_here(stop.screen).question.in_figure, "covered while the class votes"
 
 
 @pytest.mark.parametrize("minutes", READY_MADE)
