@@ -158,6 +158,11 @@ def notes_switch() -> bool:
     return switch(NOTES)
 
 
+def shows_notes() -> bool:
+    """True for a tab with a teacher's notes."""
+    return bool(own_key()) and text_in_link(NOTES.name) == "true"
+
+
 def plan_of_class() -> Plan | None:
     """The plan that this visit leads its class through. It is asked for once a visit."""
     code, plan = get_state("class_plan") or (None, None)
@@ -175,7 +180,7 @@ def draw_strip(here: str) -> None:
     """A line at the foot of the page: for its teacher what one key does, for others the way back to the class."""
     show_notes(take_state("class_said"))
     code = get_state("class_inside")
-    if code is None:
+    if code is None or (here == VOTE_PAGE and shows_notes()):  # the notes have all of it at their top
         return
     known, plan = KNOWN.get(code), plan_of_class() if own_key() else None
     if not is_alone() and plan is None and not (known and known.seconds):
@@ -185,12 +190,13 @@ def draw_strip(here: str) -> None:
             st.button(translate("Back to the class"), key="class_back", on_click=come_along)
         if known is not None and known.seconds:
             draw_timer(known.seconds)
-        if plan is not None and not (here == VOTE_PAGE and text_in_link(NOTES.name) == "true"):
+        if plan is not None:
             step_buttons(plan, -1 if known is None else known.place)
 
 
 def draw_timer(seconds: int) -> None:
-    """How long the pause still takes. The browser counts down: nobody asks the server."""
+    """What the pause is for, and how long it still takes. The browser counts down: nobody asks the server."""
+    st.text(render(ACTIONS["pause"]), width="content")
     with st.container(key="class_timer", width="content"):
         st.text(f"{seconds // 60}:{seconds % 60:02d}")
 
@@ -222,7 +228,7 @@ def go_step(by: int) -> None:
         return
     trains = plan.steps[place].action == "train"
     set_state("train_now", trains and by > 0)
-    if text_in_link(NOTES.name) != "true":
+    if not shows_notes():
         set_state("class_alone", None)
         forget_in_link(FOLLOW.name)
 

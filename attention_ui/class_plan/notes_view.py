@@ -41,7 +41,15 @@ def notes_view(room: Room) -> None:
         draw_answers(room, asked_of(room))
     if place + 1 < len(steps):
         st.header(translate("Next"), anchor=False)
-        draw_step(plan, place + 1)
+        draw_next(plan, place + 1)
+
+
+def draw_next(plan: Plan, place: int) -> None:
+    """The next step. The notes of a stop that the class is at already stand above."""
+    if place and plan.steps[place].stop == plan.steps[place - 1].stop:
+        st.subheader(said_of_step(plan, place), anchor=False)
+    else:
+        draw_step(plan, place)
 
 
 def draw_step(plan: Plan, place: int) -> None:
@@ -52,11 +60,17 @@ def draw_step(plan: Plan, place: int) -> None:
     when = message(
         "{count} minutes, from {begins} to {ends}", count=stop.minutes, begins=begins, ends=begins + stop.minutes
     )
-    st.subheader(f"{render(ACTIONS[step.action])} · {title_of_stop(stop)}", anchor=False)
+    st.subheader(said_of_step(plan, place), anchor=False)
     st.caption(render(when))
     if stop.says:
         st.text(stop.says)
     draw_notes(notes_of(stop), shows=step.action in ("show", "answer"))
+
+
+def said_of_step(plan: Plan, place: int) -> str:
+    """What is done, and where."""
+    step = plan.steps[place]
+    return f"{render(ACTIONS[step.action])} · {title_of_stop(plan.stops[step.stop])}"
 
 
 def draw_notes(notes: Notes, *, shows: bool) -> None:
@@ -95,7 +109,10 @@ def title_of_stop(stop: Stop) -> str:
 
 
 def notes_of(stop: Stop) -> Notes:
-    """The notes of a stop. A screen that cannot be made on this machine has none but that."""
+    """The notes of a stop. A screen that cannot be made on this machine has none but that.
+
+    Where a stop neither asks the class its question nor leaves it on the page, nothing is said of it.
+    """
     if stop.own is not None:
         return notes_of_own(stop.own)
     if stop.page == "exercises":
@@ -106,4 +123,5 @@ def notes_of(stop: Stop) -> Notes:
         screen, question = screen_here(stop.screen)
     except (ValueError, LookupError) as error:
         return Notes(shows=(message("{why}", why=reason(error)),))
-    return notes_of_screen(read_asked(stop.screen), screen, question)
+    asks = not {"ask", "again"}.isdisjoint(stop.actions) or "predict" not in stop.link.get("hide", "").split(",")
+    return notes_of_screen(read_asked(stop.screen), screen, question if asks else None)

@@ -41,9 +41,12 @@ def notes_of_exercise(key: str) -> Notes:
 
 
 def notes_of_screen(asked: ScreenLink, screen: Screen, question: Question | None) -> Notes:
-    """What a screen asks and shows. Before one that says the answer at once, one asks where its token will look."""
+    """What a screen asks and shows. Before one that says the answer at once, one asks where its token will look; of a
+    head that has learned nothing yet, nobody can say.
+    """
     if question is None:
-        notes = where_will_it_look(asked, screen) if asked.lesson == "overview" else Notes()
+        learnt = asked.lesson == "overview" and asked.example.updates != 0
+        notes = where_will_it_look(asked, screen) if learnt else Notes()
         return Notes(notes.asks, notes.right, notes.wrong, what_is_noticed(screen))
     return Notes(question.prompt, *answers_expected(question), what_is_noticed(screen))
 

@@ -147,6 +147,9 @@ def test_notes_are_the_teachers_alone_and_lead_as_well(led, fresh):  # noqa: F81
     assert fresh.look(code).place == 1 and place(phone) == "class_vote" and question_reply
     assert "**Right**" in everything(phone) and "**Right**" not in everything(heard(at))
     assert "**Right**" not in everything(student(code, notes="true")), "a student has no notes"
+    press(phone, "plan_next")
+    assert len([line for line in texts(phone) if re.fullmatch(r"[12]:\d\d", line)]) == 1, "the pause, once"
+    assert everything(phone).count("**Right**") == 1, "what stands there already is not said again"
 
 
 def asked_own(fresh, own):  # noqa: F811

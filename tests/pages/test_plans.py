@@ -62,6 +62,8 @@ def test_walking_every_plan_finds_at_each_stop_what_it_promises():
         elif stop.actions == ("show",):
             assert not any(button.key == "show_numbers" for button in at.button), "what is shown is seen"
             assert not any("_card_" in (button.key or "") for button in at.button), "no question stands above it"
+            assert notes.asks is None or (stop.page, stop.link["example"]) == ("home", "stories"), "nor in the notes"
+            assert notes.asks is None or "trained_for" not in stop.link, "nobody can guess what it has not learned"
             said = " ".join([*texts(at), *headlines(at)])
             assert all(render(sentence) in said for sentence in notes.shows), (minutes, place)
         else:
