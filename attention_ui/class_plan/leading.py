@@ -134,8 +134,10 @@ def place_of(link: str) -> tuple[str, dict[str, str]]:
 
 
 def go_alone() -> None:
-    """From now on this visit is left where it goes."""
+    """From now on this visit is left where it goes, and asked and covered as everybody is, whatever the stop was."""
     set_state("class_alone", True)
+    _, said = place_of(get_state("class_followed"))
+    forget_in_link(*(name for name in ("hide", "cover") if text_in_link(name) == said.get(name)))
     say_in_link(FOLLOW.name, "false")
     unwatch()
 

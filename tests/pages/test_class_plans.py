@@ -95,6 +95,9 @@ def test_whoever_goes_elsewhere_is_left_alone_until_one_press_brings_him_back(le
     heard(one)
     one.switch_page(str(FILES["mask"])).run()
     assert place(one) == "mask" and said(one, "follow") == "false"
+    assert not {"hide", "cover"} & {*one.query_params} and "mask_card_A" in keys(one), (
+        "what the stop hid is there again"
+    )
     for _ in range(5):
         press(at, "plan_next")
         assert place(heard(one)) == "mask"
