@@ -38,6 +38,7 @@ PREDICTED, LONGER_VECTOR, SHARPER_ROW = 1, 4, 4
 ASK: tuple[Action, ...] = ("ask", "answer")
 VOTE_TWICE: tuple[Action, ...] = ("ask", "pause", "again", "answer")
 UNCOVERED = {"cover": "false", "hide": "predict"}  # what is shown after the answers, with no other question above it
+CURVES_ALONE = {"hide": "predict,stage,beside"}  # not the matrices above them, which take a projector's whole screen
 
 
 def stop_at(
@@ -58,7 +59,7 @@ def stop_at(
     name, head = lesson.__name__.split(".")[1], DEFAULT_HEAD if example is REAL else 0
     screen = written_asked(ScreenLink(name, example, head, choices(run_example(example)), number))
     shown = UNCOVERED if actions == ("show",) else {"hide": "predict"} if number else {}
-    said = said_of_example(example) | dict(link or {}) | shown
+    said = said_of_example(example) | shown | dict(link or {})
     return Stop(page=page_of(lesson), link=said, actions=actions, minutes=minutes, screen=screen, **when)
 
 
@@ -95,7 +96,7 @@ THEN_PROJECTIONS = functools.partial(
 )
 AT_SCORES = functools.partial(stop_at, scores, lambda t: scores.Choices(), number=PREDICTED)
 THEN_SCORES = functools.partial(
-    stop_at, scores, lambda t: scores.Choices(LARGE_D_K), link={"measured_d_k": str(LARGE_D_K)}
+    stop_at, scores, lambda t: scores.Choices(LARGE_D_K), link={"measured_d_k": str(LARGE_D_K)} | CURVES_ALONE
 )
 AT_MASK = functools.partial(
     stop_at, mask, lambda t: mask.Choices(causal_mask(len(t.tokens))), link={"masking": "change"}, number=PREDICTED
