@@ -15,6 +15,7 @@ from lessons.screen.screen import Card, Part, Parts, Question, Table
 
 MOST_PROMPT, MOST_CARD, MOST_WORD, MOST_CARDS = 300, 120, 40, 4
 MOST_BARS = 12
+NARROW, WIDE, SHORT_NAME = 350, 700, 6  # pixels of the bars: narrow ones fit a phone where their names are short
 NUMBER = re.compile(r"[+\-−]?\d{1,12}(?:[.,]\d{1,9})?")
 Kind = Literal["choices", "number", "word"]
 KINDS: dict[Kind, Message] = {
@@ -130,6 +131,7 @@ def distribution_of_numbers(own: OwnQuestion, answers: Sequence[tuple[str, int]]
         rows=(message("The vote"),),
         parts=parts,
         notice=tuple(notice),
+        width=NARROW if all(len(name) <= SHORT_NAME for name, _ in groups) else WIDE,
     )
 
 

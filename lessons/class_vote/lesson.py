@@ -15,6 +15,7 @@ POINT = message(
     "right."
 )
 CARD_LETTERS = "ABCD"
+VOTE_WIDTH = 400  # pixels of each vote: two of them fit on a projector, which draws them half as large again
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,7 +44,14 @@ def distribution_of_votes(question: Question, first: Sequence[int], second: Sequ
         for place, card in enumerate(question.cards)
     )
     notice = tuple(most_chosen(name, votes) for name, votes in zip(names, rounds, strict=True))
-    return Parts(key="class_votes", name=message("How the class voted"), rows=tuple(names), parts=parts, notice=notice)
+    return Parts(
+        key="class_votes",
+        name=message("How the class voted"),
+        rows=tuple(names),
+        parts=parts,
+        notice=notice,
+        width=VOTE_WIDTH * len(rounds),
+    )
 
 
 def chosen_by(card: Card, count: int, voters: int) -> Message:
