@@ -36,11 +36,11 @@ def bring_plan(plan: Plan) -> None:
         set_state("class_plan", None)
 
 
-def plan_choice() -> None:
-    """Which plan the class goes through, and where the teacher's own notes are."""
+def plan_choice(*, begins: bool) -> None:
+    """Which plan the class goes through, how one does where it `begins`, and where the teacher's own notes are."""
     plan = plan_of_class()
     if plan is not None:
-        show_notes(message(HAS_PLAN.template, count=len(plan.stops)))
+        show_notes(message(HAS_PLAN.template, count=len(plan.stops)) if begins else None)
         st.link_button(translate("Your notes, on a second screen"), notes_address())
     fold("plan", translate("Go through a plan"), "class_plans", choose_plan)
 

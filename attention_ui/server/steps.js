@@ -2,8 +2,9 @@
 // They press the buttons of the page, and act only where those are: what a field or a slider does with a key stays its.
 (() => {
     const KEYS = { ArrowRight: 'plan_next', PageDown: 'plan_next', ArrowLeft: 'plan_back', PageUp: 'plan_back' }
-    const TYPES = 'input, textarea, select, [contenteditable="true"], [role="slider"], [role="radio"], [role="combobox"]'
+    const TYPES = 'input:not([type="checkbox"]), textarea, select, [contenteditable="true"], [role="slider"], [role="radio"], [role="combobox"]'
     const button = key => document.querySelector(`.st-key-${key} button`)
+    const toTop = () => document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)
     let blank = null
 
     function toggleBlank() {
@@ -29,6 +30,18 @@
         event.preventDefault()
         event.stopImmediatePropagation()
     }, true)
+
+    // What a step has brought stands at the top of its page; so does a new question, for whoever has scrolled down.
+    addEventListener('click', event => {
+        if (event.target.closest?.('.st-key-plan_next, .st-key-plan_back')) toTop()
+    }, true)
+
+    let question = ''
+    setInterval(() => {
+        const asked = document.querySelector('.st-key-class_question h1')?.textContent ?? ''
+        if (asked && asked !== question) toTop()
+        question = asked
+    }, 250)
 
     let written = '', ends = 0
     setInterval(() => {

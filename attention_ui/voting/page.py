@@ -5,7 +5,6 @@ import streamlit as st
 from attention_ui.class_plan.after import afterwards
 from attention_ui.class_plan.leading import follow_from_vote, notes_switch
 from attention_ui.class_plan.notes_view import notes_view
-from attention_ui.class_plan.plan_choice import plan_choice
 from attention_ui.page.contents import draw_topic
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes, text_in_link
@@ -54,10 +53,7 @@ def class_view(room: Room) -> None:
         notes_view(room)
     elif rules:
         follow_from_vote(room)
-        plan = st.container() if room.stage == "waiting" else None
         teacher_view(room, own_key())
-        with plan or st.container():  # on the projector, a question that is asked comes before all else
-            plan_choice()
     else:
         follow_from_vote(room)
         show_notes(reason(RefusedError(NOT_YOURS)) if own_key() else None)

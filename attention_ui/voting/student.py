@@ -5,11 +5,10 @@ import streamlit as st
 from attention_ui.page.question import LETTERS, RIGHT, card_label, row_of_cards
 from attention_ui.server.process import lower_priority
 from attention_ui.session.chart import show_notes
-from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.asked import Asked
 from attention_ui.voting.rooms import kept_vote, last_known, leave_class, send_kept_vote, send_vote, voter
-from attention_ui.voting.view import asked_of, cards_to_read, draw_figures, draw_written, say_what_is_kept
+from attention_ui.voting.view import asked_of, cards_to_read, draw_figures, draw_prompt, draw_written, say_what_is_kept
 from classes.keeper import MOST_ANSWER, WRITTEN
 from classes.stages import Room
 from lessons.class_plan.own_question import KINDS, OwnQuestion, answer_of
@@ -41,7 +40,7 @@ def student_view(room: Room) -> None:
     else:
         asked = asked_of(room)
         question = asked.question
-        st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
+        draw_prompt(asked)
         st.text(render(SAYS[room.stage]))
         token = voter(room.code)
         send_kept_vote()

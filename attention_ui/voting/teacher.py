@@ -10,7 +10,9 @@ import segno
 import streamlit as st
 
 from attention_ui.class_plan.after import offer_afterwards
+from attention_ui.class_plan.leading import plan_of_class
 from attention_ui.class_plan.own_form import own_question_form
+from attention_ui.class_plan.plan_choice import plan_choice
 from attention_ui.page.contents import CONTENTS
 from attention_ui.page.question import LETTERS, number_after
 from attention_ui.session.chart import fold, offer, show_notes
@@ -24,15 +26,17 @@ from attention_ui.voting.view import (
     asked_of,
     cards_to_read,
     draw_figures,
+    draw_prompt,
     draw_votes,
     draw_written,
+    has_answered,
     say_what_is_kept,
 )
 from classes.keeper import UNJOINED_MINUTES, WRITTEN
 from classes.stages import NEXT, ROUNDS, RefusedError, Room
 from lessons.class_vote.question_link import ScreenLink, askable, first_asked, written_asked
 from lessons.screen.format import format_value, render, translate
-from lessons.screen.message import message, plural, reason
+from lessons.screen.message import message, reason
 
 COUNT_SECONDS = 1.0
 DEEDS = {
@@ -59,22 +63,29 @@ CSV_COLUMNS = (
 
 
 def teacher_view(room: Room, key: str) -> None:
-    """The page of a teacher, in the order of a lesson: join, ask, vote, compare, explain, next."""
+    """The page of a teacher, in the order of a lesson: join, ask, vote, compare, explain, next.
+
+    With a plan, how to join comes first, whole on a projector, and what the plan does not need is folded.
+    """
     show_notes(take_state("class_note"))
-    asked = room.stage != "waiting"
+    asked, led = room.stage != "waiting", plan_of_class() is not None
     if asked:
         here = asked_of(room)
-        st.title(marked(here.question.prompt, ROLE_COLOURS), anchor=False)
+        draw_prompt(here)
         draw_stage(room, key)
         cards_to_read(here.question, explained=room.stage == "explained")
         draw_answers(room, here)
         draw_figures(room, here)
+    elif not led:
+        plan_choice(begins=True)
     with st.expander(translate("How to join"), expanded=not asked, key=f"class_join_{asked}"):
         draw_invitation(room)
+    if asked or led:
+        plan_choice(begins=not asked)
     with st.expander(
         translate("The next question") if asked else translate("The first question"),
-        expanded=True,
-        key=f"class_next_{asked}",
+        expanded=not led,
+        key=f"class_next_{asked}_{led}",
     ):
         choose_question(room, key)
     own_question_form(room, key)
@@ -145,7 +156,7 @@ def count_answers(code: str, number: int, taken: int) -> None:
     except RefusedError as error:
         st.text(format_value(reason(error)))
         return
-    st.text(render(plural("{count} has answered", "{count} have answered", count)))
+    st.text(render(has_answered(count)))
 
 
 def spaced(code: str) -> str:

@@ -7,7 +7,7 @@ from attention_ui.page.lesson_page import draw_group, groups
 from attention_ui.page.question import LETTERS, RIGHT
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import CLASS_VOTE
-from attention_ui.session.markdown import marked
+from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.state import set_state
 from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.asked import Asked, asked_here
@@ -17,7 +17,7 @@ from classes.stages import RefusedError, Room, Votes
 from lessons.class_plan.own_question import distribution_of_numbers, table_of_words
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
 from lessons.screen.format import render, render_all, translate
-from lessons.screen.message import message
+from lessons.screen.message import Message, message, plural
 from lessons.screen.screen import Question
 
 
@@ -27,6 +27,12 @@ def asked_of(room: Room) -> Asked:
         return asked_here(room.asked)
     except ValueError as error:
         raise RefusedError("This question was asked by another version of the app: ask another one.") from error
+
+
+def draw_prompt(asked: Asked) -> None:
+    """The question; to one that is new, steps.js brings whoever has scrolled down."""
+    with st.container(key="class_question"):
+        st.title(marked(asked.question.prompt, ROLE_COLOURS), anchor=False)
 
 
 def draw_figures(room: Room, asked: Asked) -> None:
@@ -41,6 +47,11 @@ def draw_figures(room: Room, asked: Asked) -> None:
     for group in groups(asked.figures):
         draw_group(CLASS_VOTE, group)
         draw_notice(CLASS_VOTE, [sentence for figure in group for sentence in figure.notice])
+
+
+def has_answered(count: int) -> Message:
+    """How many have answered."""
+    return plural("{count} has answered", "{count} have answered", count)
 
 
 def votes_of(room: Room) -> Votes:
