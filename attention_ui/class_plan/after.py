@@ -16,11 +16,14 @@ from attention_ui.session.chart import offer
 from attention_ui.session.links import address_of, said_in_link
 from attention_ui.voting.asked import Asked, asked_here
 from attention_ui.voting.database import class_keeper
+from attention_ui.voting.view import has_answered
 from classes.keeper import WRITTEN
 from classes.stages import ROUNDS, Room
 from lessons.screen.format import render, translate
+from lessons.screen.message import message
 
 HEIGHT = 900
+WRITTEN_COLUMNS = (message("answer"), message("how many"), message("right"))
 
 
 def offer_afterwards(code: str) -> None:
@@ -83,7 +86,7 @@ def question_over(room: Room, number: int, cards: int, here: Asked) -> str:
 def written_answers(code: str, number: int, here: Asked) -> str:
     """Numbers with their counts, of the last round; words stay in the class."""
     if here.own.kind == "word":
-        return f"<p>{class_keeper().answered(code, number, 1)} ✎</p>"
+        return f"<p>{escape(render(has_answered(class_keeper().answered(code, number, 1))))}</p>"
     every = class_keeper().written(code, number)
     last = max((taken for taken, *_ in every), default=ROUNDS[0])
     rows = "".join(
@@ -91,4 +94,5 @@ def written_answers(code: str, number: int, here: Asked) -> str:
         for taken, answer, count in every
         if taken == last
     )
-    return f"<table>{rows}</table>"
+    head = "".join(f"<th>{escape(render(column))}</th>" for column in WRITTEN_COLUMNS)
+    return f"<table><tr>{head}</tr>{rows}</table>"

@@ -202,6 +202,19 @@ def test_words_are_hidden_until_the_teacher_looks(fresh):  # noqa: F811
     assert "<b>mask</b>" not in everything(student(code))
 
 
+def test_the_page_for_who_was_absent_says_what_its_counts_are(fresh):  # noqa: F811
+    from attention_ui.class_plan.after import file_of_class
+
+    _at, code, key = asked_own(fresh, OwnQuestion(kind="number", prompt="How many?", number=3))
+    one = student(code)
+    one.text_input(key="class_written").set_value("3").run()
+    press(one, "class_send")
+    for stage, to in (("open", "closed"), ("closed", "shown"), ("shown", "explained")):
+        fresh.step(code, key, 1, stage, to)
+    html = file_of_class(code).decode()
+    assert "<th>answer</th><th>how many</th><th>right</th>" in html and "<td>3</td><td>1</td><td>✓</td>" in html
+
+
 def test_own_choices_need_no_right_answer(fresh):  # noqa: F811
     own = OwnQuestion(kind="choices", prompt="Which?", cards=("this", "that"))
     at, code, _key = asked_own(fresh, own)
