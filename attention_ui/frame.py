@@ -54,10 +54,15 @@ with page_turn():  # from here on: two frames at once would hold each other up
     with st.sidebar:
         switch(LARGE)
         st.html(language_menu())
-    if in_class:
-        draw_strip(here.address)
+    inside, foot = get_state("class_inside"), st.container(key="class_foot") if in_class else None
+    if foot and inside:
+        with foot:
+            draw_strip(here.address)
     set_state("film", "")
     page.run()
+    if foot and not inside:  # the page of the class has let one in just now
+        with foot:
+            draw_strip(here.address)
     remember_link(here.address)
     if film := get_state("film"):  # where each mark of a figure begins that plays its answer
         st.html(f"<style>{film}</style>")

@@ -59,7 +59,9 @@ def test_one_key_leads_the_class_and_whoever_goes_elsewhere_comes_back_by_one_pr
     student.page.locator(".st-key-class_vote_A").wait_for()
     assert "/class_vote" in student.page.url
 
-    press(teacher, "ArrowRight", 6)
+    teacher.page.reload()
+    teacher.page.locator(".st-key-plan_next").wait_for()
+    press(teacher.settled(), "ArrowRight", 6)
     for tab in (teacher, student):
         tab.page.locator(".st-key-class_timer").get_by_text(re.compile("1:5[0-8]")).wait_for()
         assert "Talk in pairs" in tab.page.locator(".st-key-class_strip").inner_text()

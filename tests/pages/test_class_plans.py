@@ -128,6 +128,11 @@ def test_a_class_that_is_over_says_so_on_the_page_where_one_is(led, fresh):  # n
     assert rooms.OVER in texts(one) and place(one) == "softmax" and "class" not in one.query_params
 
 
+def test_a_page_that_its_teacher_loads_again_leads_at_once(led):
+    _at, code, key = led
+    assert {"plan_next", "plan_back"} <= keys(open_page(PAGE, **{"class": code, "teacher": key}))
+
+
 def test_two_presses_for_one_step_are_one_step(led, fresh):  # noqa: F811
     from classes.stages import Lead, RefusedError
 
