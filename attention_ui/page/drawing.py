@@ -80,11 +80,12 @@ from lessons.screen.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, L
 from lessons.screen.softmax_parts import Sharing
 from lessons.screen.strips import Strips
 from lessons.screen.token_text import TokenText
-from words import FIRST, language
+from words import FIRST, cached_by_language, language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
+MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
 
 
 def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_below: bool = True) -> None:
@@ -117,6 +118,7 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     return picked
 
 
+@cached_by_language(maxsize=MOST_TABLES)
 def numbers_of(figure: Matrices) -> pa.Table:
     """Everything that is drawn of a figure of matrices, with its numbers unless it has none."""
     return matrices_table(figure, Layout(figure), numbered=figure.numbered)

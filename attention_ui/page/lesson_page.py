@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from types import ModuleType
 
 import streamlit as st
@@ -30,6 +30,7 @@ from lessons.screen.message import Message
 from lessons.screen.screen import Figure, Screen
 
 NOWHERE_ELSE = nullcontext()
+MOST_SCREENS = 16
 HEADLINE_COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"]}
 
 
@@ -73,12 +74,20 @@ class LessonPage:
 
     def show(self, choices: object) -> None:
         """Draw the screen that these choices make, with what the learner's edits changed in it."""
-        screen = self.lesson.screen(self.example, self.head, choices)
+        screen = kept_screen(self.lesson, self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
         path = partial(notebook_of_path, self.example, self.head)
         draw_screen(self.lesson, screen, self.room, address=self.address, path=path)
         remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
+
+
+@lru_cache(maxsize=MOST_SCREENS)
+def kept_screen(lesson: ModuleType, example: ExampleTrace, head: int, choices: object) -> Screen:
+    """The screen that these choices make. A class that is led opens the same one all at once, so the last few are kept,
+    for all visitors: never change one.
+    """
+    return lesson.screen(example, head, choices)
 
 
 def open_lesson(

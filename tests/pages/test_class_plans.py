@@ -8,6 +8,7 @@ from test_class_vote import press as pressed_here
 from visiting import ROOT, open_page, read_plainly, texts
 
 from attention_ui.page.contents import CONTENTS
+from attention_ui.page.lesson_page import kept_screen
 from attention_ui.server.connection import SCRIPT
 from attention_ui.voting import rooms, watching
 from lessons.class_plan.notes import notes_of_own
@@ -15,6 +16,7 @@ from lessons.class_plan.own_question import OwnQuestion
 from lessons.class_plan.plan import Plan, Stop
 from lessons.class_plan.plan_file import written_plan
 from lessons.class_plan.ready_made import AT_SOFTMAX, THEN_SOFTMAX
+from lessons.softmax import lesson as softmax
 
 FILES = {entry.address: ROOT / "pages" / entry.file for entry in CONTENTS}
 SHORT = Plan(
@@ -116,6 +118,17 @@ def test_a_page_that_follows_asks_the_database_nothing(led, fresh, monkeypatch):
     monkeypatch.setattr(fresh, "_execute", lambda *how: asked.append(how))
     stay(one).slider(key="temperature").set_value(2.0).run()
     assert not one.exception and not asked and place(one) == "softmax"
+
+
+def test_a_class_that_follows_has_its_screen_computed_once(led, monkeypatch):
+    at, code, _ = led
+    class_of_three, made, screen = [student(code) for _ in range(3)], [], softmax.screen
+    monkeypatch.setattr(softmax, "screen", lambda *about: made.append(about) or screen(*about))
+    kept_screen.cache_clear()
+    press(at, "plan_next")
+    for one in class_of_three:
+        assert place(heard(one)) == "softmax"
+    assert len(made) == 1
 
 
 def test_a_class_that_is_over_says_so_on_the_page_where_one_is(led, fresh):  # noqa: F811
