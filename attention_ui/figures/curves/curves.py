@@ -17,7 +17,9 @@ from attention_ui.figures.curves.curve_names import (
 )
 from lessons.screen.format import render
 from lessons.screen.screen import Curves, Line
+from words import cached_by_language
 
+MOST_TABLES = 32  # that are kept: a class that is led looks at the same figures all at once
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
 Y_NUMBERS = 56  # pixels of the width that the numbers of the y axis and its title take
@@ -85,6 +87,7 @@ def covered_shape(figure: Curves) -> CurveShape:
     return shape._replace(x_domain=x_domain, y_domain=y_domain, unnumbered=shape.y_domain is None)
 
 
+@cached_by_language(maxsize=MOST_TABLES)
 def curves_tables(figure: Curves, letters: int = 0, *, axes_within: bool = True) -> dict[str, pa.Table]:
     """The points of all lines, the names at their ends and the levels; of letters of so many pixels at least.
 
