@@ -13,12 +13,7 @@ from lessons.class_plan.plan import Plan
 from lessons.class_plan.plan_file import written_plan
 from lessons.class_plan.ready_made import READY_MADE, ready_plan
 from lessons.screen.format import render, translate
-from lessons.screen.message import message
-
-HAS_PLAN = message(
-    "This class goes through a plan of {count} stops. The arrow to the right, or Page Down on a presenter's remote, "
-    "takes the next step; B blanks the screen. Your students' pages follow."
-)
+from lessons.screen.message import Message, message
 
 
 def teach(plan: Plan) -> None:
@@ -40,9 +35,18 @@ def plan_choice(*, begins: bool) -> None:
     """Which plan the class goes through, how one does where it `begins`, and where the teacher's own notes are."""
     plan = plan_of_class()
     if plan is not None:
-        show_notes(message(HAS_PLAN.template, count=len(plan.stops)) if begins else None)
+        show_notes(how_one_leads(plan) if begins else None)
         st.link_button(translate("Your notes, on a second screen"), notes_address())
     fold("plan", translate("Go through a plan"), "class_plans", choose_plan)
+
+
+def how_one_leads(plan: Plan) -> Message:
+    """What the keys do, said where the plan begins."""
+    return message(
+        "This class goes through a plan of {count} stops. The arrow to the right, or Page Down on a presenter's "
+        "remote, takes the next step; B blanks the screen. Your students' pages follow.",
+        count=len(plan.stops),
+    )
 
 
 def choose_plan() -> None:
