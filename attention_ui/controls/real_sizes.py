@@ -32,7 +32,7 @@ def real_sizes(source: RealModelSource) -> dict[str, object]:
         0,
         value=None,
         key=key_of("seed"),
-        placeholder=translate("none: it is trained already"),
+        placeholder=translate("none"),
         on_change=go_over,
         args=("seed", None),
     )

@@ -1,14 +1,19 @@
-"""The words that a lesson needs first, each in two sentences, for whoever wants to look them up."""
+"""The words that were needed up to a lesson, each in two sentences, for whoever wants to look them up."""
+
+from pathlib import Path
 
 import streamlit as st
 
+from attention_ui.page.contents import CONTENTS
 from lessons.kit.glossary import words_of
 from lessons.screen.format import render, translate
 
 
 def draw_words(lesson: str) -> None:
-    """A small panel with the words that are new in this lesson; nothing where there are none."""
-    terms = words_of(lesson)
+    """A small panel with these words, those that are new in this lesson first; nothing where there are none."""
+    lessons = [Path(entry.file).stem for entry in CONTENTS]
+    so_far = lessons[: lessons.index(lesson) + 1]
+    terms = [term for name in reversed(so_far) for term in words_of(name)]
     if not terms:
         return
     with st.popover(translate("Words"), key="words", type="tertiary"):

@@ -13,6 +13,7 @@ from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.page.lesson_page import Room
 from attention_ui.page.question import Ask, current_question, question_panel
+from attention_ui.page.words import draw_words
 from attention_ui.server.process import outside_turn, redrawn_picture
 from attention_ui.session.chart import covered, show_notes
 from attention_ui.session.links import hidden
@@ -86,9 +87,10 @@ def live_writing(request: Request, room: Room) -> None:
     asks = question is not None and not hidden("predict")
     with room.topic:
         draw_topic(generate)
-    if asks:
-        with room.question:
+    with room.question:
+        if asks:
             question_panel(ADDRESS, question)
+        draw_words(ADDRESS)
     with room.stage:
         st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
 

@@ -2,7 +2,7 @@
 
 from torch import Generator
 
-from lessons.example.example import ExampleTrace
+from lessons.example.example import ExampleTrace, first_query
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
@@ -25,7 +25,7 @@ from lessons.screen.screen import Card
 def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     """A long vector can win over the token itself."""
     names = example.names
-    i = below(len(names), random)
+    i = first_query(example)  # whose row the page shows at first
     others = [p for p in range(len(names)) if p != i]
     row, lengths = (example.x @ example.x[i])[others], example.x.norm(dim=-1)[others].round(decimals=4)
     names = [example.names[p] for p in others]

@@ -19,11 +19,9 @@ class TaskTexts:
     roles: Mapping[str, Message] = field(default_factory=dict)
 
     @property
-    def in_short(self) -> Message:
-        """What is to be learnt, and what one sees when it has been."""
-        return message(
-            "{learns} Once learned, it looks like this: {looks_like}", learns=self.learns, looks_like=self.looks_like
-        )
+    def once_learned(self) -> Message:
+        """What one sees when it has been learnt."""
+        return message("Once learned, it looks like this: {looks_like}", looks_like=self.looks_like)
 
 
 TASK_TEXTS: dict[str, TaskTexts] = {

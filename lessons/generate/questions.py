@@ -20,12 +20,10 @@ from lessons.kit.questions import (
     multiple_choice_of_numbers,
     multiple_choice_of_things,
 )
-from lessons.screen.format import visible_text
 from lessons.screen.message import Fixed, Integer, Message, Percent, Token, message
 from lessons.screen.screen import Card, Question
 
 HALF, DOUBLE = 0.5, 2.0
-ENDING, ENDING_LETTERS = 12, 30  # the most tokens of the text that a prompt repeats, and their letters
 MOST_OFFERED = 20  # of a vocabulary
 
 
@@ -51,9 +49,8 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
     ]
     return multiple_choice_of_things(
         message(
-            "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
-            "find likeliest to come next?",
-            ending=ending_of(new),
+            "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?",
+            drawn=called(new.draw.token),
         ),
         (
             called(best),
@@ -70,9 +67,9 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         return None
     return multiple_choice_of_numbers(
         message(
-            "The text so far ends with “{ending}”. Before any temperature or cut, what probability does the "
-            "model give the token that it finds likeliest to come next?",
-            ending=ending_of(new),
+            "{drawn} was drawn. What probability did the model give its likeliest token there, before temperature and "
+            "cuts?",
+            drawn=called(new.draw.token),
         ),
         (
             float(says[order[0]]),
@@ -89,16 +86,6 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         ),
         (0.5, message("The likeliest token has more than any other; that may be more than a half or less.")),
     )
-
-
-def ending_of(new: GeneratedToken) -> str:
-    """The last tokens of the text that was read, at least one, with a sign for each space at its end."""
-    ending = new.window[-ENDING:]
-    while len(ending) > 1 and len("".join(ending)) > ENDING_LETTERS:
-        ending = ending[1:]
-    text = "".join(ending)
-    written = text.rstrip(" ")
-    return written.lstrip(" ") + visible_text(text[len(written) :])
 
 
 @beyond_figure

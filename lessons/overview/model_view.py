@@ -164,7 +164,7 @@ def model_screen(read: ReadSentence, jobs: HeadJobs | None) -> Screen:
         heads=() if jobs is None else [measured(jobs, *place) for place in jobs.all_heads],
         about_head=() if jobs is None else about_head(jobs, read.asked.layer, read.asked.head),
     )
-    rules = () if jobs is None else (rules_table(jobs),)
+    rules = () if jobs is None else (rules_table(jobs, read.asked.layer, read.asked.head),)
     return Screen(
         headline=question(read),
         lead=(look_back(read), *left_out(read)),
@@ -314,20 +314,28 @@ def measured(jobs: HeadJobs, layer: int, head: int) -> tuple[int, float]:
 
 
 def about_head(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...]:
-    """What was measured of one head, and beside it what a head with shuffled weights does."""
+    """What was measured of one head: the number that earned its name."""
+    job = jobs.job_of(layer, head)
+    return (said_of_job(job, jobs, SHARE if job is MIXTURE else Percent(jobs.share(job.key, layer, head))),)
+
+
+def beside_its_name(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...]:
+    """What a name leaves open: what else the head does, and what one with shuffled weights would do."""
     job = jobs.job_of(layer, head)
     if job is MIXTURE:
-        return (said_of_job(job, jobs, SHARE),)
-    share = Percent(jobs.share(job.key, layer, head))
-    by_chance = Percent(jobs.shares[job.key].random_head)
-    chance = message("With shuffled weights: {share} on average.", share=by_chance)
+        return ()
+    chance = message(
+        "{title}: with shuffled weights {share} on average.",
+        title=head_name(layer, head),
+        share=Percent(jobs.shares[job.key].random_head),
+    )
     if job.key != "it_to_noun":
-        return said_of_job(job, jobs, share), chance
+        return (chance,)
     return (
-        said_of_job(job, jobs, share),
         message(
-            "Of an animal and a thing the animal gets {animal}, the thing {thing}. From other words behind them: "
-            "{others}.",
+            "{title}: of an animal and a thing the animal gets {animal}, the thing {thing}. From other words behind "
+            "them: {others}.",
+            title=head_name(layer, head),
             animal=Percent(jobs.share("it_to_animal", layer, head)),
             thing=Percent(jobs.share("it_to_thing", layer, head)),
             others=Percent(jobs.share("others_to_noun", layer, head)),
@@ -336,7 +344,7 @@ def about_head(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...]:
     )
 
 
-def rules_table(jobs: HeadJobs) -> Table:
+def rules_table(jobs: HeadJobs, layer: int, head: int) -> Table:
     """By which rule each name is earned, and by how many heads that cannot have learnt it."""
     heads = len(jobs.all_heads)
 
@@ -355,7 +363,11 @@ def rules_table(jobs: HeadJobs) -> Table:
     return Table(
         key="model_rules",
         name=message("How the heads earned their names"),
-        notice=(by_chance_too(jobs), message("A name says where a head looks, not what it is for.")),
+        notice=(
+            *beside_its_name(jobs, layer, head),
+            by_chance_too(jobs),
+            message("A name says where a head looks, not what it is for."),
+        ),
         columns=(
             message("name"),
             message("queries measured"),

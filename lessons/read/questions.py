@@ -31,11 +31,10 @@ CLEAR = 0.02
 
 @beyond_figure
 def looks_where(reading: Reading, random: Generator) -> Asked:
-    """Which key the chosen head looks at most from a word."""
-    n = len(reading.names)
-    if n < 3:
+    """Which key the chosen head looks at most from the word that asks."""
+    query = reading.query
+    if query < 2:
         return None
-    query = 2 + below(n - 2, random)
     row, names = reading.head.weights[query, : query + 1], reading.names
 
     def only(key: int) -> Fixed:

@@ -75,11 +75,10 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     seed = example.example.seed
     measured = measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, seed)
     curves = measured_curves(measured, choices.d_k)
-    figure = division_figure(example, computation)
     table = measures_table(measure_head(plain), measure_head(divided))
     return Screen(
         formula=stage_formula("scaled", example),
-        figures=(figure, *curves, table),
+        figures=(*division_figures(example, computation), *curves, table),
         code=computation.code(("plain.weights", "divided.weights"), scale_scores, measure_scaling, attention=divided),
         ask=question_picker("scores", QUESTIONS, example.example.seed, example, plain, divided),
         derive=lambda tensor, *place: computation.follow(f"divided.{tensor}").derive(*place),
@@ -146,7 +145,7 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
     )
 
 
-def division_figure(example: ExampleTrace, computation: Computation) -> Matrices:
+def division_figures(example: ExampleTrace, computation: Computation) -> Iterator[Matrices]:
     """The running example without the division and with it, whatever its switch says."""
     plain, divided = computation.result.plain, computation.result.divided
 
@@ -155,20 +154,27 @@ def division_figure(example: ExampleTrace, computation: Computation) -> Matrices
             computation, path, title, example.tokens, key=key, visible=plain.visible, computed=True, **look
         )
 
-    band = (
+    scores = (
         pairs("plain.masked", "scores", message("scores")),
         pairs("divided.masked", "scaled", message("÷ √d_k")),
+    )
+    weights = (
         pairs("plain.weights", "plain", message("softmax of the scores")),
         pairs("divided.weights", "divided", message("softmax after ÷ √d_k"), began=plain.weights),
     )
-    return Matrices(
+    yield Matrices(
         key="scores_figure",
         name=message("Scores with and without the division"),
-        heading=message("The running example"),
-        notice=(notice_own(plain, divided),),
         weights=whose_weights(example),
+        first="scaled",
+        bands=(scores,),
+    )
+    yield Matrices(
+        key="divided_figure",
+        name=message("Weights with and without the division"),
+        notice=(notice_own(plain, divided),),
         first="divided",
-        bands=(band,),
+        bands=(weights,),
     )
 
 

@@ -210,7 +210,7 @@ def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing
         notice=notice_largest(example, row, choices),
         lines=(
             (message("score"), message("÷ temperature {temperature}", temperature=heat)),
-            (message("e to the difference"), message("from the largest score")),
+            (message("e to the difference"), message("from the largest: same weights")),
             (message("weight"), message("part of the sum")),
         ),
         asks=message("one whole: which key gets how much?"),

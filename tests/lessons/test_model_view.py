@@ -17,12 +17,14 @@ from lessons.overview.model_view import (
     ModelChoices,
     ReadSentence,
     about_head,
+    beside_its_name,
     by_chance_too,
     expected,
     look_back,
     model_screen,
     named_heads,
     read_sentence,
+    rules_table,
     shipped_sentence,
     usual_query,
     what_is_lost,
@@ -181,10 +183,11 @@ def jobs_with(shuffled=0.1, **shares):
 
 
 @pytest.mark.parametrize("key", [job.key for job in JOBS])
-def test_a_card_says_the_share_that_earned_the_name_and_what_chance_gives(key):
+def test_a_card_says_the_share_that_earned_the_name_and_the_table_what_chance_gives(key):
     jobs = jobs_with(**{key: 0.83, "it_to_animal": 0.6, "it_to_thing": 0.2, "others_to_noun": 0.4})
-    said = render_all(about_head(jobs, 0, 0))
-    assert "83%" in said and "With shuffled weights: 5% on average." in said
+    assert "83%" in render_all(about_head(jobs, 0, 0)) and "%" not in render_all(beside_its_name(jobs, 0, 1))
+    said = render_all(rules_table(jobs, 0, 0).notice)
+    assert "with shuffled weights 5% on average." in said
     if key == "it_to_noun":
         assert "the animal gets 60%, the thing 20%" in said and said.count("40%") == 1
     assert "83%" not in render_all(about_head(jobs, 0, 1)) and "rule" in render_all(about_head(jobs, 0, 1))

@@ -52,6 +52,7 @@ UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
 PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
+HIGHEST_ON_A_PHONE, NARROW = 30, 860  # rows of cells; pixels of a page where the question stands below the figure
 WIDEST = 28  # columns of a line: so many, with their numbers, fit beside a question
 
 
@@ -247,9 +248,13 @@ def style_of(figure: Matrices, table: pa.Table, letters: float) -> str:
     narrow = box(narrow_columns, corner["ny"], f"{ROOMY_CELL}px")
     chart = f".st-key-{figure.key} .stVegaLiteChart"
     height = "height: calc(var(--cell) * var(--rows)) !important"
+    asked_first = ""
+    if corner["ny"] > HIGHEST_ON_A_PHONE:  # what is asked would stand below two screens
+        question = f".st-key-lesson:has(.st-key-stage .st-key-{figure.key}) .st-key-beside > :first-child"
+        asked_first = f"@container page (width <= {NARROW}px) {{ {question} {{ order: -1 }} }}"
     return (
         f".st-key-{figure.key} {{ container-type: inline-size }} {chart} {{ {wide}; {height} }} "
-        f"@container (width < {columns * least_cell(figure):g}px) {{ {chart} {{ {narrow} }} }}"
+        f"@container (width < {columns * least_cell(figure):g}px) {{ {chart} {{ {narrow} }} }} {asked_first}"
     )
 
 
