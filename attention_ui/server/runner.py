@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from functools import cache
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from pkgutil import iter_modules
@@ -21,6 +20,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
+from attention_ui.server.brython import interpreter, package_file
 from attention_ui.server.files import GZIP_LEVEL, accepts_gzip, cache_control, version_of
 from attention_ui.server.headers import EMBEDDERS, frame_ancestors
 from attention_ui.session.streamlit_insides import front_end_folder
@@ -38,7 +38,7 @@ def text_of(path: Traversable) -> str:
 
 def python_library() -> dict[str, list]:
     """The modules that can be imported there, in the form of Brython's virtual file system."""
-    whole = text_of(brython("brython_stdlib.js"))
+    whole = text_of(package_file("brython_stdlib.js"))
     scripts, _ = json.JSONDecoder().raw_decode(whole, whole.index("{", whole.index("var scripts")))
     library = {name: scripts[name] for name in OF_PYTHON}
     for folder in (IN_BROWSER, IN_BROWSER / "library"):
@@ -67,16 +67,9 @@ def public_names(owner: ModuleType | type) -> list[str]:
     return sorted(name for name in submodules | others if name[0] != "_")
 
 
-def brython(name: str) -> Traversable:
-    """A file of the installed package."""
-    return files("brython") / "data" / name
-
-
 def worker_script() -> str:
     """Python, and what listens for a learner's code."""
-    return "\n".join(
-        [text_of(IN_BROWSER / "before.js"), text_of(brython("brython.js")), text_of(IN_BROWSER / "worker.js")]
-    )
+    return "\n".join([text_of(IN_BROWSER / "before.js"), interpreter(), text_of(IN_BROWSER / "worker.js")])
 
 
 def hash_of(source: str) -> str:

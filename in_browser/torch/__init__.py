@@ -8,7 +8,7 @@ from . import tensors  # noqa: F401, I001  which the others add to
 from . import choosing, kinds, making, pointwise, printing, products, reductions, views  # noqa: F401
 from .kinds import dtype, finfo, float32, float64, iinfo, inf, int8, int16, int32, int64, uint8  # noqa: F401
 from .shapes import Size  # noqa: F401
-from .table import FUNCTIONS
+from .table import FUNCTIONS, calling
 from .tensors import Tensor
 
 for _name in FUNCTIONS:
@@ -58,10 +58,9 @@ def get_default_dtype():
 class linalg:
     """Of linear algebra, the lengths of vectors."""
 
-    @staticmethod
-    def vector_norm(x, ord=2, dim=None, keepdim=False):
-        return x.norm(ord, dim, keepdim)
-
+    vector_norm = staticmethod(
+        calling(lambda input, ord=2, dim=None, keepdim=False: input.norm(ord, dim, keepdim), "linalg_vector_norm")
+    )
     norm = vector_norm
     matmul = FUNCTIONS["matmul"]
 

@@ -1,6 +1,6 @@
 """Which numbers: by their places, by a condition, along an axis; and several tensors put together."""
 
-from .kinds import FLOAT, bool_, int64, uint8, wider
+from .kinds import FLOAT, as_kind, bool_, int64, uint8, wider
 from .making import fits, full
 from .pointwise import is_number, kind_together, operand, pairwise
 from .shapes import broadcast_shape, dimension, product, strides_of
@@ -67,7 +67,7 @@ def picked(x, key):
     for k in keys_of(key, x.ndim, x._shape):
         if k is None:
             shape.append(1)
-            strides.append(0)
+            strides.append(x._shape[d] * x._strides[d] if d < x.ndim else 1)
             continue
         if masks(k):
             own = x._shape[d : d + k.ndim]
@@ -211,7 +211,7 @@ def masked_fill_(input, mask, value):
     if result._shape != input._shape:
         words = "output with shape {} doesn't match the broadcast shape {}"
         raise RuntimeError(words.format(list(input._shape), list(result._shape)))
-    return input._write(result)
+    return input._write(result, repeated=True)
 
 
 @both("masked_select")
@@ -313,13 +313,18 @@ def trace(input):
 @both("gather")
 def gather(input, dim, index):
     d = dimension(dim, input.ndim)
-    if index.ndim != input.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    return new([input._data[place] for place in places_at(input, d, index)], index._shape, input.dtype)
+    lined, chosen = (x if x.ndim else x.unsqueeze(0) for x in (input, index))
+    return new([input._data[place] for place in places_at(lined, d, chosen)], index._shape, input.dtype)
 
 
 def places_at(input, d, index):
     """Where in the list the numbers are that an index names along one axis."""
+    if index.ndim != input.ndim:
+        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
+    for axis, (n, own) in enumerate(zip(index._shape, input._shape, strict=True)):
+        if n > own and axis != d:
+            words = "Size does not match at dimension {} expected index {} to be no larger than self {} apart from "
+            raise RuntimeError((words + "dimension {}").format(axis, list(index._shape), list(input._shape), d))
     steps = strides_of(index._shape)
     places = []
     for i, chosen in enumerate(index._flat()):
@@ -340,7 +345,7 @@ def take_along_dim(input, indices, dim):
 @both("scatter_", function=False)
 def scatter_(input, dim, index, src=None, value=None):
     src = value if src is None else src
-    source = src._flat() if isinstance(src, Maker.tensor) else [src] * index.numel()
+    source = src._flat() if isinstance(src, Maker.tensor) else as_kind([src], input.dtype) * index.numel()
     for place, number in zip(places_at(input, dimension(dim, input.ndim), index), source, strict=False):
         input._data[place] = number
     return input
@@ -360,17 +365,21 @@ def index_select(input, dim, index):
 
 @both("fill_", function=False)
 def fill_(input, value):
-    fits(value, input.dtype)
-    return input._write(operand(value)[0])
+    value = operand(value)[0]
+    if value.ndim:
+        words = "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions."
+        raise RuntimeError(words.format(value.ndim))
+    fits(value.item(), input.dtype)
+    return input._write(value, repeated=True)
 
 
 both("zero_", function=False)(lambda input: fill_(input, 0))
-both("copy_", function=False)(lambda input, src: input._write(src))
+both("copy_", function=False)(lambda input, src: input._write(src, repeated=True))
 
 
 @both("fill_diagonal_", function=False)
 def fill_diagonal_(input, fill_value):
-    input.diagonal()._write(operand(fill_value)[0])
+    input.diagonal()._write(operand(fill_value)[0], repeated=True)
     return input
 
 

@@ -80,12 +80,14 @@ def as_kind(values, kind):
     if kind is int64:
         return [x if type(x) is int else whole(x) for x in values]
     span = kind.most - kind.least + 1
-    return [(whole(x) - kind.least) % span + kind.least for x in values]
+    values = [x if type(x) is int else whole(x, int32) for x in values]
+    return [(x - kind.least) % span + kind.least for x in values]
 
 
-def whole(x):
-    """A number without its fraction; of nan and infinity the least there is, as processors have it."""
-    return int64.least if x != x or x in (inf, -inf) else int(x)
+def whole(x, kind=int64):
+    """A number without its fraction; the least of its kind where it is not among them, as processors have it."""
+    most = 2.0**63 if kind is int64 else 2.0**31
+    return int(x) if -most <= x < most else kind.least
 
 
 class finfo:

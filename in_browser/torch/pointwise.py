@@ -174,6 +174,16 @@ both("negative")(lambda input: input.neg())
 # Of two
 
 
+def whole_division(name, input, other):
+    """Raise where one cannot divide and keep whole numbers: truths, and by 0 what is whole."""
+    kind = kind_together(input, other)
+    if kind is bool_:
+        spread(operand(input)[0], operand(other)[0])
+        raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+    if kind.rank == INT and 0 in operand(other)[0]._flat():
+        raise RuntimeError("ZeroDivisionError")
+
+
 def divided(x, y):
     """x / y as numbers in a processor have it: by zero, infinity or nan."""
     if y == 0:
@@ -200,11 +210,11 @@ def remainder(x, y):
 
 
 def floored(x, y):
-    quotient = divided(x, y) if abs(x) != inf else NAN
+    quotient = divided(x, y) if y == 0 or abs(x) != inf else NAN
     return quotient if quotient != quotient or abs(quotient) == inf else math.floor(quotient)
 
 
-@both("add")
+@both("add", numbers=True)
 def add(input, other, *, alpha=1):
     if alpha != 1:
         other = multiply(other, alpha)
@@ -212,7 +222,7 @@ def add(input, other, *, alpha=1):
     return pairwise((lambda x, y: x or y) if truth else (lambda x, y: x + y), input, other)
 
 
-@both("sub", "subtract")
+@both("sub", "subtract", numbers=True)
 def sub(input, other, *, alpha=1):
     kinds = [operand(x)[1][0] for x in (input, other)]
     if bool_ in kinds:
@@ -223,7 +233,7 @@ def sub(input, other, *, alpha=1):
     return pairwise(lambda x, y: x - y, input, multiply(other, alpha) if alpha != 1 else other)
 
 
-@both("mul", "multiply")
+@both("mul", "multiply", numbers=True)
 def multiply(input, other):
     truth = kind_together(input, other) is bool_
     return pairwise((lambda x, y: x and y) if truth else (lambda x, y: x * y), input, other)
@@ -235,41 +245,44 @@ def fraction_kind(*operands):
     return kind if kind.rank == FLOAT else float32
 
 
-@both("div", "divide", "true_divide")
+@both("div", "divide", "true_divide", numbers=True)
 def div(input, other, *, rounding_mode=None):
     if rounding_mode is None:
         return pairwise(divided, input, other, fraction_kind(input, other))
     if rounding_mode == "floor":
         return floor_divide(input, other)
-    kind = kind_together(input, other)
-    return pairwise(lambda x, y: int(divided(x, y)), input, other, kind)
+    whole_division("div_trunc", input, other)
+    truncated = OF_THE_SAME_KIND["trunc"]
+    return pairwise(lambda x, y: truncated(divided(x, y)), input, other)
 
 
-@both("floor_divide")
+@both("floor_divide", numbers=True)
 def floor_divide(input, other):
-    kind = kind_together(input, other)
-    if kind.rank == INT and 0 in operand(other)[0]._flat():
-        raise RuntimeError("ZeroDivisionError")
+    whole_division("div_floor", input, other)
     return pairwise(floored, input, other)
 
 
-@both("remainder")
+@both("remainder", numbers=True)
 def remainder_of(input, other):
-    if kind_together(input, other).rank == INT and 0 in operand(other)[0]._flat():
-        raise RuntimeError("ZeroDivisionError")
+    whole_division("remainder", input, other)
     return pairwise(remainder, input, other)
 
 
 @both("fmod")
 def fmod(input, other):
+    whole_division("fmod", input, other)
     return pairwise(lambda x, y: math.fmod(x, y) if y else NAN, input, other)
 
 
-@both("pow")
+@both("pow", numbers=True)
 def pow_of(input, exponent):
+    if not isinstance(input, Maker.tensor) and not isinstance(exponent, Maker.tensor):
+        names = f"{type(input).__name__}, {type(exponent).__name__}"
+        raise TypeError(f"pow() received an invalid combination of arguments - got ({names}), but expected one of:")
     kind = kind_together(input, exponent)
-    if kind is bool_:
-        kind = int64
+    if kind is bool_ and isinstance(exponent, Maker.tensor):
+        spread(operand(input)[0], exponent)
+        raise NotImplementedError("\"pow\" not implemented for 'Bool'")
     if kind.rank == INT and not isinstance(exponent, Maker.tensor) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     found = pairwise(power, input, exponent, kind)
@@ -328,7 +341,7 @@ def define_bits(name, compute):
             return pairwise(lambda x, y: bool(compute(int(x), int(y))), input, other)
         return pairwise(lambda x, y: compute(int(x), int(y)), input, other)
 
-    both("bitwise_" + name)(bitwise)
+    both("bitwise_" + name, numbers=True)(bitwise)
     return bitwise
 
 

@@ -24,6 +24,8 @@ def dot(input, other):
     if input._shape != other._shape:
         words = "inconsistent tensor size, expected tensor [{0}] and src [{1}] to have the same number of elements, "
         raise RuntimeError((words + "but got {0} and {1} elements respectively").format(len(input), len(other)))
+    if input.dtype is bool_:
+        raise NotImplementedError("\"dot\" not implemented for 'Bool'")
     return made([sum([x * y for x, y in zip(input._flat(), other._flat(), strict=True)])], (), input.dtype)
 
 
@@ -48,6 +50,14 @@ def same_kind(a, b):
         raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
 
 
+def same_kind_in_batches(a, b):
+    """What several matrices at once are refused for: the kind of the first, before that of the second."""
+    if a.dtype is bool_:
+        raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
+    if a.dtype is not b.dtype:
+        raise RuntimeError(f"expected scalar type {a.dtype.called} but found {b.dtype.called}")
+
+
 def is_one_matrix(x):
     """True where all rows lie one after the other, so that torch multiplies them at once."""
     return all([x._strides[d] == x._strides[d + 1] * x._shape[d + 1] for d in range(x.ndim - 2)])
@@ -62,6 +72,8 @@ def matmul(input, other):
     if a.ndim == 1 and b.ndim == 1:
         return dot(a, b)
     if a.ndim == 1:
+        if b.ndim > 2 and a.dtype is not b.dtype:
+            same_kind(a, b)
         return matmul(a.unsqueeze(0), b).squeeze(-2)
     if b.ndim == 1:
         same_kind(a, b)
@@ -82,7 +94,7 @@ def matmul(input, other):
     if k != also:
         words = "Expected size for first two dimensions of batch2 tensor to be: [{}, {}] but got: [{}, {}]."
         raise RuntimeError(words.format(count, k, count, also))
-    same_kind(a, b)
+    same_kind_in_batches(a, b)
     of_a, of_b = a._spread((*batch, n, k)), b._spread((*batch, k, m))
     result = []
     for i in range(count):
@@ -153,6 +165,8 @@ def plus_product(input, found, beta, alpha):
 
 @both("tensordot", method=False)
 def tensordot(input, other, dims=2):
+    if input.dtype is not other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     if isinstance(dims, int):
         dims = (list(range(input.ndim - dims, input.ndim)), list(range(dims)))
     of_a, of_b = (
@@ -182,6 +196,9 @@ def einsum(equation, *operands):
             "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
             "subscripts list"
         )
+    for place, x in enumerate(operands):
+        if not isinstance(x, Maker.tensor):
+            raise TypeError(f"expected Tensor as element {place} in argument 1, but got {type(x).__name__}")
     letters, output, operands = letters_of(equation.replace(" ", ""), list(operands))
     sizes = sizes_of(letters, operands)
     order = output + sorted({letter for each in letters for letter in each if letter not in output})
@@ -259,7 +276,7 @@ def sizes_of(letters, operands):
             if before != n and 1 not in (before, n):
                 words = "einsum(): subscript {} has size {} for operand {} which does not broadcast with previously seen size {}"  # noqa: E501
                 raise RuntimeError(words.format(letter, n, place, before))
-            sizes[letter] = max(before, n)
+            sizes[letter] = n if before == 1 else before
     return sizes
 
 
@@ -303,8 +320,6 @@ def sum_of_products(a, b, summed):
     right = b.permute(both_have + together + of_b + of_a).reshape(count, k, n)
     order = both_have + of_a + together + of_b
     sizes = [1 if d in together else a._shape[d] if a._shape[d] != 1 else b._shape[d] for d in order]
-    if bool_ in (a.dtype, b.dtype):
-        raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
     found = bmm(left, right).view(sizes)
     return found.permute([order.index(d) for d in range(len(order))])
 
@@ -315,8 +330,12 @@ Maker.tensor.__matmul__ = lambda self, other: matmul(self, other) if isinstance(
 def linear(input, weight, bias=None):
     """x Wᵀ + b."""
     must_be_tensor(input, "linear", "input", 1)
-    if input.dtype is not weight.dtype:
+    must_be_tensor(weight, "linear", "weight", 2)
+    if input.ndim == 0 or weight.ndim == 0:
+        words = "both arguments to linear need to be at least 1D, but they are {}D and {}D"
+        raise RuntimeError(words.format(input.ndim, weight.ndim))
+    if bias is not None and input.dtype is not weight.dtype:
         words = "mat1 and mat2 must have the same dtype, but got {} and {}"
         raise RuntimeError(words.format(input.dtype.called, weight.dtype.called))
-    found = matmul(input, weight.T)
+    found = matmul(input, weight.t())
     return found if bias is None else add(found, bias)

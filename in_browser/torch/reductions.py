@@ -83,8 +83,8 @@ def reduced(input, compute, dim, keepdim, dtype):
     return made([compute(row) for row in rows], outer + ((1,) if keepdim else ()) + inner, dtype)
 
 
-def along(input, dim, compute, dtype=None):
-    """Every row along an axis, made into another of the same length."""
+def along(input, dim, compute, dtype=None, like=()):
+    """Every row along an axis, made into another of the same length; the numbers lie in the order of `like`."""
     d = dimension(dim, input.ndim)
     dtype = dtype or input.dtype
     if not input._shape:
@@ -92,19 +92,19 @@ def along(input, dim, compute, dtype=None):
     rows, outer, inner = rows_along(input, d)
     rebuilt, step = [compute(row) for row in rows], product(inner)
     if step == 1:
-        return made([x for row in rebuilt for x in row], input._shape, dtype)
+        return made([x for row in rebuilt for x in row], input._shape, dtype, like)
     values = []
     for a in range(product(outer)):
         for i in range(input._shape[d]):
             values += [rebuilt[a * step + b][i] for b in range(step)]
-    return made(values, input._shape, dtype)
+    return made(values, input._shape, dtype, like)
 
 
 def fractions(input, name, dtype=None):
     """A tensor of fractions, for what is computed of nothing else."""
     if dtype is not None:
         return input.to(dtype)
-    if input.dtype.rank != FLOAT:
+    if input.dtype.rank != FLOAT and input.numel():
         raise NotImplementedError(f"\"{name}\" not implemented for '{input.dtype.called}'")
     return input
 
@@ -323,8 +323,9 @@ def sort(input, dim=-1, descending=False, stable=False):
     def values(row):
         return [row[i] for i in order_of(row, descending)]
 
-    indices = along(input, dim, lambda row: order_of(row, descending), int64)
-    return sort_((along(input, dim, values), indices))
+    like = () if input._repeats() else (input,)
+    indices = along(input, dim, lambda row: order_of(row, descending), int64, like)
+    return sort_((along(input, dim, values, like=like), indices))
 
 
 @both("argsort")
@@ -335,6 +336,8 @@ def argsort(input, dim=-1, descending=False, stable=False):
 @both("topk")
 def topk(input, k, dim=-1, largest=True, sorted=True):
     d = dimension(dim, input.ndim)
-    if input.ndim == 0 or k > input.size(d):
+    if not 0 <= k <= (input.size(d) if input.ndim else 1):
         raise RuntimeError("selected index k out of range")
-    return topk_([shortened(x, d, k) for x in sort(input, d, largest)])
+    if input.dtype is bool_:
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    return topk_([shortened(x, d, k) if x.ndim else x for x in sort(input, d, largest)])

@@ -66,6 +66,13 @@ def dimension(d, n, name="dim"):
     return d % most
 
 
+def own_dimension(d, n):
+    """An axis counted from the front, of n; where there is none, none can be named."""
+    if not n:
+        raise IndexError(f"Dimension specified as {d} but tensor has no dimensions")
+    return dimension(d, n)
+
+
 def broadcast_shape(*shapes):
     """The shape of what several tensors give together."""
     result = shapes[0]

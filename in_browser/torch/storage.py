@@ -1,7 +1,7 @@
 """What a tensor is: numbers in a list, and where to find each."""
 
 from .kinds import as_kind, float32
-from .shapes import MOST_NUMBERS, Size, broadcast_shape, kept_order, product, strides_of
+from .shapes import MOST_NUMBERS, Size, broadcast_shape, dimension, kept_order, product, strides_of
 
 
 class Storage:
@@ -37,7 +37,7 @@ class Storage:
     nelement = numel
 
     def stride(self, d=None):
-        return self._strides if d is None else self._strides[d]
+        return self._strides if d is None else self._strides[dimension(d, self.ndim)]
 
     def is_contiguous(self):
         step = 1
@@ -81,9 +81,15 @@ class Storage:
         data = self._data
         return [data[place] for place in self._places(shape, self._spread_strides(shape))]
 
-    def _write(self, value, name="copy_"):
-        """Put these numbers in the place of ours, as our kind holds them."""
-        if 0 in self._strides and any([s == 0 and n > 1 for s, n in zip(self._strides, self._shape, strict=True)]):
+    def _repeats(self):
+        """True where some number stands in several places of the shape."""
+        return 0 in self._strides and any([s == 0 and n > 1 for s, n in zip(self._strides, self._shape, strict=True)])
+
+    def _write(self, value, repeated=False):
+        """Put these numbers in the place of ours, as our kind holds them. RuntimeError where one of ours stands in
+        several places, unless that is said.
+        """
+        if not repeated and self._repeats():
             raise RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory "
                 "location. Please clone() the tensor before performing the operation."

@@ -6,12 +6,14 @@ FUNCTIONS = {}
 OTHER_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
 
-def both(*names, method=True, function=True, checks=True):
-    """Put a function into the table under these names; as a method of tensors as well."""
+def both(*names, method=True, function=True, checks=True, numbers=False):
+    """Put a function into the table under these names; as a method of tensors as well. Its first argument is a tensor
+    or, with `numbers`, one of Python's numbers.
+    """
 
     def put(compute):
         for name in names:
-            called = calling(compute, name, checks)
+            called = calling(compute, name, checks, numbers)
             if function:
                 FUNCTIONS[name] = called
             if method:
@@ -26,15 +28,16 @@ def only_function(*names):
     return both(*names, method=False, checks=False)
 
 
-def calling(compute, name, checks):
+def calling(compute, name, checks=True, numbers=False):
     """The function as torch calls it: keywords have a second name, and what is no tensor is named."""
+    first = (Maker.tensor, int, float) if numbers else Maker.tensor
 
     def called(*given, **named):
         if named:
             named = {OTHER_NAMES.get(key, key): value for key, value in named.items()}
             if checks and not given and "input" in named:
                 given = (named.pop("input"),)
-        if checks and not (given and isinstance(given[0], Maker.tensor)):
+        if checks and not (given and isinstance(given[0], first)):
             if not given:
                 raise TypeError(f'{name}() missing 1 required positional arguments: "input"')
             kind = type(given[0]).__name__

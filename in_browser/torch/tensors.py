@@ -3,7 +3,7 @@
 from . import kinds
 from .kinds import as_kind, kind_of
 from .printing import printed
-from .shapes import dimension, filled, given_shape, product, seen_as
+from .shapes import filled, given_shape, own_dimension, product, seen_as
 from .storage import Maker, Storage, made
 
 
@@ -111,7 +111,7 @@ class Tensor(Storage):
         return 4
 
     def size(self, dim=None):
-        return self.shape if dim is None else self._shape[dimension(dim, self.ndim)]
+        return self.shape if dim is None else self._shape[own_dimension(dim, self.ndim)]
 
     def view(self, *shape):
         shape = filled(given_shape(shape), self.numel())

@@ -1,7 +1,7 @@
 """All ways to look at the same numbers in another shape or order."""
 
 from .kinds import kind_of
-from .shapes import dimension, filled, given_shape, product, strides_of
+from .shapes import dimension, filled, given_shape, own_dimension, product, strides_of
 from .storage import made, new, spread
 from .table import FUNCTIONS, both
 
@@ -51,9 +51,10 @@ def ravel(input):
 
 @both("unflatten")
 def unflatten(input, dim, sizes):
-    if input.ndim == 0:
-        raise RuntimeError("unflatten got an unexpected error: the tensor has no dimensions")
     d = dimension(dim, input.ndim)
+    if input.ndim == 0:
+        words = "unflatten got an unexpected error:\nDimension specified as {} but tensor has no dimensions"
+        raise RuntimeError(words.format(dim))
     n, sizes = input._shape[d], list(sizes)
     if -1 in sizes:
         sizes[sizes.index(-1)] = n // max(1, product([size for size in sizes if size != -1]))
@@ -154,9 +155,12 @@ def expand(input, *size):
                 input.dtype.called, list(input._shape), list(size), len(size), input.ndim
             )
         )
-    shape, strides = [], []
-    for i, n in enumerate(size):
-        own, stride = (input._shape[i - pad], input._strides[i - pad]) if i >= pad else (1, 0)
+    shape, strides, beyond = [], [], 1
+    for i, n in reversed(list(enumerate(size))):
+        own, stride = (input._shape[i - pad], input._strides[i - pad]) if i >= pad else (1, beyond)
+        if n == -1 and i < pad:
+            words = "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {}"
+            raise RuntimeError(words.format(i))
         wanted = own if n == -1 else n
         if wanted != own and own != 1:
             words = (
@@ -165,8 +169,9 @@ def expand(input, *size):
             words += "  Target sizes: {}.  Tensor sizes: {}"
             raise RuntimeError(words.format(wanted, own, i, list(size), list(input._shape)))
         shape.append(wanted)
-        strides.append(stride if wanted == own and i >= pad else 0)
-    return input._seen(shape, strides)
+        strides.append(stride if wanted == own else 0)
+        beyond = wanted * strides[-1]
+    return input._seen(shape[::-1], strides[::-1])
 
 
 @both("broadcast_to")
@@ -181,7 +186,13 @@ def expand_as(input, other):
 
 @both("select")
 def select(input, dim, index):
-    return input[(slice(None),) * dimension(dim, input.ndim) + (index,)]
+    if not input.ndim:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    d = dimension(dim, input.ndim)
+    if not -input._shape[d] <= index < input._shape[d]:
+        words = "select(): index {} out of range for tensor of size {} at dimension {}"
+        raise IndexError(words.format(int(index), list(input._shape), d))
+    return input[(slice(None),) * d + (index,)]
 
 
 @both("narrow")
@@ -235,7 +246,7 @@ def tensor_split(input, indices_or_sections, dim=0):
 
 @both("unbind")
 def unbind(input, dim=0):
-    d = dimension(dim, input.ndim)
+    d = own_dimension(dim, input.ndim)
     return tuple([input[(slice(None),) * d + (i,)] for i in range(input._shape[d])])
 
 
@@ -305,7 +316,7 @@ def repeat_interleave(input, repeats, dim=None, output_size=None):
 def flip(input, *dims):
     given = input
     dims = [dimension(d, input.ndim) for d in given_shape(dims, "flip", "dims")]
-    for d in dims:
+    for d in dims if input.ndim else ():
         input = input[(slice(None),) * d + (list(reversed(range(input._shape[d]))),)]
     return made(input._flat(), input._shape, input.dtype, (given,))
 
@@ -316,7 +327,7 @@ def roll(input, shifts, dims=None):
         return reshape(roll(flatten(input), shifts, 0), input._shape)
     pairs = [(shifts, dims)] if isinstance(shifts, int) else list(zip(shifts, dims, strict=True))
     for shift, dim in pairs:
-        d = dimension(dim, input.ndim)
+        d = own_dimension(dim, input.ndim)
         n = input._shape[d]
         input = input[(slice(None),) * d + ([(i - shift) % n for i in range(n)],)]
     return contiguous(input)

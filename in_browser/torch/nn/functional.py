@@ -5,7 +5,7 @@ import math
 import torch
 
 from ..making import drawn
-from ..products import linear  # noqa: F401
+from ..products import linear, must_be_tensor  # noqa: F401
 
 
 def axis_of(x, dim):
@@ -68,10 +68,16 @@ def one_hot(tensor, num_classes=-1):
     many = int(tensor.max()) + 1 if num_classes == -1 else num_classes
     if many <= int(tensor.max()):
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return (tensor.unsqueeze(-1) == torch.arange(many)).long()
+    return (tensor.contiguous().unsqueeze(-1) == torch.arange(many)).long()
 
 
 def pad(input, pad, mode="constant", value=None):
+    must_be_tensor(input, "pad", "input", 1)
+    if len(pad) > 2 * input.ndim:
+        words = (
+            "Padding length should be less than or equal to two times the input dimension but got padding length {} "
+        )
+        raise RuntimeError((words + "and input of dimension {}").format(len(pad), input.ndim))
     for place in range(len(pad) // 2):
         d, (before, after) = input.ndim - 1 - place, pad[2 * place : 2 * place + 2]
         for many, first in ((before, True), (after, False)):
@@ -92,9 +98,10 @@ def for_norm(input, name):
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    input = for_norm(input, "LayerNormKernelImpl")
     if not normalized_shape:
-        raise RuntimeError("Expected normalized_shape to be at least 1-dimensional")
+        words = "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one element, but "
+        raise RuntimeError(words + f"got normalized_shape = {list(normalized_shape)}")
+    input = for_norm(input, "LayerNormKernelImpl")
     dims = tuple(range(-len(normalized_shape), 0))
     found = (input - input.mean(dims, keepdim=True)) / (input.var(dims, False, keepdim=True) + eps).sqrt()
     found = found if weight is None else found * weight
