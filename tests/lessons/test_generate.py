@@ -276,16 +276,10 @@ def probability_of(case, sentence):
     return {"probability": said.value}
 
 
-def ending(window):
-    """As it is read: spaces are seen where they end it."""
-    text = "".join(window).lstrip(" ")
-    return re.sub(" +$", lambda spaces: "␣" * len(spaces[0]), text or "".join(window))
-
-
 def answer_likeliest(case, prompt):
     logits, new = logits_of(case), case.choices.newest
     best = ranking(logits)[0]
-    assert prompt.arguments["ending"] == ending(new.window)
+    assert prompt.arguments["drawn"].position == new.draw.token
     return {
         "Its probability is {probability}: no other has as much.": best,
         "This token was drawn. A draw takes unlikely tokens too, as often as their probability says.": new.draw.token,
@@ -297,7 +291,7 @@ def answer_likeliest(case, prompt):
 
 def answer_how_sure(case, prompt):
     chances = sorted(says(case), reverse=True)
-    assert prompt.arguments["ending"] == ending(case.choices.newest.window)
+    assert prompt.arguments["drawn"].position == case.choices.newest.draw.token
     return {
         "That token is {token}; all others together have the rest.": chances[0],
         "That would be true if all were equal. What the model has learned makes some likelier.": 1 / 8,
@@ -385,10 +379,12 @@ def answer_same_seed(case, prompt):
 
 
 ANSWERS = {
-    "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model find "
-    "likeliest to come next?": answer_likeliest,
-    "The text so far ends with “{ending}”. Before any temperature or cut, what probability does the model give "
-    "the token that it finds likeliest to come next?": answer_how_sure,
+    "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?": (
+        answer_likeliest
+    ),
+    "{drawn} was drawn. What probability did the model give its likeliest token there, before temperature and cuts?": (
+        answer_how_sure
+    ),
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?": answer_warmer,
     "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?": answer_survivors,
     "Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?": answer_only_one,

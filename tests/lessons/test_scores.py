@@ -13,7 +13,7 @@ from attention_core.randomness import generator
 from lessons.example.example import Example, run_example
 from lessons.scores.lesson import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
 from lessons.screen.format import render
-from lessons.screen.screen import Curves, Matrices, Table
+from lessons.screen.screen import Curves, Table, matrices_figures
 
 
 def cases(example):
@@ -253,7 +253,7 @@ def screen_of(marked=64, head=0, **choices):
 
 
 def own_notice(**choices):
-    (figure,) = (f for f in screen_of(**choices).figures if isinstance(f, Matrices))
+    figure = next(f for f in screen_of(**choices).figures if f.key == "divided_figure")
     return render(figure.notice[0])
 
 
@@ -271,8 +271,8 @@ def test_the_curves_hold_what_is_measured_of_the_random_draws():
 
 def test_both_ways_are_shown_whatever_the_switch_says():
     for scaling in (True, False):
-        figure = screen_of(head=1, n_heads=2, d_k=7, scaling=scaling).figures[0]
-        scores, scaled, plain, divided = (matrix.values for matrix in figure.matrices)
+        figures = matrices_figures(screen_of(head=1, n_heads=2, d_k=7, scaling=scaling).figures)
+        scores, scaled, plain, divided = (matrix.values for figure in figures for matrix in figure.matrices)
         a = run_example(Example(n_heads=2, d_k=7, scaling=scaling)).heads.select(1)
         torch.testing.assert_close(scores, (a.q @ a.k.T).where(a.visible, -math.inf))
         torch.testing.assert_close(scaled, scores / math.sqrt(7))
@@ -315,5 +315,5 @@ def test_several_answers_are_right_in_turn():
 
 def test_the_marked_d_k_is_no_part_of_the_example():
     assert replace(Choices(), d_k=2) != Choices()
-    a, b = screen_of(2).figures[0], screen_of(512).figures[0]
-    assert torch.equal(a.matrices[3].values, b.matrices[3].values)
+    a, b = screen_of(2).figures[1], screen_of(512).figures[1]
+    assert torch.equal(a.matrices[1].values, b.matrices[1].values)

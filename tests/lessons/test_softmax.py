@@ -158,7 +158,7 @@ ORACLE = {
     "score ÷ {temperature}": at_temperature,
     "minus largest": concept,
     "÷ temperature {temperature}": at_temperature,
-    "from the largest score": concept,
+    "from the largest: same weights": concept,
     "{key}: score {score}, e to the difference {power}, weight {weight}": portion,
     "if all + {number}": lambda case, sentence: {"number": SHIFT},
     "if all × {number}": lambda case, sentence: {"number": FACTOR},
