@@ -143,10 +143,11 @@ def text_cut(cutting: Cutting, word: int) -> TokenText:
         tokens=len(cutting.ids),
         size=Integer(len(cutting.pairs.tokens)),
     )
+    spaces = (message("␣ stands for a space."),) if " " in cutting.text else ()
     return TokenText(
         key="cut_text_figure",
         name=message("The tokens of the text and their ids"),
-        notice=(notice,),
+        notice=(notice, *spaces),
         picks="merge_word",
         tokens=tuple(
             TextToken(

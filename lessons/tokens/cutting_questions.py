@@ -1,4 +1,4 @@
-"""Questions on how a real model cuts a text. None of their answers stands in a figure."""
+"""Questions on how a real model cuts a text: one is read off the text as it is cut, the others go beyond it."""
 
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,6 +14,25 @@ from lessons.screen.screen import Card
 
 if TYPE_CHECKING:
     from lessons.tokens.cutting import Cutting
+
+
+def tokens_of_word(cutting: "Cutting", random: Generator) -> Asked:
+    """A word may be one token or several, and how many is neither that of its letters nor that of its merges."""
+    found = [word for word in cutting.words if word.text.strip().isalpha() and len(word.text.strip()) > 1]
+    found = [word for word in found if len(word.tokens) > 1] or found
+    if not found:
+        return None
+    word = found[below(len(found), random)]
+    tokens, merges, letters = len(word.tokens), len(word.steps) - 1, len(word.text.strip())
+    return multiple_choice_of_counts(
+        message("Into how many tokens is “{word}” cut?", word=visible_text(word.text)),
+        (tokens, message("Each part of it that has an id below it is one token.")),
+        (1, message("More than one id stands below it. A word is one token only if merges join all its bytes.")),
+        (letters, message("That counts letters. One token can hold several of them.")),
+        (tokens - 1, message("That counts the cuts within the word. There is one more token than cuts.")),
+        (len(word.text.encode()), message("That counts bytes, the space in front among them. Merges join them.")),
+        (merges, message("That counts merges. Each makes one piece of two.")),
+    )
 
 
 @beyond_figure
@@ -38,8 +57,9 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
     )
     return multiple_choice(
         message(
-            "On its way to tokens the word “{word}” has these neighbours, among others, each with its number in the "
-            "list of merges. Which are merged first?",
+            "Of all neighbours in a word, the pair that stands first in the list of merges is merged first. On its "
+            "way to tokens “{word}” has these neighbours, among others, each pair with its number in the list. Which "
+            "is merged first?",
             word=visible_text(word.text),
         ),
         Card(called(best), message("The pair that was learned first, so the smallest number.")),
@@ -114,8 +134,11 @@ def tokens_of_number(cutting: "Cutting", random: Generator) -> Asked:
 
 
 CUTTING_QUESTIONS: Kinds = {
-    "look": (merged_first,),
-    "predict": (with_and_without_space,),
+    "look": (tokens_of_word,),
+    "predict": (
+        merged_first,
+        with_and_without_space,
+    ),
     "generalise": (
         tokens_of_number,
         fewest_tokens,

@@ -118,10 +118,28 @@ def test_the_questions_have_the_answers_of_the_tokenizer(smollm2, file, text):
     for number in range(16):
         question = ask(number)
         cards = [render(card.text) for card in question.cards]
-        right = cards.pop(question.right)
+        right, right_card = cards.pop(question.right), question.cards[question.right].text
         asked.add(question.prompt.template)
         said = question.prompt.arguments
+        if "Into how many" in question.prompt.template:
+            word = said["word"].replace("␣", " ")
+            n_tokens, letters = len(smollm2.tokenizer.encode(word).ids), len(word.strip())
+            says = {
+                "Each part": n_tokens,
+                "More than one id": 1,
+                "That counts letters": letters,
+                "That counts the cuts": n_tokens - 1,
+                "That counts bytes": len(word.encode()),
+                "That counts merges": len(word.encode()) - n_tokens,
+            }
+            assert question.step == "look" and word in text
+            for card in question.cards:
+                (number_on_it,) = (n for begins, n in says.items() if render(card.reply).startswith(begins))
+                assert int(render(card.text)) == number_on_it and (number_on_it == n_tokens) == (
+                    card.text == right_card
+                )
         if "merged first" in question.prompt.template:
+            assert question.step == "predict"
             numbers = [int(card.split("number ")[1].strip(")").replace(",", "")) for card in (right, *cards)]
             assert numbers[0] < min(numbers[1:]) and numbers[0] in order.values()
         if "is one token" in question.prompt.template:
@@ -133,6 +151,17 @@ def test_the_questions_have_the_answers_of_the_tokenizer(smollm2, file, text):
             pieces = smollm2.tokenizer.pre_tokenizer.pre_tokenize_str(text)
             assert int(right) == said["words"] == len(pieces)
     assert len(asked) >= (1 if text == "x" else 2)
+
+
+def test_the_first_question_is_read_off_the_tokens_of_a_word_and_the_sign_for_a_space_is_explained(smollm2):
+    shown = cutting_screen(cut(smollm2, ""), 0, 0)
+    question, figure = shown.ask(0), shown.figures[0]
+    assert question.step == "look" and render(question.prompt) == "Into how many tokens is “␣unbelievably” cut?"
+    assert "␣ stands for a space." in render_all(figure.notice)
+    texts = [token.text for token in figure.tokens]
+    n_tokens = texts.index("␣fast") - next(place for place, text in enumerate(texts) if text.startswith("␣un"))
+    assert render(question.cards[question.right].text) == str(n_tokens)
+    assert "␣" not in render_all(cutting_screen(cut(smollm2, "x"), 0, 0).figures[0].notice)
 
 
 def test_the_model_of_the_lessons_is_played_and_a_letter_that_it_knows_not_is_left_out(smollm2):
