@@ -16,7 +16,7 @@ from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import PLACES, QUERY
 from lessons.kit.stages import longest
 from lessons.kit.weighted_sum import View
-from lessons.projections.questions import QUESTIONS
+from lessons.projections.questions import questions_of
 from lessons.projections.real_head import compute_by_feature, head_figures
 from lessons.screen.choice import OneOf, OneToken
 from lessons.screen.format import distinguishable
@@ -102,7 +102,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         code=computation.code(
             ("q", "k", "v", "scores", "xx"), project, attention=example.heads.select(head), scale=example.scale
         ),
-        **asked_of(example, head, computation),
+        **asked_of(example, head, computation, choices.role),
     )
 
 
@@ -115,14 +115,14 @@ def whole_head(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         code=computation.code(
             ("q", "k", "v", "products", "scores", "scaled"), project, attention=example.heads.select(head)
         ),
-        **asked_of(example, head, computation),
+        **asked_of(example, head, computation, choices.role),
     )
 
 
-def asked_of(example: ExampleTrace, head: int, computation: Computation) -> dict[str, Any]:
-    """What is the same in all views: the questions, where their numbers come from, and what edits have changed."""
+def asked_of(example: ExampleTrace, head: int, computation: Computation, view: str) -> dict[str, Any]:
+    """What all views have: the questions, where their numbers come from, and what edits have changed."""
     return {
-        "ask": question_picker("projections", QUESTIONS, example.example.seed, example, head),
+        "ask": question_picker("projections", questions_of(view), example.example.seed, example, head),
         "derive": lambda tensor, *place: computation.follow(tensor).derive(*place),
         "remarks": edit_remarks(example, head),
     }

@@ -1,6 +1,7 @@
 """Why queries, keys and values? Questions about an example and one of its heads."""
 
 import math
+from collections.abc import Sequence
 
 from torch import Generator
 
@@ -8,6 +9,7 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
     Kinds,
+    Maker,
     asks_about,
     below,
     beyond_figure,
@@ -21,7 +23,22 @@ from lessons.kit.questions import (
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
 
+ROLES = ("q", "k", "v")
 CLEARLY_LONGER = 1.1  # times as long as the next
+LONGEST = {
+    "q": message(
+        "Square the numbers of each query and add them up: the longest has the largest sum. Which token has the "
+        "longest query?"
+    ),
+    "k": message(
+        "Square the numbers of each key and add them up: the longest has the largest sum. Which token has the "
+        "longest key?"
+    ),
+    "v": message(
+        "Square the numbers of each value and add them up: the longest has the largest sum. Which token has the "
+        "longest value?"
+    ),
+}
 
 
 @beyond_figure
@@ -67,7 +84,7 @@ def longest_of_three(example: ExampleTrace, head: int, random: Generator) -> Ask
         return None
     called = {"q": message("its query"), "k": message("its key"), "v": message("its value")}
     return multiple_choice(
-        message("Which vector of {token} is the longest?", token=example.names[position]),
+        message("Compare Q, K and V. Which vector of {token} is the longest?", token=example.names[position]),
         Card(
             called[longest],
             message(
@@ -123,24 +140,109 @@ def entry_of_query(example: ExampleTrace, head: int, random: Generator) -> Asked
     )
 
 
-def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
-    """The longest token need not have the longest value, nor the longest key."""
-    attention = example.heads.select(head)
-    lengths = attention.v.norm(dim=-1)
-    token, key = (int(vectors.norm(dim=-1).argmax()) for vectors in (example.x, attention.k))
+def longest_in(role: str) -> Maker:
+    """Which token has the longest vector in this role: to be read off Q, K or V."""
+
+    def make(example: ExampleTrace, head: int, random: Generator) -> Asked:
+        vectors = getattr(example.heads.select(head), role)
+        sums = (vectors**2).sum(dim=-1)
+        lengths = sums.sqrt()
+        longest, row = int(lengths.argmax()), int(example.x.norm(dim=-1).argmax())
+        if len(lengths) < 2 or lengths[longest] < CLEARLY_LONGER * lengths.topk(2).values[1]:
+            return None
+        return multiple_choice_of_tokens(
+            LONGEST[role],
+            example.names,
+            lengths,
+            message(
+                "Its squares add up to {sum}. The root of that, {length}, is its length.",
+                sum=Fixed(float(sums[longest])),
+                length=Fixed(float(lengths[longest])),
+            ),
+            [
+                (
+                    row,
+                    message(
+                        "It has the longest row in X, but {matrix} stretches some directions and shrinks others.",
+                        matrix=f"W_{role}",
+                    ),
+                )
+            ],
+            lambda p: message(
+                "The squares of {token} add up to {sum}, and those of another to more.",
+                token=example.names[p],
+                sum=Fixed(float(sums[p])),
+            ),
+        )
+
+    return make
+
+
+def read_off(role: str) -> Maker:
+    """A token is a row, a feature is a column."""
+
+    def make(example: ExampleTrace, head: int, random: Generator) -> Asked:
+        vectors = getattr(example.heads.select(head), role)
+        n, width = vectors.shape
+        position, feature = below(n, random), below(width, random)
+        others = [
+            (
+                float(vectors[position, (feature + step) % width]),
+                message("That is another feature of this token. Each feature has a column."),
+            )
+            for step in (1, -1)
+        ]
+        other_rows = [
+            (
+                float(vectors[(position + step) % n, feature]),
+                message("That is this feature of another token. Each token has a row."),
+            )
+            for step in (1, -1)
+        ]
+        in_x = float(example.x[position, feature]) if feature < example.x.shape[-1] else math.nan
+        return asks_about(
+            role,
+            (position, feature),
+            multiple_choice_of_numbers(
+                message(
+                    "Find feature {feature} of {token} in {matrix}. Which number is it?",
+                    feature=feature + 1,
+                    token=example.names[position],
+                    matrix=role.upper(),
+                ),
+                (float(vectors[position, feature]), message("It stands in the row of its token and in that column.")),
+                others[0],
+                other_rows[0],
+                (in_x, message("That stands in X, before the weights make a new vector of it.")),
+                others[1],
+                other_rows[1],
+            ),
+        )
+
+    return make
+
+
+def best_key(example: ExampleTrace, head: int, random: Generator) -> Asked:
+    """A row of Q Kᵀ belongs to a query, a column to a key."""
+    query, scores = below(len(example.tokens), random), example.heads.select(head).scores
+    asks = example.names[query]
     return multiple_choice_of_tokens(
-        message("In this head, which token has the longest value vector?"),
+        message("In the row of {query} in Q Kᵀ, which key gives the largest number?", query=asks),
         example.names,
-        lengths,
-        message("At the same weight, its value adds more to an output than any other."),
+        scores[query],
+        message("Its column has {score} in this row.", score=Fixed(float(scores[query].max()))),
         [
-            (token, message("It has the longest row in X, but W_v stretches some directions and shrinks others.")),
-            (key, message("It has the longest key. Keys and values come from different weights.")),
+            (
+                int((example.x @ example.x[query]).argmax()),
+                message("In X Xᵀ it has the largest number in this row. Q Kᵀ compares queries with keys."),
+            ),
+            (
+                int(scores[:, query].argmax()),
+                message("Its query gives the largest number in the column of {query}. Rows are queries.", query=asks),
+            ),
         ],
         lambda p: message(
-            "The value of {token} has length {length}, and another is longer.",
-            token=example.names[p],
-            length=Fixed(float(lengths[p])),
+            "Its column has {score} in this row, and another has more.", score=Fixed(float(scores[query, p]))
         ),
     )
 
@@ -228,11 +330,17 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
     )
 
 
-QUESTIONS: Kinds = {
-    "look": (
-        longest_of_three,
-        longest_value,
-    ),
+def questions_of(view: str) -> Kinds:
+    """What is to be read off depends on what is shown: one of the products, all of them as bars, or X Xᵀ and Q Kᵀ."""
+    read: dict[str, Sequence[Maker]] = {
+        "mirror": (best_key,),
+        "head": tuple(map(longest_in, ROLES)),
+        **{role: (longest_in(role), read_off(role)) for role in ROLES},
+    }
+    return {"look": read[view], **BEYOND}
+
+
+BEYOND: Kinds = {
     "predict": (
         score_the_other_way,
         entry_of_query,
@@ -240,5 +348,7 @@ QUESTIONS: Kinds = {
     "generalise": (
         one_more_token,
         shape_of_q,
+        longest_of_three,
     ),
 }
+QUESTIONS = questions_of("q")  # of the view that comes first

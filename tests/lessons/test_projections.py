@@ -16,7 +16,8 @@ from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example, unedited
 from lessons.projections.lesson import Choices, screen
 from lessons.screen.compare_edits import diff
-from lessons.screen.format import number, render, render_all
+from lessons.screen.format import format_value, number, render, render_all
+from tests.printed import readings, with_decimals
 
 EDITS = ((), (Edit("W_q", 0, 0, 0.5),), (Edit("x", 0, 0, -1.0), Edit("W_v", 0, 0, 7.0)), (Edit("W_k", 8, 31, 2.0),))
 EXAMPLES = st.builds(lambda example, edits: replace(example, edits=edits), PLAIN, st.sampled_from(EDITS))
@@ -116,6 +117,24 @@ def added_up(case, sentence):
     return said | ({"scaled": total / math.sqrt(len(q))} if "scaled" in sentence.arguments else {})
 
 
+LONGEST = {
+    role: f"Square the numbers of each {name} and add them up: the longest has the largest sum. Which token has the "
+    f"longest {name}?"
+    for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
+}
+ITS_SQUARES = "Its squares add up to {sum}. The root of that, {length}, is its length."
+OTHER_SQUARES = "The squares of {token} add up to {sum}, and those of another to more."
+LONGEST_ROW = "It has the longest row in X, but {matrix} stretches some directions and shrinks others."
+READ_OFF = "Find feature {feature} of {token} in {matrix}. Which number is it?"
+IN_ITS_PLACE = "It stands in the row of its token and in that column."
+OTHER_FEATURE = "That is another feature of this token. Each feature has a column."
+OTHER_TOKEN = "That is this feature of another token. Each token has a row."
+IN_X = "That stands in X, before the weights make a new vector of it."
+IN_ROW = "In the row of {query} in Q Kᵀ, which key gives the largest number?"
+BEST_KEY = "Its column has {score} in this row."
+OTHER_KEY = "Its column has {score} in this row, and another has more."
+BEST_IN_X = "In X Xᵀ it has the largest number in this row. Q Kᵀ compares queries with keys."
+BEST_IN_COLUMN = "Its query gives the largest number in the column of {query}. Rows are queries."
 SHAPE_OF_Q = "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?"
 ONE_MORE = "The sentence gets one more token. Which matrices of this head get one more row?"
 NEW_ROWS = (
@@ -125,7 +144,6 @@ NEW_ROWS = (
     "Each row of X makes a row of Q, so Q is {Q} then.",
     "They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.",
 )
-OTHER_LENGTH = "The value of {token} has length {length}, and another is longer."
 ORACLE = EDITS_ORACLE | {
     "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. The longest {vector} "
     "is that of {tokens}: length {length}.": longest,
@@ -147,15 +165,6 @@ ORACLE = EDITS_ORACLE | {
     "{rows}\u00a0×\u00a0{columns}": chosen,
     "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": chosen,
     **dict.fromkeys(NEW_ROWS, shapes_then),
-    "In this head, which token has the longest value vector?": lambda case, prompt: {"concept": True},
-    "It has the longest row in X, but W_v stretches some directions and shrinks others.": lambda case, reply: {
-        "concept": True
-    },
-    "It has the longest key. Keys and values come from different weights.": lambda case, reply: {"concept": True},
-    OTHER_LENGTH: lambda case, reply: {
-        "token": reply.arguments["token"].position,
-        "length": length(product(case, "v")[reply.arguments["token"].position]),
-    },
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} "
     "and the key of {one}?": asked_score,
     "That is the query of {other} times its own key.": chosen,
@@ -174,22 +183,86 @@ def answer_shape(case, prompt):
     }
 
 
-def answer_longest(case, prompt):
-    lengths = [
-        list(map(length, vectors)) for vectors in (product(case, "v"), case.example.x.tolist(), product(case, "k"))
-    ]
-    value, row, key = (int(np.argmax(several)) for several in lengths)
-    return {
-        "At the same weight, its value adds more to an output than any other.": value,
-        "It has the longest row in X, but W_v stretches some directions and shrinks others.": ...
-        if lengths[1].count(max(lengths[1])) > 1
-        else row,
-        "It has the longest key. Keys and values come from different weights.": ...
-        if math.isclose(sorted(lengths[2])[-1], sorted(lengths[2])[-2], rel_tol=1e-4)
-        else key,
-        OTHER_LENGTH: ...,
-        JUDGE: by_largest(lengths[0]),
+def alone(numbers):
+    """Where the largest number stands; anywhere where others are as large."""
+    *_, second, first = sorted([-math.inf, *numbers])
+    return ... if math.isclose(first, second, rel_tol=1e-4) else numbers.index(first)
+
+
+def answer_longest(role):
+    """Of one role: whoever leads must lead by so much that it is seen."""
+
+    def answer(case, prompt):
+        assert case.choices.role in (role, "head"), "it is asked of what is shown"
+        lengths = list(map(length, product(case, role)))
+        *_, second, first = sorted(lengths)
+        assert first > 1.09 * second
+        return {
+            ITS_SQUARES: lengths.index(first),
+            LONGEST_ROW: alone(list(map(length, case.example.x.tolist()))),
+            OTHER_SQUARES: ...,
+            JUDGE: by_largest(lengths),
+        }
+
+    return answer
+
+
+def squares_of_longest(case, reply):
+    """Of the role whose sum of squares it is; which that is, the card and the prompt say."""
+    said = reply.arguments["sum"].value
+    largest = [max(length(vector) ** 2 for vector in product(case, role)) for role in "qkv"]
+    total = min(largest, key=lambda one: abs(one - said))
+    return {"sum": total, "length": math.sqrt(total)}
+
+
+def squares_of_other(case, reply):
+    position, said = reply.arguments["token"].position, reply.arguments["sum"].value
+    sums = [length(product(case, role)[position]) ** 2 for role in "qkv"]
+    return {"token": position, "sum": min(sums, key=lambda one: abs(one - said))}
+
+
+def answer_read_off(case, prompt):
+    role, token, feature = case.choices.role, prompt.arguments["token"].position, prompt.arguments["feature"] - 1
+    assert prompt.arguments["matrix"] == role.upper(), "it is asked of what is shown"
+    rows = product(case, role)
+    own = rows[token][feature]
+    other_features = [rows[token][(feature + step) % len(rows[0])] for step in (1, -1)]
+    other_tokens = [rows[(token + step) % len(rows)][feature] for step in (1, -1)]
+    in_x = dict(enumerate(case.example.x[token].tolist())).get(feature)
+    may_stand = {
+        IN_ITS_PLACE: [own],
+        OTHER_FEATURE: other_features,
+        OTHER_TOKEN: other_tokens,
+        IN_X: [in_x] if in_x is not None else [],
     }
+
+    def judge(card):
+        (said,) = card.text.arguments.values()
+        write = with_decimals(said.decimals)
+        assert any(format_value(said) in readings(one, write) for one in may_stand[card.reply.template])
+        return format_value(said) in readings(own, write)
+
+    return dict.fromkeys(may_stand, ...) | {JUDGE: judge}
+
+
+def answer_best_key(case, prompt):
+    assert case.choices.role == "mirror", "it is asked of what is shown"
+    query, n = prompt.arguments["query"].position, len(case.example.tokens)
+    x, row = case.example.x.tolist(), [score(case, query, key) for key in range(n)]
+    return {
+        BEST_KEY: row.index(max(row)),
+        BEST_IN_X: alone([float(np.dot(x[query], other)) for other in x]),
+        BEST_IN_COLUMN: alone([score(case, other, query) for other in range(n)]),
+        OTHER_KEY: ...,
+        JUDGE: by_largest(row),
+    }
+
+
+def score_in_row(case, reply):
+    """Of one of all pairs: which, the card and the prompt say."""
+    n, said = len(case.example.tokens), reply.arguments["score"].value
+    every = [score(case, query, key) for query in range(n) for key in range(n)]
+    return {"score": min(every, key=lambda one: abs(one - said))}
 
 
 def answer_other_way(case, prompt):
@@ -218,7 +291,7 @@ def answer_one_more(case, prompt):
     return dict.fromkeys(NEW_ROWS) | {JUDGE: judge}
 
 
-LONGEST_OF_THREE = "Which vector of {token} is the longest?"
+LONGEST_OF_THREE = "Compare Q, K and V. Which vector of {token} is the longest?"
 IS_LONGEST = "Its length is {length}: each matrix makes another vector of the same row of X."
 IS_SHORTER = "Its length is {length}, and another is longer."
 ENTRY = "What is feature {feature} of the query of {token}?"
@@ -257,6 +330,14 @@ def answer_entry(case, prompt):
 
 
 ORACLE |= {
+    **dict.fromkeys(
+        (*LONGEST.values(), LONGEST_ROW, IN_ROW, BEST_IN_X, BEST_IN_COLUMN),
+        lambda case, said: chosen(case, said) | {"concept": True},
+    ),
+    ITS_SQUARES: squares_of_longest,
+    OTHER_SQUARES: squares_of_other,
+    READ_OFF: chosen,
+    **dict.fromkeys((BEST_KEY, OTHER_KEY), score_in_row),
     LONGEST_OF_THREE: lambda case, prompt: chosen(case, prompt) | {"concept": True},
     IS_LONGEST: some_length,
     IS_SHORTER: some_length,
@@ -267,7 +348,9 @@ ANSWERS = {
     LONGEST_OF_THREE: answer_longest_of_three,
     ENTRY: answer_entry,
     SHAPE_OF_Q: answer_shape,
-    "In this head, which token has the longest value vector?": answer_longest,
+    **{prompt: answer_longest(role) for role, prompt in LONGEST.items()},
+    READ_OFF: answer_read_off,
+    IN_ROW: answer_best_key,
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} "
     "and the key of {one}?": answer_other_way,
     ONE_MORE: answer_one_more,
