@@ -1,6 +1,7 @@
 """What do today's models change? Questions about a head with one thing changed; each kind belongs to one variant."""
 
 import math
+from typing import Any
 
 from torch import Generator
 
@@ -14,24 +15,26 @@ from lessons.kit.questions import (
     asks_about,
     below,
     beyond_figure,
+    has_clear_lead,
     multiple_choice,
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
+    multiple_choice_of_tokens,
     one_of,
     shaped,
     told,
 )
-from lessons.screen.message import Fixed, ListOf, Magnitude, Percent, message, plural
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
 from lessons.screen.screen import Card
-from lessons.variants.compute import VariedHead
+from lessons.variants.compute import Variant, VariedHead
 from lessons.variants.counts import numbers_kept, tokens_kept
 
 CLEAR_WEIGHT = 0.05  # what changes by less makes no question
 
 
-def only(varied: VariedHead, kind: str) -> None:
+def only(varied: VariedHead, *kinds: Variant) -> None:
     """Raises NothingFits where another variant is chosen, or where this one is impossible."""
-    if varied.kind != kind or varied.impossible is not None:
+    if varied.kind not in kinds or varied.impossible is not None:
         raise NothingFits
 
 
@@ -62,6 +65,129 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
         Card(message("Their queries."), own),
         Card(message("Their weights."), own),
         Card(message("Their outputs."), own),
+    )
+
+
+def out_of_window(varied: VariedHead, random: Generator) -> Asked:
+    """Too far away is hidden, unless it is the first token."""
+    only(varied, "window")
+    hidden = varied.plain.visible & ~varied.changed.visible
+    query = one_of(hidden.any(dim=-1), random)
+    key, names, reach = one_of(hidden[query], random), varied.example.names, int(varied.amount)
+    at_the_edge = (place for place in (query - reach, query + reach) if 0 < place < len(names))
+    first = Card(
+        message("{token}", token=names[0]),
+        message("It is further away than the window reaches, but the first token is global: all see it."),
+    )
+    return multiple_choice(
+        message("Compare the two matrices. Which key does {query} no longer see in the window?", query=names[query]),
+        Card(
+            message("{token}", token=names[key]),
+            message("It is {apart} steps away, and the window reaches {reach}.", apart=abs(query - key), reach=reach),
+        ),
+        *([first] if query > reach else []),
+        *(
+            Card(message("{token}", token=names[place]), message("It stands at the edge of the window: near enough."))
+            for place in at_the_edge
+            if bool(varied.changed.visible[query, place])
+        ),
+        Card(message("{token}", token=names[query]), message("A query sees its own key in every window.")),
+    )
+
+
+def most_to_sink(varied: VariedHead, random: Generator) -> Asked:
+    """A sink competes with the keys of each query: how much it collects depends on their scores."""
+    only(varied, "sink")
+    shares, names = varied.computation.result.collected[:, 0], varied.example.names
+    most_keys = int(varied.plain.visible.sum(dim=-1).argmax())
+
+    def collected_of(query: int) -> dict[str, Any]:
+        return {"token": names[query], "share": Fixed(float(shares[query]))}
+
+    return multiple_choice_of_tokens(
+        message("Which query gives the largest share of its weight to the sink?"),
+        names,
+        shares,
+        message("The sink collects {share} of the row of {token}.", **collected_of(int(shares.argmax()))),
+        [
+            (
+                most_keys,
+                message(
+                    "{token} sees {count} keys, and all of them compete with the sink: it collects {share} of this "
+                    "row.",
+                    count=int(varied.plain.visible[most_keys].sum()),
+                    **collected_of(most_keys),
+                ),
+            )
+        ],
+        lambda p: message(
+            "The sink collects {share} of the row of {token}, and more of another row.", **collected_of(p)
+        ),
+    )
+
+
+def loses_most(varied: VariedHead, random: Generator) -> Asked:
+    """Where the scores of a row change, its weight goes elsewhere."""
+    only(varied, "cap", "alibi", "rotary")
+    visible, lost = varied.plain.visible, varied.plain.weights - varied.changed.weights
+    seen_to_lose = (lost.where(visible, -1.0) >= 2 * CLEAR_LEAD).any(dim=-1)
+    of_several = seen_to_lose & (visible.sum(dim=-1) > 2)
+    query = one_of(of_several if bool(of_several.any()) else seen_to_lose, random)
+    keys = [place for place, seen in enumerate(visible[query].tolist()) if seen]
+    names, losses = [varied.example.names[key] for key in keys], lost[query, keys]
+    return multiple_choice_of_tokens(
+        message(
+            "Compare the row of {query} in both matrices. Which key loses the most weight?",
+            query=varied.example.names[query],
+        ),
+        names,
+        losses,
+        message("No other key loses so much: {lost}.", lost=Fixed(float(losses.max()))),
+        [],
+        lambda p: what_becomes(names[p], float(losses[p])),
+    )
+
+
+def what_becomes(key: Token, lost: float) -> Message:
+    """How much weight a key loses, or gains, where another loses more."""
+    if abs(lost) < CLEAR_LEAD / 2:
+        return message("{token} keeps its weight, or nearly so.", token=key)
+    if lost < 0:
+        return message("{token} gains {gained}, some of what others lose.", token=key, gained=Fixed(-lost))
+    return message("{token} loses {lost}, and another key more.", token=key, lost=Fixed(lost))
+
+
+def most_in_cross(varied: VariedHead, random: Generator) -> Asked:
+    """Keys are those of the other sentence alone."""
+    only(varied, "cross")
+    cut, names = varied.cut, varied.example.names
+    asks = below(len(names) - cut, random)
+    row, as_one = varied.changed.weights[asks], varied.plain.weights[cut + asks]
+    if not has_clear_lead(row):
+        return None
+    best, *others = row.argsort(descending=True).tolist()
+    own = cut + int(as_one[cut:].argmax())
+    return multiple_choice(
+        message("In cross-attention, which key gets the largest weight of {query}?", query=names[cut + asks]),
+        Card(
+            message("{token}", token=names[best]),
+            message("It gets {weight}: no other key of the first sentence has more.", weight=Fixed(float(row[best]))),
+        ),
+        Card(
+            message("{token}", token=names[own]),
+            message("It belongs to the sentence that asks, and in cross-attention only the other one gives keys."),
+        ),
+        *(
+            Card(
+                message("{token}", token=names[other]),
+                message(
+                    "{token} gets {weight}, and another key more.",
+                    token=names[other],
+                    weight=Fixed(float(row[other])),
+                ),
+            )
+            for other in others
+        ),
     )
 
 
@@ -309,7 +435,13 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
 
 
 QUESTIONS: Kinds = {
-    "look": (still_differ,),
+    "look": (
+        still_differ,
+        out_of_window,
+        most_to_sink,
+        loses_most,
+        most_in_cross,
+    ),
     "predict": (
         weight_with_sink,
         capped_score,

@@ -8,7 +8,7 @@ import pytest
 import torch
 from learnt_oracle import ORACLE as LEARNT
 from safetensors import safe_open
-from screens import AS_GOOD, JUDGE, Case, by_text, by_thought, check_said, chosen, holds
+from screens import AS_GOOD, JUDGE, Case, by_largest, by_text, by_thought, check_said, chosen, holds, token_on
 
 from attention_core.head_measures import tokens_that_reach
 from attention_core.model import ModelConfig, TinyTransformer
@@ -423,6 +423,52 @@ KEPT = (
 )
 
 
+OUT_OF_WINDOW = "Compare the two matrices. Which key does {query} no longer see in the window?"
+TOO_FAR = "It is {apart} steps away, and the window reaches {reach}."
+GLOBAL = "It is further away than the window reaches, but the first token is global: all see it."
+AT_THE_EDGE = "It stands at the edge of the window: near enough."
+OWN_KEY = "A query sees its own key in every window."
+TO_SINK = "Which query gives the largest share of its weight to the sink?"
+MOST_TO_SINK = "The sink collects {share} of the row of {token}."
+LESS_TO_SINK = "The sink collects {share} of the row of {token}, and more of another row."
+MANY_KEYS = "{token} sees {count} keys, and all of them compete with the sink: it collects {share} of this row."
+LOSES_MOST = "Compare the row of {query} in both matrices. Which key loses the most weight?"
+LOSES = "No other key loses so much: {lost}."
+LOSES_LESS = "{token} loses {lost}, and another key more."
+GAINS = "{token} gains {gained}, some of what others lose."
+KEEPS = "{token} keeps its weight, or nearly so."
+IN_CROSS = "In cross-attention, which key gets the largest weight of {query}?"
+GETS_MOST = "It gets {weight}: no other key of the first sentence has more."
+GETS_LESS = "{token} gets {weight}, and another key more."
+OF_THOSE_WHO_ASK = "It belongs to the sentence that asks, and in cross-attention only the other one gives keys."
+
+
+def share_of_sink(case, reply):
+    token = reply.arguments["token"].position
+    count = {"count": sum(score > -math.inf for score in masked_scores(case, False)[token])}
+    share = 1 - sum(weights_of(case, True)[token])
+    return {"token": token, "share": share} | (count if "count" in reply.arguments else {})
+
+
+def losses(case):
+    """What each key loses of the weight of each query."""
+    both = zip(weights_of(case, False), weights_of(case, True), strict=True)
+    return [[before - after for before, after in zip(*rows, strict=True)] for rows in both]
+
+
+def among(name, numbers):
+    """Of a reply to one card, which is about one of these numbers: which, the prompt says, and a judge checks it."""
+
+    def oracle(case, reply):
+        key = reply.arguments["token"].position if "token" in reply.arguments else None
+        found = [number for row in numbers(case) for number in (row if key is None else row[key : key + 1])]
+        said = reply.arguments[name].value
+        nearest = {name: min(found, key=lambda one: abs(one - said))}
+        return nearest if key is None else nearest | {"token": key}
+
+    return oracle
+
+
 def pair(sentence):
     return (sentence.arguments[name].position for name in ("query", "key"))
 
@@ -530,6 +576,12 @@ ORACLE = {
     SAME_NUMBERS: lambda case, sentence: {
         name: len(case.example.tokens) * len(projected(case, of)[0]) for name, of in (("count", "k"), ("others", "v"))
     },
+    **dict.fromkeys((OUT_OF_WINDOW, TOO_FAR, KEEPS), chosen),
+    **dict.fromkeys((TO_SINK, LOSES_MOST, IN_CROSS), lambda case, said: chosen(case, said) | {"concept": True}),
+    **dict.fromkeys((MOST_TO_SINK, LESS_TO_SINK, MANY_KEYS), share_of_sink),
+    **dict.fromkeys((LOSES, LOSES_LESS), among("lost", losses)),
+    GAINS: among("gained", lambda case: [[-lost for lost in row] for row in losses(case)]),
+    **dict.fromkeys((GETS_MOST, GETS_LESS), among("weight", lambda case: weights_of(case, True))),
     STILL: chosen,
     REACHED: chosen,
     WITH_SINK: said_with_sink,
@@ -546,6 +598,58 @@ ORACLE = {
 def one_reply(reply, numbers):
     """The same reply to all cards, whose thoughts lead to these numbers, the right one first."""
     return {reply: ..., JUDGE: by_thought(numbers)}
+
+
+def answer_out_of_window(case, prompt):
+    query, reach = prompt.arguments["query"].position, case.choices.reach
+    before, after = (masked_scores(case, changed)[query] for changed in (False, True))
+
+    def judge(card):
+        key, reply = token_on(card), card.reply
+        apart = abs(query - key)
+        assert {TOO_FAR: apart > reach and key, GLOBAL: apart > reach and not key, AT_THE_EDGE: apart == reach}.get(
+            reply.template, not apart
+        )
+        assert reply.arguments == ({"apart": apart, "reach": reach} if reply.template == TOO_FAR else {})
+        return before[key] > -math.inf and after[key] == -math.inf
+
+    return {TOO_FAR: ..., GLOBAL: ..., AT_THE_EDGE: ..., OWN_KEY: query, JUDGE: judge}
+
+
+def answer_to_sink(case, prompt):
+    shares = [1 - sum(row) for row in weights_of(case, True)]
+    return {MOST_TO_SINK: shares.index(max(shares)), MANY_KEYS: ..., LESS_TO_SINK: ..., JUDGE: by_largest(shares)}
+
+
+def answer_loses_most(case, prompt):
+    lost = losses(case)[prompt.arguments["query"].position]
+
+    def judge(card):
+        said, own = card.reply.arguments, lost[token_on(card)]
+        assert "token" not in said or said["token"].position == token_on(card)
+        if card.reply.template == KEEPS:
+            assert abs(own) < 0.0051
+        else:
+            assert own == pytest.approx(said["lost"].value if "lost" in said else -said["gained"].value, abs=1e-5)
+        return by_largest(lost)(card)
+
+    return {LOSES: ..., LOSES_LESS: ..., GAINS: ..., KEEPS: ..., JUDGE: judge}
+
+
+def answer_in_cross(case, prompt):
+    query, cut = prompt.arguments["query"].position, cut_of(case)
+    row, as_one = weights_of(case, True)[query], weights_of(case, False)[query]
+    assert query >= cut
+
+    def judge(card):
+        key = token_on(card)
+        if card.reply.template == OF_THOSE_WHO_ASK:
+            assert key >= cut and as_one[key] >= max(as_one[cut:]) - 1e-5
+        else:
+            assert key < cut and row[key] == pytest.approx(card.reply.arguments["weight"].value, abs=1e-5)
+        return by_largest(row)(card)
+
+    return {GETS_MOST: ..., OF_THOSE_WHO_ASK: ..., GETS_LESS: ..., JUDGE: judge}
 
 
 def answer_still(case, prompt):
@@ -731,6 +835,10 @@ ORACLE |= {
 }
 
 ANSWERS = {
+    OUT_OF_WINDOW: answer_out_of_window,
+    TO_SINK: answer_to_sink,
+    LOSES_MOST: answer_loses_most,
+    IN_CROSS: answer_in_cross,
     STILL: answer_still,
     REACHED: answer_reached,
     WITH_SINK: answer_with_sink,
@@ -740,6 +848,16 @@ ANSWERS = {
     SHAPE: answer_shape,
     KEPT: answer_kept,
 }
+
+
+# What is asked first.
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whoever_opens_a_variant_is_first_asked_what_its_matrices_show(kind):
+    example = run_example(learnt_example("pronouns"))
+    question = screen(example, 0, Choices(kind)).ask(0)
+    assert question.step == "look" and not question.in_figure and len(question.cards) > 2
 
 
 # The formulas, and the figures.
