@@ -276,6 +276,10 @@ def probability_of(case, sentence):
     return {"probability": said.value}
 
 
+def was_drawn(case, sentence):
+    return {"drawn": case.choices.newest.draw.token, "concept": True}
+
+
 def answer_likeliest(case, prompt):
     logits, new = logits_of(case), case.choices.newest
     best = ranking(logits)[0]
@@ -398,6 +402,9 @@ ORACLE |= {
     "That is the probability of {token}, which comes second.": lambda case, sentence: {
         "token": ranking(logits_of(case))[1]
     },
+    "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?": was_drawn,
+    "{drawn} was drawn. What probability did the model give its likeliest token there, before temperature and "
+    "cuts?": was_drawn,
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no "
     "cut?": lambda case, sentence: {
         "token": ranking(logits_of(case))[0],
