@@ -129,20 +129,23 @@ async def keep_watching() -> None:
     """On the server's own loop, as long as it runs, whatever fails meanwhile."""
     loop, pressed = asyncio.get_running_loop(), asyncio.Event()
     WAKE[:] = [lambda: loop.call_soon_threadsafe(pressed.set)]
-    for second in itertools.count():
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(pressed.wait(), ASK_SECONDS)
-        pressed.clear()
-        try:
-            forget_who_left(time.monotonic())
-            if WATCHED:
-                await draw_anew(await asyncio.to_thread(look_at_all))
-            elif has_classes() and second % ASK_IDLE == 0:
-                await asyncio.to_thread(class_keeper().revision, "")
-        except UnreachableError:  # the keeper has logged it; the pages stay as they are
-            continue
-        except Exception:
-            log.exception("classes could not be watched just now")
+    try:
+        for second in itertools.count():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(pressed.wait(), ASK_SECONDS)
+            pressed.clear()
+            try:
+                forget_who_left(time.monotonic())
+                if WATCHED:
+                    await draw_anew(await asyncio.to_thread(look_at_all))
+                elif has_classes() and second % ASK_IDLE == 0:
+                    await asyncio.to_thread(class_keeper().revision, "")
+            except UnreachableError:  # the keeper has logged it; the pages stay as they are
+                continue
+            except Exception:
+                log.exception("classes could not be watched just now")
+    finally:
+        WAKE.clear()  # whoever presses something later would wake a loop that has ended
 
 
 async def draw_anew(sessions: list[str]) -> None:

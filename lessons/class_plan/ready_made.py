@@ -146,12 +146,13 @@ def reading(view: str, minutes: int, actions: tuple[Action, ...], **when: Any) -
     """A question on the whole real model, which must be on this machine for it."""
     begin = BEGINS[view]
     layer, head = map(int, begin.head.split("."))
-    choices = ReadChoices(view=view, text=TEXTS[begin.sentence], layer=layer, head=head, word=READ_WORDS.get(view))
+    text = TEXTS[begin.sentence]
+    asks = text.split().index(begin.word.strip()) if begin.word else None  # each word of it is one token
+    choices = ReadChoices(view=view, text=text, layer=layer, head=head, word=asks)
     screen = written_asked(ScreenLink("read", Example(), 0, choices))
     return Stop(page="read", link={"read_view": view}, actions=actions, minutes=minutes, screen=screen, **when)
 
 
-READ_WORDS: dict[str, int | None] = {}
 REAL_LOOK = Stop(page="home", link={"picture": "model"}, minutes=6)
 
 

@@ -191,6 +191,28 @@ def most_in_cross(varied: VariedHead, random: Generator) -> Asked:
     )
 
 
+def most_in_row(varied: VariedHead, random: Generator) -> Asked:
+    """Where nothing is hidden and little moves, the weights can still be read."""
+    if varied.kind == "cross":
+        raise NothingFits
+    query = one_of(varied.changed.visible.sum(dim=-1) > 1, random)
+    keys = [place for place, seen in enumerate(varied.changed.visible[query].tolist()) if seen]
+    names, row = [varied.example.names[key] for key in keys], varied.changed.weights[query, keys]
+    unchanged = int(varied.plain.weights[query].argmax())
+    return multiple_choice_of_tokens(
+        message(
+            "In the second matrix, which key gets the largest weight of {query}?", query=varied.example.names[query]
+        ),
+        names,
+        row,
+        message("It gets {weight}: no other key in this row has more.", weight=Fixed(float(row.max()))),
+        [(keys.index(unchanged), message("In the first matrix it gets the largest weight of this row."))]
+        if unchanged in keys
+        else [],
+        lambda p: message("{token} gets {weight}, and another key more.", token=names[p], weight=Fixed(float(row[p]))),
+    )
+
+
 def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
     """A window's reach grows by itself with each layer."""
     only(varied, "window")
@@ -441,6 +463,7 @@ QUESTIONS: Kinds = {
         most_to_sink,
         loses_most,
         most_in_cross,
+        most_in_row,
     ),
     "predict": (
         weight_with_sink,

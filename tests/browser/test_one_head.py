@@ -220,9 +220,9 @@ def test_curves_that_wait_for_an_answer_are_drawn_without_a_warning_also_where_t
     """A warning of Vega in the console fails every visit; a phone has room for the names at their ends."""
     tab = visit(viewport={"width": 390, "height": 844}).open("scores?cover=true").think_first("scores")
     for _ in ("covered", "shown"):
-        tab.page.wait_for_function("() => document.querySelectorAll('.stVegaLiteChart svg.marks').length === 5")
+        tab.page.wait_for_function("() => document.querySelectorAll('.stVegaLiteChart svg.marks').length === 6")
         wide = "[...document.querySelectorAll('.stVegaLiteChart')].map(box => [box.scrollWidth, box.clientWidth])"
-        assert all(needed <= room for needed, room in tab.settled().page.evaluate(wide)[1:])
+        assert all(needed <= room for needed, room in tab.settled().page.evaluate(wide)[2:])
         if tab.page.locator(".st-key-covered").count():
             tab.page.get_by_text("Show them now").click()
             tab.page.wait_for_selector(".st-key-curve_jacobian svg .mark-line path[d*=L]")

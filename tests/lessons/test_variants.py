@@ -442,6 +442,10 @@ GETS_MOST = "It gets {weight}: no other key of the first sentence has more."
 GETS_LESS = "{token} gets {weight}, and another key more."
 OF_THOSE_WHO_ASK = "It belongs to the sentence that asks, and in cross-attention only the other one gives keys."
 
+IN_ROW = "In the second matrix, which key gets the largest weight of {query}?"
+MOST_IN_ROW = "It gets {weight}: no other key in this row has more."
+FIRST_MATRIX = "In the first matrix it gets the largest weight of this row."
+
 
 def share_of_sink(case, reply):
     token = reply.arguments["token"].position
@@ -577,11 +581,13 @@ ORACLE = {
         name: len(case.example.tokens) * len(projected(case, of)[0]) for name, of in (("count", "k"), ("others", "v"))
     },
     **dict.fromkeys((OUT_OF_WINDOW, TOO_FAR, KEEPS), chosen),
-    **dict.fromkeys((TO_SINK, LOSES_MOST, IN_CROSS), lambda case, said: chosen(case, said) | {"concept": True}),
+    **dict.fromkeys(
+        (TO_SINK, LOSES_MOST, IN_CROSS, IN_ROW, FIRST_MATRIX), lambda case, said: chosen(case, said) | {"concept": True}
+    ),
     **dict.fromkeys((MOST_TO_SINK, LESS_TO_SINK, MANY_KEYS), share_of_sink),
     **dict.fromkeys((LOSES, LOSES_LESS), among("lost", losses)),
     GAINS: among("gained", lambda case: [[-lost for lost in row] for row in losses(case)]),
-    **dict.fromkeys((GETS_MOST, GETS_LESS), among("weight", lambda case: weights_of(case, True))),
+    **dict.fromkeys((GETS_MOST, GETS_LESS, MOST_IN_ROW), among("weight", lambda case: weights_of(case, True))),
     STILL: chosen,
     REACHED: chosen,
     WITH_SINK: said_with_sink,
@@ -650,6 +656,22 @@ def answer_in_cross(case, prompt):
         return by_largest(row)(card)
 
     return {GETS_MOST: ..., OF_THOSE_WHO_ASK: ..., GETS_LESS: ..., JUDGE: judge}
+
+
+def answer_in_row(case, prompt):
+    query = prompt.arguments["query"].position
+    unchanged, row = (weights_of(case, changed)[query] for changed in (False, True))
+
+    def judge(card):
+        key, weight = token_on(card), card.reply.arguments.get("weight")
+        assert masked_scores(case, True)[query][key] > -math.inf, "it is seen"
+        if card.reply.template == FIRST_MATRIX:
+            assert unchanged[key] >= max(unchanged) - 1e-5
+        else:
+            assert row[key] == pytest.approx(weight.value, abs=1e-5)
+        return by_largest(row)(card)
+
+    return {MOST_IN_ROW: ..., FIRST_MATRIX: ..., GETS_LESS: ..., JUDGE: judge}
 
 
 def answer_still(case, prompt):
@@ -839,6 +861,7 @@ ANSWERS = {
     TO_SINK: answer_to_sink,
     LOSES_MOST: answer_loses_most,
     IN_CROSS: answer_in_cross,
+    IN_ROW: answer_in_row,
     STILL: answer_still,
     REACHED: answer_reached,
     WITH_SINK: answer_with_sink,
