@@ -78,7 +78,7 @@ def regenerate_last(
     return generate_token(model, vocabulary, text[:-1], sampling, random)
 
 
-def check_request(start: Sequence[str], length: int) -> None:
+def check_request(start: Sequence[str] | Sequence[int], length: int) -> None:
     """Raises ValueError that says what can be asked for."""
     if not start:
         raise ValueError("a text needs at least one token to go on from")

@@ -112,7 +112,8 @@ def screen_asked(
     there is none.
     """
     asked = read_asked(text)
-    screen = written(asked.choices) if asked.lesson == "generate" else screen_of_lesson(asked, model, encoder)
+    by_model = asked.lesson == "generate" and written is not None
+    screen = written(asked.choices) if by_model else screen_of_lesson(asked, model, encoder)
     return screen, screen.ask and screen.ask(asked.number)
 
 

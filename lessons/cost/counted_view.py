@@ -190,7 +190,7 @@ def count_tables(sizes: LayerSizes) -> Iterator[Table]:
     columns = message("formula"), message("with these sizes"), message("number")
     letters, digits = (written_as(sizes, texts) for texts in (SHORT_NAMES, asdict(sizes)))
 
-    def row(name: Message, count: Callable[[LayerSizes], int]) -> tuple:
+    def row(name: Message, count: Callable[[LayerSizes], Any]) -> tuple:
         return name, whole_arithmetic(count(letters)), whole_arithmetic(count(digits)), Integer(count(sizes))
 
     def rows(count: Callable[[LayerSizes], StepCounts]) -> tuple[tuple, ...]:

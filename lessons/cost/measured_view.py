@@ -150,7 +150,7 @@ def slope_said(slope: float | None) -> Fixed | str:
 
 def notice_measured_ways(timings: Sequence[Timing]) -> Iterator[Message]:
     """What the ways take at the largest size that all of them reached."""
-    several = {way: of_way(timings, "tokens", way) for way in ATTENTION_WAYS}
+    several: dict[Way, list[Timing]] = {way: of_way(timings, "tokens", way) for way in ATTENTION_WAYS}
     common = set.intersection(*({one.size for one in of} for of in several.values()))
     for way, of in several.items() if common else ():
         one = next(one for one in of if one.size == max(common))

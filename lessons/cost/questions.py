@@ -6,7 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Generator
 
-from attention_core.costs import LayerSizes, cached_numbers, multiplications
+from attention_core.costs import CostStep, LayerSizes, cached_numbers, multiplications
 from lessons.cost.counted_view import COST_STEPS
 from lessons.cost.online_softmax_view import OnlineRow
 from lessons.kit.questions import (
@@ -30,7 +30,8 @@ FEWEST_ASKED, MORE_ASKED = 3, 60  # tokens
 
 def busiest_step(sizes: LayerSizes, random: Generator) -> Asked:
     """Widths and the number of tokens decide together. None where two steps tie."""
-    counts = multiplications(sizes)._asdict()
+    multiplied = multiplications(sizes)
+    counts: dict[CostStep, int] = {step: getattr(multiplied, step) for step in COST_STEPS}
     first, second, *_ = sorted(counts.values(), reverse=True)
     if first == second:
         return None

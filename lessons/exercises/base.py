@@ -100,7 +100,7 @@ class Exercise:
         if callable(mistakes[0].computes):
             return mistakes[0].computes
         changes = {key: value for mistake in mistakes for key, value in mistake.computes.items()}
-        return partial(self.varied, **changes)
+        return partial(self.varied or self.answer, **changes)
 
     def pairs(self) -> Iterator[tuple[Mistake, Mistake]]:
         """Two mistakes that can be made together: each changes another step."""
@@ -121,8 +121,8 @@ class Exercise:
         return self.draw(torch.Generator().manual_seed(seed))
 
 
-def double(numbers: list) -> Tensor:
-    """Nested lists as a tensor in double precision."""
+def double(numbers: GivenIn) -> Tensor:
+    """Nested lists, or a single number, as a tensor in double precision."""
     return torch.tensor(numbers, dtype=torch.float64)
 
 

@@ -48,7 +48,7 @@ def varied_scores(
 
 def masked(scores: Tensor, hidden: Tensor, fill: float | str) -> Tensor:
     """Hidden scores are filled, or made so in a way that fails."""
-    if fill == "0·∞":
+    if isinstance(fill, str):  # "0·∞"
         return scores + hidden.to(scores.dtype) * -math.inf
     return scores.masked_fill(hidden, fill)
 

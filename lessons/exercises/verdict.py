@@ -160,8 +160,9 @@ def stopped(error: dict, printed: str) -> Verdict:
         )
         return Verdict(says=(late,), printed=printed)
     line = error.get("line")
-    known = type(line) is int and 0 < line <= LAST_LINE
-    says = message("Your code stopped on line {line}.", line=line) if known else message("Your code stopped.")
+    says = message("Your code stopped.")
+    if type(line) is int and 0 < line <= LAST_LINE:
+        says = message("Your code stopped on line {line}.", line=line)
     words = shown_text(short_text(error["message"], MOST_SENT)[:MOST_OF_ERROR])
     if error["type"] == "Lacking":
         return Verdict(says=(says, *what_instead(words)), printed=printed, tried=False)

@@ -130,9 +130,14 @@ def code_of_writing(
 class Drawn(Protocol):
     """A token that was drawn, and the vocabulary it was drawn from."""
 
-    newest: GeneratedToken
-    vocabulary: Vocabulary
-    sampling: Sampling
+    @property
+    def newest(self) -> GeneratedToken: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    @property
+    def sampling(self) -> Sampling: ...
 
 
 def distribution(writing: Drawn) -> Parts:

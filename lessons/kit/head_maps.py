@@ -109,7 +109,7 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
         message("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
         for layer, head, i, j in strongest
     )
-    if len(pairs) > 1:
+    if len(strongest) > 1:
         return message(
             "Largest weights where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=ListOf(pairs)
         )

@@ -97,10 +97,11 @@ def traced_matrix(
         for axis, size in (("rows", rows), ("columns", columns))
     )
     if any(shown):
-        followed = replace(followed, only=those_shown(*shown))
+        only = those_shown(*shown)
+        followed = replace(followed, only=only)
         look["remark"] = look.get("remark") or shown_of(shown, (rows, columns))
         if look.get("visible") is not None:
-            look["visible"] = followed.only(look["visible"])
+            look["visible"] = only(look["visible"])
         look |= {name: part_of(look[name], those) for name, those in zip(("rows", "columns"), shown, strict=True)}
     return followed_matrix(followed, **look)
 

@@ -61,7 +61,7 @@ def mark_pronoun(tokenizer: Tokenizer, sentence: SentenceWithIt) -> MarkedText:
 
 def tokens_of(word: str, text: str, offsets: Sequence[tuple[int, int]]) -> Bool[Tensor, " tokens"]:
     """The tokens that stand for a word of a text."""
-    begin, end = re.search(rf"\b{word}\b", text).span()
+    begin, end = next(re.finditer(rf"\b{word}\b", text)).span()
     return torch.tensor([start < end and begin < stop for start, stop in offsets])
 
 

@@ -94,7 +94,7 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
         key="pipeline",
         name=message("All matrices of one attention head"),
         notice=(*what_it_does(example, head), *notice_stage(step, example, head)),
-        bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
+        bands=tuple(tuple(key and drawn.get(key) for key in band) for band in (upper, lower)),
         weights=whose_weights(example),
         first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
         meets=True,

@@ -224,7 +224,7 @@ def called(read: ReadSentence) -> Message:
 
 def expected(read: ReadSentence) -> tuple[Guess, ...]:
     """The likeliest next tokens of the whole model, and what each of them gets without the head."""
-    if read.shares is None:
+    if read.shares is None or read.model is None:
         return ()
     shares, ids = read.shares.topk(MOST_GUESSES)
     less = [None] * MOST_GUESSES if read.without is None else read.without[ids].tolist()
@@ -255,18 +255,20 @@ def what_is_lost(read: ReadSentence, guesses: tuple[Guess, ...]) -> tuple[Messag
     if read.without is None or not guesses:
         return ()
     lower = [
-        guess for guess in guesses if guess.without < guess.share and percent(guess.share) != percent(guess.without)
+        (guess, less)
+        for guess in guesses
+        if (less := guess.without) is not None and less < guess.share and percent(guess.share) != percent(less)
     ]
     if not lower:
         return (message("Without head {head} no share of these guesses reads lower.", head=read.head),)
-    falls = max(lower, key=lambda guess: guess.share - guess.without)
+    falls, without = max(lower, key=lambda fall: fall[0].share - fall[1])
     return (
         message(
             "Without head {head}, {token} falls from {share} to {without}.",
             head=read.head,
             token=Token(falls.token, 0),
             share=Percent(falls.share),
-            without=Percent(falls.without),
+            without=Percent(without),
         ),
     )
 

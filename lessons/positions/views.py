@@ -203,7 +203,7 @@ def score_figure(example: ExampleTrace, head: int, token: int) -> Curves:
     key = int(weights[: token + 1].argmax())  # one that does not come after the query
     query, of_key = (stored.x if stored.added is None else stored.x + stored.added)[[token, key]]
     vectors = query @ projection_of(stored, "q", head), of_key @ projection_of(stored, "k", head)
-    turns = dict.fromkeys((example.rotary, USUAL))
+    turns = dict.fromkeys((example.rotary or USUAL, USUAL))
     curves = [scores_by_distance(*vectors, example.scale, rotary).tolist() for rotary in turns]
     lines = tuple(
         Line(

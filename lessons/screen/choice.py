@@ -96,7 +96,7 @@ class Number(Choice):
     """A number within limits, on a slider or `typed`; whole ones are `counted_from` 1 where a reader counts so."""
 
     limit: Limit | Span
-    begin: float
+    begin: Any
     _: KW_ONLY
     typed: bool = False
     step: float | None = None
@@ -117,7 +117,7 @@ class Text(Choice):
     _: KW_ONLY
     placeholder: Label = ""
 
-    kind = str
+    kind = property(lambda self: str)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class Switch(Choice):
 
     begin: bool = False
 
-    kind = bool
+    kind = property(lambda self: bool)
     options = {"true": "true", "false": "false"}
 
 
@@ -141,7 +141,7 @@ class OneToken(Choice):
     _: KW_ONLY
     masked: bool = True
 
-    kind = int
+    kind = property(lambda self: int)
 
 
 @dataclass(frozen=True, eq=False)

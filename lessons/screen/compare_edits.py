@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from lessons.screen.screen import Figure, Matrix, Screen, matrices_figures
+from lessons.screen.screen import Figure, Matrices, Matrix, Screen
 
 
 def diff(now: Screen, then: Screen) -> Screen:
@@ -16,9 +16,10 @@ def with_past(figure: Figure, before: dict[str, Matrix]) -> Figure:
 
     def remembering(matrix: Matrix | None) -> Matrix | None:
         past = before.get(matrix.key) if matrix else None
-        same = past and tuple(past.values.shape) == tuple(matrix.values.shape)
-        return replace(matrix, was=past.values) if same else matrix
+        if matrix is None or past is None or tuple(past.values.shape) != tuple(matrix.values.shape):
+            return matrix
+        return replace(matrix, was=past.values)
 
-    if not matrices_figures([figure]):
+    if not isinstance(figure, Matrices):
         return figure
     return replace(figure, bands=tuple(tuple(map(remembering, band)) for band in figure.bands))

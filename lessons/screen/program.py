@@ -160,7 +160,7 @@ class Closure:
                 return "[" + ", ".join(map(self.literal, value)) + "]"
         if is_dataclass(value) or hasattr(value, "_fields"):
             self.add_function(type(value))
-            names = value._fields if hasattr(value, "_fields") else [f.name for f in fields(value) if f.init]
+            names = getattr(value, "_fields", None) or [f.name for f in fields(value) if f.init]
             made = ((name, getattr(value, name)) for name in names)
             return f"{type(value).__name__}({', '.join(f'{name}={self.literal(it)}' for name, it in made)})"
         if not isinstance(value, str | int | float | bool | None):
@@ -190,8 +190,8 @@ def array_literal(array: Array) -> str:
     return f"{make}({text}{kind})"
 
 
-def nested(numbers: np.ndarray, library: str) -> str:
-    """Lists of lists; a long row goes on in the next line."""
+def nested(numbers: Any, library: str) -> str:
+    """An array as lists of lists, or one number of it; a long row goes on in the next line."""
     if numbers.ndim == 0:
         number = str(numbers[()]) if numbers.dtype.kind != "f" else np.format_float_scientific(numbers, trim="-")
         plain = str(numbers[()])
@@ -237,7 +237,7 @@ def top_level(module: str) -> dict[str, ast.stmt | Imported]:
                 for it in aliases:
                     as_name = f" as {it.asname}" if it.asname else ""
                     line = f"from {origin} import {it.name}{as_name}"
-                    names[it.asname or it.name] = Imported(line, origin, it.name)
+                    names[it.asname or it.name] = Imported(line, origin or "", it.name)
     return names
 
 

@@ -93,7 +93,8 @@ class Matrix:
 
     def derive(self, row: int, column: int) -> list[Step]:
         """How a cell comes about, line by line, itself last: what pointing at it shows."""
-        return [*self.before(row, column), self.step(row, column)]
+        before = [*self.before(row, column)]
+        return [*before, self.step(row, column)] if self.step else before
 
     def sees(self, row: int, column: int) -> bool:
         """False where a mask hides the cell."""
@@ -102,7 +103,8 @@ class Matrix:
     @cached_property
     def seen(self) -> Sequence[Sequence[bool]] | None:
         """What is visible, as lists: looked up cell by cell, they are far faster than a tensor."""
-        return self.visible.tolist() if hasattr(self.visible, "tolist") else self.visible
+        visible: Any = self.visible
+        return visible.tolist() if hasattr(visible, "tolist") else visible
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -30,9 +30,10 @@ def byte_pairs_of(model: RealModel) -> BytePairs:
     """The pieces and merges of a model whose tokenizer is a byte-level BPE."""
     about = json.loads(model.tokenizer.to_str())
     ids, merges = about["model"]["vocab"], about["model"]["merges"]
+    pairs = (pair.split(" ") if isinstance(pair, str) else pair for pair in merges)
     return BytePairs(
         tokens=tuple(sorted(ids, key=ids.get)),
-        merges=tuple(tuple(pair.split(" ") if isinstance(pair, str) else pair) for pair in merges),
+        merges=tuple((left, right) for left, right in pairs),
         digits_apart='"Digits"' in json.dumps(about["pre_tokenizer"]),
     )
 
