@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Numbers = np.ndarray | np.generic  # NumPy has a kind of its own for a single one
-Index = np.ndarray | np.integer  # numbers of cells, counted in reading order, in an array of any shape
+Numbers = Any  # an array; NumPy has a kind of its own for a single one
+Index = Any  # numbers of cells, counted in reading order, in an array of any shape
 
 
 class NoRule(TypeError, AttributeError):

@@ -137,7 +137,7 @@ def code_back(mistake: Prediction, choices: Choices) -> Code:
         case "update":
             computation = compute_steps(mistake, np.array([choices.rate], float))
             return computation.code(("before", "promised", "after"), gradient_of, losses_at, model_backward)
-        case "check":
+        case _:  # "check"
             computation = compute_check(mistake, choices.matrix)
             return computation.code(
                 ("chain_rule", "autograd", "measured"), central_differences, losses_at, gradient_by_autograd

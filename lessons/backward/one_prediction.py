@@ -14,7 +14,7 @@ from attention_core.evaluation import evaluate
 from attention_core.masks import causal_mask
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
-from attention_core.tasks import NO_TARGET, Batch, PronounTask
+from attention_core.tasks import NO_TARGET, Batch
 from attention_core.traced import Written
 from attention_core.training import HELD_OUT, TrainingSettings, held_out_batch
 from attention_core.weights import model_with
@@ -26,7 +26,7 @@ from lessons.screen.message import Message, Percent, Token, message
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
-PRONOUNS: PronounTask = TASK_SOURCES["pronouns"].task
+PRONOUNS = TASK_SOURCES["pronouns"].task
 PRONOUN_WORDS = PRONOUNS.vocabulary.tokens
 WORD_TOKENS = names(PRONOUN_WORDS)
 UPDATES = (0, 20, 40, 60, 80, 100, 200, 300)

@@ -1,5 +1,6 @@
 """The softmax backwards: one row of weights, which gradient each score gets, and what large scores do to it."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from lessons.backward.way_back import WayBack, go_back
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.screen.format import argmax_ties, magnitude
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
-from lessons.screen.screen import Curves, Figure, Line, Matrices, Matrix
+from lessons.screen.screen import Colour, Curves, Figure, Line, Matrices, Matrix
 from lessons.trace.computation import Computation
 
 # What the row of scores is multiplied by; all of them exact in single precision, in which curves are drawn.
@@ -108,7 +109,7 @@ def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
     sizes = measured_sizes()
     rows = [row_at(correction, times) for times in sizes]
     notice = tuple(notice_sizes(correction, row, size))
-    curves = (
+    curves: tuple[tuple[str, Message, list[float], bool, Colour], ...] = (
         ("gradient_over_size", message("largest |d_scaled|"), [one.largest for one in rows], False, "ink"),
         ("weight_over_size", message("largest weight"), [float(one.weights.max()) for one in rows], True, "weight"),
     )
@@ -196,7 +197,7 @@ def notice_sizes(correction: Prediction, row: RowBack, size: float) -> Iterator[
         value=Magnitude(row.largest),
     )
     rows = ((size, row_at(correction, size)) for size in measured_sizes())
-    certain, first = next(((size, row) for size, row in rows if row.weights.max() >= NEARLY_CERTAIN), (None, None))
+    certain, first = next(((size, row) for size, row in rows if row.weights.max() >= NEARLY_CERTAIN), (math.inf, None))
     one, nearly = row_at(correction, 1), Percent(NEARLY_CERTAIN)
     if first is None:
         largest = size_as_written(SIZES_OF_SCORES[-1])

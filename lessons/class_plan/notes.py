@@ -18,7 +18,7 @@ class Expected:
 
     text: Message
     thought: Message | None
-    reply: Message
+    reply: Message | None
 
 
 @dataclass(frozen=True)

@@ -112,8 +112,10 @@ def screen_asked(
     there is none.
     """
     asked = read_asked(text)
-    by_model = asked.lesson == "generate" and written is not None
-    screen = written(asked.choices) if by_model else screen_of_lesson(asked, model, encoder)
+    if written is not None and asked.lesson == "generate":
+        screen = written(asked.choices)
+    else:
+        screen = screen_of_lesson(asked, model, encoder)
     return screen, screen.ask and screen.ask(asked.number)
 
 

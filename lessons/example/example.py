@@ -60,7 +60,7 @@ class Example(Chosen):
     source: SourceKey = "journey"
 
     def __post_init__(self):
-        if self.source not in SOURCES or self.given_by is None:
+        if self.source not in SOURCES or SOURCES[self.source].of(self.own) is None:
             known = (key for key, source in SOURCES.items() if not source.needs_run)
             raise ValueError(f"source is one of {', '.join(known)}, but got {self.source}")
         if self.given_by.brings_sizes:
@@ -75,7 +75,8 @@ class Example(Chosen):
     @property
     def given_by(self) -> Source:
         """Where its tokens, vectors and weights come from."""
-        return SOURCES[self.source].of(self.own)
+        source = SOURCES[self.source]
+        return source.of(self.own) or source
 
 
 def learnt_example(source: TaskSource, **choices: Any) -> Example:
@@ -98,7 +99,7 @@ class ExampleTrace(ExampleInputs):
     @property
     def fetched(self) -> Float[Tensor, "tokens d_model"]:
         """The rows that the tokens fetch from the embedding table; X itself unless a model adds something to them."""
-        return self.x if self.row_ids == self.ids else self.trained.embedded
+        return self.x if self.trained is None or self.row_ids == self.ids else self.trained.embedded
 
     @cached_property
     def names(self) -> tuple[Token, ...]:
@@ -112,8 +113,7 @@ class ExampleTrace(ExampleInputs):
 
     def called(self, head: int) -> int | str:
         """What sentences call a head: by layer and head in a real model, both from 0; else by its number, from 1."""
-        real = isinstance(self.trained, LayerOfRealModel)
-        return head_name(self.trained.layer, head) if real else head + 1
+        return head_name(self.trained.layer, head) if isinstance(self.trained, LayerOfRealModel) else head + 1
 
 
 LOOKS_BACK_AT = 3  # tokens at least, where one asks that has something to say
@@ -189,14 +189,14 @@ def run_example(example: Example) -> ExampleTrace:
 def run_afresh(example: Example) -> ExampleTrace:
     """Run an example without keeping the result."""
     given = example.given_by.inputs(example)
-    example = given.example
-    drawn, waiting = with_edits(given, example.edits, given.row_ids)
-    heads = heads_of(example, drawn)
-    if example.turned and heads.q.shape[-1] > MOST_FEATURES:
+    used = given.example
+    drawn, waiting = with_edits(given, used.edits, given.row_ids)
+    heads = heads_of(used, drawn)
+    if used.turned and heads.q.shape[-1] > MOST_FEATURES:
         drawn = turned(drawn, heads)
-        heads = heads_of(example, drawn)
+        heads = heads_of(used, drawn)
     inputs: dict[str, Any] = vars(drawn) | {"notes": (*given.notes, *waiting)}
-    return ExampleTrace(**inputs, scale=scale_of(example), heads=heads)
+    return ExampleTrace(**inputs, scale=scale_of(used), heads=heads)
 
 
 def turned(drawn: Drawn, heads: AttentionTrace) -> Drawn:
@@ -210,12 +210,12 @@ def as_stored(trace: ExampleTrace) -> ExampleTrace:
     return trace if trace.turn is None else run_example(replace(trace.example, turned=False))
 
 
-def scale_of(example: Example) -> float:
+def scale_of(example: Chosen) -> float:
     """What the scores are multiplied by."""
     return 1 / math.sqrt(example.d_k) if example.scaling else 1.0
 
 
-def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
+def heads_of(example: Chosen, drawn: Drawn) -> AttentionTrace:
     """Every head on these vectors with these maps."""
     asking = drawn.x if drawn.added is None else drawn.x + drawn.added
     q, k, v = (
@@ -231,7 +231,7 @@ def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
 
 def model_settings(example: Example) -> TrainingSettings:
     """The run that trains the model of an example with these sizes."""
-    return example.given_by.run(example)
+    return example.given_by.run(example)  # pyright: ignore[reportReturnType]  # asked only where one is trained
 
 
 def unedited(trace: ExampleTrace) -> ExampleTrace:

@@ -105,7 +105,7 @@ class RealModelSource(Source):
         """What enters a layer of the model as it reads a text, and that layer's maps."""
         clean, at = clean_text(example.text), self.layer_on_text(example)
         notes, model, shown = clean.notes, example.real_model, self.model_shown(example)
-        if model is not shown:
+        if model is not None and model is not shown:
             notes = (otherwise_built(model),)
         elif model is None and (self.text_of(example), example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
             notes = (NOT_HERE,)

@@ -5,7 +5,7 @@ and what a layer of a trained model tells (`TrainedLayer`).
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -108,6 +108,11 @@ class ExampleInputs(Drawn):
     trained: "TrainedLayer | None" = None
 
 
+def derived(tell: Callable[[Any], Any]) -> Any:
+    """A property in the place of a value that others have written down."""
+    return property(tell)
+
+
 class Source(ABC):
     """One place that an example can come from; here what most of them answer.
 
@@ -174,6 +179,10 @@ class Source(ABC):
         """The updates before those of an example after which its model can be seen."""
         return ()
 
+    def joined(self, tokens: Sequence[str]) -> str:
+        """Tokens, written as one types them."""
+        return " ".join(tokens)
+
     def together(self, first: ExampleInputs, second: ExampleInputs) -> tuple[tuple[int, ...], Tensor]:
         """The ids and the rows of X of two sentences, one after the other."""
         return first.ids + second.ids, torch.cat([first.x, second.x])
@@ -234,7 +243,8 @@ class TrainedLayer(ABC):
 
     def label(self, head: int) -> Message:
         """What a head is called beside others of its layer: by the name that it has earned."""
-        return message("{head}: {name}", head=head + 1, name=self.job(head).label)
+        job = self.job(head)
+        return message("{head}: {name}", head=head + 1, name=NO_NAME_EARNED if job is None else job.label)
 
     @property
     @abstractmethod
@@ -259,11 +269,14 @@ class TrainedLayer(ABC):
     @property
     def best(self) -> Job:
         """What is done best in this layer: by a head that has earned a name, where one has."""
-        return max((self.job(head) for head in range(self.n_heads)), key=lambda job: (job.done, job.share))
+        jobs = (job for head in range(self.n_heads) if (job := self.job(head)) is not None)
+        return max(jobs, key=lambda job: (job.done, job.share))
 
     def does(self, head: int) -> Message:
         """What a head has been measured to do."""
         job = self.job(head)
+        if job is None:
+            return NO_NAME_EARNED
         numbers = {"role": job.role, "share": Percent(job.share), "texts": job.texts}
         even = {"even": Percent(job.even)}
         alike = format_value(numbers["share"]) == format_value(even["even"])

@@ -54,6 +54,7 @@ from lessons.example.source import (
     Sizes,
     Source,
     TrainedLayer,
+    derived,
     projected,
 )
 from lessons.example.task_texts import texts_of
@@ -225,8 +226,8 @@ class LearntExample(OfTask):
     asks = ("model_sizes", "seed")
     more = ("more_of_model",)
     limits = LIMITS_OF_MODELS
-    title = property(lambda self: message("Trained on {task}", task=self.name))
-    begins = property(lambda self: self.sizes)
+    title = derived(lambda self: message("Trained on {task}", task=self.name))
+    begins = derived(lambda self: self.sizes)
 
     @property
     def causal(self) -> bool:
@@ -329,7 +330,7 @@ class OwnRun(OfTask):
     Raises ValueError for a run that cannot be one, or that would take too long to train for a lesson.
     """
 
-    settings: TrainingSettings | None = None
+    settings: TrainingSettings = None  # pyright: ignore[reportAssignmentType]  # that of the menu has no run: see `of`
 
     key = "mine"
     title = message("The model you trained")
@@ -356,11 +357,11 @@ class OwnRun(OfTask):
         """As the visitor has trained it, whatever is chosen."""
         return self.settings
 
-    task = property(lambda self: self.settings.task)
-    name = property(lambda self: texts_of(self.task).title)
-    words = property(lambda self: any(len(token) > 1 for token in self.task.vocabulary.tokens))
-    sentence = property(lambda self: self.joined(self.task.example.tokens[:MAX_TOKENS]))
-    begins = property(lambda self: {"own": self.settings, "seed": self.settings.seed})
+    task = derived(lambda self: self.settings.task)
+    name = derived(lambda self: texts_of(self.task).title)
+    words = derived(lambda self: any(len(token) > 1 for token in self.task.vocabulary.tokens))
+    sentence = derived(lambda self: self.joined(self.task.example.tokens[:MAX_TOKENS]))
+    begins = derived(lambda self: {"own": self.settings, "seed": self.settings.seed})
 
     @property
     def sizes(self) -> Mapping[str, int]:
@@ -573,6 +574,8 @@ def answers_asked(settings: TrainingSettings) -> int:
 def even_shares(settings: TrainingSettings) -> tuple[float, ...]:
     """For each role, the mean weight on the right cells if each query divided it evenly among what it sees."""
     target = held_out_batch(settings).target_attention
+    if target is None:
+        return ()
     n = target.shape[-1]
     visible = causal_mask(n) if settings.model.causal else full_mask(n)
     even = visible / visible.sum(dim=-1, keepdim=True)

@@ -168,10 +168,11 @@ def evaluated_on_text(task: CharacterTask) -> Message:
     unseen = task.unseen_windows
     if not task.held_out_share:
         return message("on the text it learns")
-    if not len(unseen):
+    held_out = task.held_out(HELD_OUT, generator(0)) if len(unseen) else None
+    if held_out is None:
         return message("on the text it learns, since every window of the held-out part also occurs in the rest")
     return plural(
         "on {count} window of the held-out part, which occurs nowhere in the rest",
         "on {count} windows of the held-out part, none of which occurs in the rest",
-        len(task.held_out(HELD_OUT, generator(0)).inputs),
+        len(held_out.inputs),
     )

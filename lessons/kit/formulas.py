@@ -3,7 +3,7 @@
 import re
 
 from lessons.example.example import ExampleTrace
-from lessons.heads.example import SideBySide
+from lessons.heads.example import HeadsTrace, SideBySide
 from lessons.screen.format import POINT, render
 from lessons.screen.message import message
 from words import language
@@ -72,7 +72,7 @@ def heads_formula(trace: SideBySide) -> str:
     head = rf"{A}_i = \mathrm{{softmax}}({Q}_i {K}_i^\top {scale})"
     heatmaps, parts, whole = (small_shape(*axes) for axes in ((h, n, n), (h, n, d_head), (n, h * d_head)))
     values, found = small_shape(h, n, d_value), small_shape(n, h * d_value)
-    if trace.module is None:
+    if not isinstance(trace, HeadsTrace):
         return rf"{head}\,{heatmaps} \qquad {A}_i {V}_i\,{values}"
     outer = small_shape(n, trace.x.shape[-1])
     if not trace.usual_sizes:

@@ -38,7 +38,6 @@ Maker = Callable[..., Asked]  # from what is on the screen, and a random generat
 Kinds = Mapping[QuestionStep, Sequence[Maker]]  # the kinds of question of a lesson at each step, the best one first
 Prompt = Message | Callable[[Callable[[float], Fixed]], Message]  # made with what writes numbers as the cards do
 Value = tuple[float, Message] | tuple[float, Message, Message]  # a number to choose; its reply, and its reason
-Count = tuple[int, Message] | tuple[int, Message, Message]  # the same, of a whole number
 Standing = Literal["smallest", "largest", "between"]  # where the right number stands among the others
 
 
@@ -166,11 +165,11 @@ def multiple_choice_of_things(prompt: Message, *things: tuple[Argument, *tuple[M
     return multiple_choice(prompt, *(Card(message("{thing}", thing=thing), *said) for thing, *said in things))
 
 
-def multiple_choice_of_counts(prompt: Message, *counts: Count) -> Asked:
+def multiple_choice_of_counts(prompt: Message, *counts: Value) -> Asked:
     """Whole numbers to choose from, each with its reply and perhaps its reason, the right one first."""
     different = {}
     for count, *said in counts:
-        different.setdefault(count, Card(message("{number}", number=Integer(count)), *said))
+        different.setdefault(count, Card(message("{number}", number=Integer(int(count))), *said))
     return numbers_asked(prompt, tuple(different.values()), tuple(different))
 
 

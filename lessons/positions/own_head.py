@@ -103,8 +103,9 @@ def without_own_positions(trace: ExampleTrace) -> ExampleTrace:
     keys and rotations in all. X of a further layer is what enters it: nothing can be taken out of that again.
     """
     x = trace.x
-    if vectors_in_x(trace):
-        norm = trace.example.given_by.model(trace.example).layers[0].norm
+    model = trace.example.given_by.model(trace.example) if vectors_in_x(trace) else None
+    if model is not None and trace.trained is not None:
+        norm = model.layers[0].norm
         bare = trace.trained.embedded if norm is None else norm(trace.trained.embedded)
         edits = tuple(edit for edit in trace.example.edits if edit.matrix == "x")
         x = apply_edits({"x": bare}, edits, trace.row_ids)["x"]

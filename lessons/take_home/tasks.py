@@ -143,7 +143,7 @@ def what_is_asked(task: PaperTask) -> tuple[str, ...]:
 def question_on_paper(lesson: str, trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
     """A question of a lesson with its cards, and what its answer follows from."""
     given, screen = asked_on_screen(lesson, trace, decimals)
-    question = written_on_paper(screen.ask(below(QUESTIONS_DRAWN, random)))
+    question = written_on_paper(screen.ask(below(QUESTIONS_DRAWN, random)))  # pyright: ignore[reportOptionalCall]  # all of these ask
     derived = lines_of_right(question, trace, decimals)
     return PaperTask(lesson=lesson, asks=question.prompt, given=given, question=question, derived=derived)
 

@@ -165,8 +165,7 @@ def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:
 
 def what_is_added(example: ExampleTrace) -> tuple[Message, ...]:
     """What a model makes of these rows before they enter its head."""
-    same = example.trained is None or example.row_ids == example.ids
-    return () if same else example.trained.input_description
+    return () if example.trained is None or example.row_ids == example.ids else example.trained.input_description
 
 
 @dataclass(frozen=True, eq=False)

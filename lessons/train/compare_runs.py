@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
 from attention_core.tasks import TASKS, CharacterTask, Task
@@ -132,7 +132,8 @@ def task_difference(before: Task, after: Task) -> Difference:
     """Two tasks that are not equal, by their titles; of the same kind, by what is different about them."""
     if type(before) is not type(after):
         return Difference(message("task"), texts_of(before).title, texts_of(after).title)
-    changed = [name for name in before.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
+    names = [one.name for one in fields(before)] if is_dataclass(before) else []
+    changed = [name for name in names if getattr(before, name) != getattr(after, name)]
     if "text" in changed:
         return Difference(message("text"), message("one text"), message("another text"))
     was, now = (", ".join(f"{n.replace('_', ' ')} {getattr(task, n)}" for n in changed) for task in (before, after))

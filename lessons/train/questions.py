@@ -29,7 +29,7 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
     if not pairs:
         return None
     query, key = pairs[below(len(pairs), random)]
-    tokens, answer, called = example.tokens, example.answers[query], names(example.tokens)
+    tokens, answer, called = example.tokens, example.tokens[key], names(example.tokens)
     about = {"query": called[query], "answer": visible_text(answer)}
 
     def finds(position: int) -> Message:
@@ -69,7 +69,7 @@ def readable_pairs(settings: TrainingSettings) -> list[tuple[int, int]]:
     if example.target_attention is None:
         return []
     pairs = [
-        (query, row.nonzero()[0].item())
+        (query, int(row.nonzero()[0]))
         for role in example.target_attention
         for query, row in enumerate(role)
         if row.sum() == 1 and example.answers[query] is not None

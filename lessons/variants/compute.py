@@ -115,8 +115,8 @@ def share_among_more(
 ) -> Changed:
     """Heads that share keys and values in several sets as it is; then all of them share the mean of the sets."""
     together = (mean_of_groups(sets, len(sets)) for sets in (k, v))
-    own, one = ([share_heads(sets, len(q)) for sets in both] for both in ((k, v), together))
-    return Changed(attend(q, *own, may_attend, scale=scale), attend(q, *one, may_attend, scale=scale))
+    (k, v), (one_k, one_v) = ([share_heads(sets, len(q)) for sets in both] for both in ((k, v), together))
+    return Changed(attend(q, k, v, may_attend, scale=scale), attend(q, one_k, one_v, may_attend, scale=scale))
 
 
 def ask_another(x, W_q, W_k, W_v, may_attend, scale, cut: int, **others) -> Changed:
@@ -194,7 +194,7 @@ class VariedHead:
         place = self.head - self.group[0]
         return computed.select(place) if isinstance(computed, AttentionTrace) else computed[place]
 
-    def with_amount(self, amount: float) -> Changed:
+    def with_amount(self, amount: float) -> Any:
         """This head with another sink or cap."""
         return replace(self.computation, inputs={**self.computation.inputs, self.kind: amount}).result
 

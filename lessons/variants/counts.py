@@ -155,7 +155,7 @@ def row_without_sharing(varied: VariedHead, n_tokens: int) -> tuple[Message | In
 def costs_table(varied: VariedHead) -> Table:
     """A row for the head as it is and one for the variant."""
     n = len(varied.plain.q)
-    rows = [
+    rows: list[tuple[Message | Integer, ...]] = [
         (
             name,
             Integer(weights_in(varied, changed)),
