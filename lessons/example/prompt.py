@@ -35,6 +35,8 @@ def beginning_of(raw: str, task: CharacterTask) -> Beginning:
 def read_probe(settings: TrainingSettings, raw: str) -> Beginning:
     """The last characters that the model knows and can see; the first window of the training text for want of any."""
     task, context = settings.task, settings.model.context
+    if not isinstance(task, CharacterTask):  # it reads no text
+        return Beginning(task.example.tokens)
     clean = clean_text(raw)
     known, notes = known_characters(clean.text, task)
     if len(known) > context:

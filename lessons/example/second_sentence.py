@@ -16,8 +16,8 @@ def followed_by(example: ExampleTrace, text: str) -> ExampleTrace:
     own, first = example.example, unedited(example)
     second = run_example(replace(own, text=text, edits=()))
     ids, x = own.given_by.together(first, second)
-    positions = example.added, second.added
-    added = None if positions[0] is None or positions[1] is None else torch.cat(positions)
+    positions = [each.added for each in (example, second) if each.added is not None]
+    added = torch.cat(positions) if positions else None
     row_ids = ids if example.row_ids == example.ids else tuple(range(len(ids)))
     drawn = Drawn(
         x,

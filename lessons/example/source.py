@@ -7,7 +7,7 @@ and what a layer of a trained model tells (`TrainedLayer`).
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -71,6 +71,9 @@ class Chosen(Sizes):
     real_model: RealModel | None = None
     turned: bool = True
     edits: Edits = ()
+
+
+AnyChosen = TypeVar("AnyChosen", bound=Chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +174,7 @@ class Source(ABC):
         model = self.model(example)
         return None if model is None else projected(model.layers[example.layer - 1].attention)
 
-    def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
+    def resized(self, example: AnyChosen, d_model: int, n_heads: int) -> AnyChosen:
         """The choices, with these sizes where the source trains its model with what is chosen."""
         return example
 

@@ -47,6 +47,7 @@ from lessons.example.shipped_weights import shipped_weights
 from lessons.example.source import (
     MAX_TOKENS,
     MOST_UPDATES,
+    AnyChosen,
     Chosen,
     ExampleInputs,
     Job,
@@ -238,7 +239,7 @@ class LearntExample(OfTask):
         """The run that trains the model with these sizes."""
         return self.settings(example, causal=example.train_mask, scaling=example.train_scaling)
 
-    def resized(self, example: Chosen, d_model: int, n_heads: int) -> Chosen:
+    def resized(self, example: AnyChosen, d_model: int, n_heads: int) -> AnyChosen:
         """The choices of a model trained with these sizes."""
         d_head = d_model // n_heads
         return replace(example, d_model=d_model, d_k=d_head, d_v=d_head, n_heads=n_heads)

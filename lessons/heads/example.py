@@ -6,7 +6,6 @@ Reading order: what can be chosen (`HeadsExample`), what follows from it (`run_h
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -88,7 +87,7 @@ class SideBySide:
     scale: float
     noun: Literal["head", "sentence"] = "head"
     trained: TrainedLayer | None = None
-    module: MultiHeadAttention | None = None  # that projects them
+    module = None  # none projects them
     usual_sizes = False
 
     @property
@@ -226,7 +225,7 @@ class Notebook(HeadsSource):
     d_model: int
     n_heads: int
     bias: bool = False
-    vectors: "Callable[[Notebook, torch.Generator], Tensor] | None" = None
+    vectors: Any = None  # what draws them, of the notebook and its stream; None for a wide one
     modules_before: int = 0
     built_in: bool = False
     remark: Message | str
@@ -367,7 +366,7 @@ HEADS_PRESETS: dict[str, HeadsSource] = {
     "planted": Notebook(
         title=message("The mat, 64 features"),
         vectors=planted_vectors,
-        tokens=PRESETS["mat"].tokens,
+        tokens=PRESETS["mat"].tokens or (),
         d_model=64,
         n_heads=4,
         bias=True,

@@ -98,7 +98,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     trace = run_heads(choices.example)
     view = {"slices": slices_step, "attend": attend_step, "dropout": dropout_step}.get(choices.step, way_step)
     figures, code = view(trace, choices)
-    parameters = () if trace.module is None else (parameters_table(trace),)
+    parameters = (parameters_table(trace),) if isinstance(trace, HeadsTrace) else ()
     return Screen(
         formula=heads_formula(trace),
         figures=(*figures, *parameters),

@@ -175,7 +175,7 @@ def numbers_of_heads(heads: list[tuple[int, ...]]) -> ListOf:
 
 def notice_model(trace: SideBySide) -> tuple[Message, ...]:
     """What the heads of this model do otherwise than multi-head attention does as a rule."""
-    if trace.trained is None:
+    if trace.trained is None or not isinstance(trace, HeadsTrace):
         return ()
     said = []
     if trace.module.rotary is not None:

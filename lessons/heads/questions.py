@@ -6,7 +6,7 @@ Each is about the tensors of that lesson, not those of the running example, and 
 import torch
 
 from attention_core.weights import count_weights
-from lessons.heads.example import SideBySide, divisors, home_of
+from lessons.heads.example import HeadsTrace, SideBySide, divisors, home_of
 from lessons.heads.slices_view import compute_reach
 from lessons.kit.questions import (
     MOST_WRONG,
@@ -129,7 +129,7 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
 @beyond_figure
 def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """The number of heads is not in the number of parameters."""
-    if not trace.usual_sizes:
+    if not isinstance(trace, HeadsTrace) or not trace.usual_sizes:
         return None
     h, d_model = trace.n_heads, trace.x.shape[-1]
     others = [other for other in divisors(d_model) if other != h]
@@ -222,7 +222,7 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Every head reads every feature of X; only a sliced one would not. None where a change is too small to tell."""
-    if trace.module is None or trace.n_heads == 1 or trace.x.shape[-1] % trace.n_heads:
+    if not isinstance(trace, HeadsTrace) or trace.n_heads == 1 or trace.x.shape[-1] % trace.n_heads:
         return None
     reach = compute_reach(trace).result
     place, sliced = below(len(reach.features), random), bool(below(2, random))

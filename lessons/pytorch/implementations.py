@@ -40,7 +40,9 @@ class Level:
 @torch.no_grad()
 def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
     """Run all three ways on the same tokens, weights and mask. The times are those of this machine, now."""
-    ours, x, mask = parity.ours, parity.x, parity.may_attend
+    ours, theirs, x, mask = parity.ours, parity.theirs, parity.x, parity.may_attend
+    if theirs is None:
+        return ()
     projections = (ours.W_q, ours.W_k, ours.W_v, ours.W_o)
     biases = tuple(torch.zeros(len(ours.W_o)) if b is None else b for b in (ours.b_q, ours.b_k, ours.b_v, ours.b_o))
     maps, added = (tuple(tensor.double() for tensor in tensors) for tensors in (projections, biases))
@@ -52,7 +54,7 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
             lambda: heads_by_hand(x, projections, biases, ours.n_heads, mask),
         ),
         (message("A module of our own"), (heads_as_module, *MODULE_STEPS), lambda: heads_as_module(ours, x, mask)),
-        (message("Built into PyTorch"), (heads_built_in,), lambda: heads_built_in(parity.theirs, x, mask)),
+        (message("Built into PyTorch"), (heads_built_in,), lambda: heads_built_in(theirs, x, mask)),
     )
     return tuple(
         Level(title, functions, code_lines(*functions), timed(way, runs), largest_absolute(way() - precise))
@@ -72,9 +74,9 @@ def code_lines(*functions: Callable) -> int:
     count = 0
     for function in functions:
         source = textwrap.dedent(inspect.getsource(function))
-        body = ast.parse(source).body[0].body
+        body = next(node.body for node in ast.parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef))
         described = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-        silent = range(body[0].lineno, body[0].end_lineno + 1) if described else range(0)
+        silent = range(body[0].lineno, (body[0].end_lineno or 0) + 1) if described else range(0)
         lines = enumerate(source.splitlines(), start=1)
         count += sum(bool(line.split("#")[0].strip()) and number not in silent for number, line in lines)
     return count

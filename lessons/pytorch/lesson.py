@@ -78,7 +78,8 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Ours beside PyTorch's. All that this lesson takes from the running example is in its choices."""
-    beside = beside_pytorch(run_heads(choices.example), choices.may_attend)
+    trace = run_heads(choices.example)
+    beside = beside_pytorch(trace, choices.may_attend)  # pyright: ignore[reportArgumentType]  # these have a module
     trace, parity = beside.ours, beside.parity
     return Screen(
         figures=tuple(figures_of(beside, choices)),
@@ -231,7 +232,7 @@ def parity_rows(parity: Parity) -> Facts:
 def outputs_band(beside: Beside, view: str) -> Iterator[Matrix]:
     """Ours, theirs and the difference, feature by feature; of very wide outputs some features of each head."""
     parity, function = beside.parity, THEIRS[view]
-    if view == "fused":
+    if view == "fused" or parity.module is None:
         tensor, theirs, most = "concatenated", merge_heads(parity.fused), parity.fused_difference
     else:
         tensor, theirs, most = "output", parity.module, parity.module_difference
@@ -288,7 +289,7 @@ def parameter_table(parity: Parity) -> Table:
             where = message("{parameter}, rows {first} to {last}, transposed", **rows_of)
             where = message("{parameter}, transposed", parameter="out_proj.weight") if layer == "o" else where
         rows.append((name, where, " × ".join(map(str, weight.shape)), weight.numel()))
-    total = sum(parameter.numel() for parameter in parity.theirs.parameters())
+    total = 0 if parity.theirs is None else sum(parameter.numel() for parameter in parity.theirs.parameters())
     return Table(
         key="copied",
         name=message("The same weights, under PyTorch's names"),

@@ -119,7 +119,7 @@ def mask_for_the_function(parity: Parity, who: Sequence[Token], random: torch.Ge
 def reported_weight(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """What is reported is the average over the heads, and no head need have it."""
     i = one_of(parity.may_attend.sum(dim=-1) > 1, random)
-    if parity.per_head is None or len(parity.per_head) == 1:
+    if parity.per_head is None or parity.averaged is None or len(parity.per_head) == 1:
         return None
     j = one_of(parity.may_attend[i], random)
     weights = parity.per_head[:, i, j].tolist()

@@ -13,8 +13,8 @@ MOST_COLUMNS, MOST_HEATMAPS = 30, 4  # of the heads that are shown beside their 
 
 def averaged_band(beside: Beside) -> Iterator[Matrix]:
     """PyTorch's weights of the first heads, and the average of all."""
-    parity, tokens, computation = beside.parity, beside.ours.tokens, compute_average(beside)
-    n_heads = len(parity.per_head)
+    parity, tokens, n_heads = beside.parity, beside.ours.tokens, beside.ours.n_heads
+    computation = compute_average(beside)
     look = {
         "rows": token_axis(tokens, QUERIES),
         "columns": token_axis(tokens, KEYS),
@@ -33,6 +33,8 @@ def averaged_band(beside: Beside) -> Iterator[Matrix]:
 
 def notice_averaged(parity: Parity, who: Sequence[Token]) -> Iterator[Message]:
     """What the average hides, at a weight on which the heads differ most."""
+    if parity.per_head is None or parity.averaged is None:
+        return
     if len(parity.per_head) == 1:
         yield message("With one head the average is that head: choose more heads to see what it hides.")
     else:

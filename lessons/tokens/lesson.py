@@ -13,6 +13,7 @@ from attention_core.embeddings import embed
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.example.source import DEFAULT_SENTENCE, MAX_TOKENS
+from lessons.example.task_models import Trained
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, traced_matrix
 from lessons.kit.questions import question_picker
@@ -208,7 +209,7 @@ def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor
 
 def table_of(example: ExampleTrace) -> tuple[Vocabulary, Float[Tensor, "vocabulary d_model"]]:
     """All words with a row in the embedding table, and the rows; of a sentence alone its own words have one."""
-    if example.trained is not None:
+    if isinstance(example.trained, Trained):
         return example.trained.vocabulary, example.trained.table
     vocabulary = Vocabulary.in_order_of_appearance(example.tokens)
     return vocabulary, example.fetched[[example.tokens.index(token) for token in vocabulary.tokens]]

@@ -104,7 +104,7 @@ def head_inputs(example: ExampleTrace, head: int, **others: Any) -> dict[str, An
     weights = {f"W_{role}": projection_of(example, role, head) for role in "qkv"}
     inputs = {"x": example.x, **weights, "may_attend": causal, "scale": written_scale(example)}
     inputs |= {"positions": example.added, "rotary": example.rotary}
-    if example.turn is not None:
+    if example.turn is not None and example.turn_v is not None:
         inputs |= {"turn": example.turn[head], "turn_v": example.turn_v[head]}
     return {name: value for name, value in inputs.items() if value is not None or name == "may_attend"} | others
 

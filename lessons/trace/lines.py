@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from attention_core.traced import Cells
+from attention_core.traced import Cells, Numbers
 
 COMPARED = (">", "≥", "<", "≤", "=", "≠", "and", "or", "not")
 CALLED = {"exp": "e^", "log": "ln", "sqrt": "√", "tanh": "tanh", "sin": "sin", "cos": "cos", "max": "max"}
@@ -66,7 +66,7 @@ class Term:
     values: np.ndarray
     parts: tuple["Term", ...] = ()
     cells: Cells | None = None  # whose numbers these are, where they are those of an array
-    kept: np.ndarray | None = None
+    kept: Numbers = None
     text: str | None = None  # of a number that is written in a way of its own
 
     @cached_property
@@ -82,7 +82,7 @@ class Term:
         return [places[start:end] for start, end in zip([0, *ends], ends, strict=False)]
 
     @cached_property
-    def shown(self) -> np.ndarray | None:
+    def shown(self) -> Numbers:
         """Which terms are written one by one: all that are kept, or the largest of many."""
         if self.kept is None or (self.kept.sum(axis=-1) <= MOST_TERMS).all():
             return self.kept
@@ -187,7 +187,7 @@ def texts_of(term: Term, n: int) -> Texts:
         lines = [mark + text for text in in_parentheses(first, 4)]
         return (lines, [0] * len(lines)) if term.sign == "neg" else ([f"[{line}]" for line in lines], [9] * len(lines))
     if term.sign in COMPARED:
-        pairs = zip(in_parentheses(first, 3), in_parentheses(*more, 3), strict=True)
+        pairs = zip(in_parentheses(first, 3), in_parentheses(more[0], 3), strict=True)
         return [f"[{a} {term.sign} {b}]" for a, b in pairs], [9] * len(first[0])
     text = term.parts[1].text or ""
     if term.sign == "·" and text.startswith("1 ÷ "):  # times a number that is written as 1 ÷ √2

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from attention_core.traced import Cells, EachCell, Given, Made, Moved, Traced, arrays_behind, sources_of
+from attention_core.traced import Cells, EachCell, Given, Made, Moved, Numbers, Traced, arrays_behind, sources_of
 from lessons.screen.message import Argument, Message, message
 from lessons.screen.screen import Step
 from lessons.trace.lines import COMPARED, Term, digits, flat, taken, texts_of, write_all, write_lines
@@ -94,7 +94,7 @@ def uniform_groups(cells: Cells, places: np.ndarray) -> Iterator[np.ndarray]:
         made = here.made
         first = part_of(made)
         if first is None:
-            for kind in np.unique(made.which):
+            for kind in np.unique(np.asarray(made.which)):
                 yield from uniform_groups(cells, places[made.which == kind])
             return
         here = made.parts[first]
@@ -221,7 +221,7 @@ def hidden_number(cells: Cells) -> np.ndarray:
     return cells.values == -math.inf if isinstance(cells.array.rule, Given) else hidden(cells)
 
 
-def without_terms(cells: Cells) -> np.ndarray:
+def without_terms(cells: Cells) -> Numbers:
     """True for a sum of products that has no term left to tell: see `vanishing`."""
     made = settled(cells, through_names=True).made
     if made.sign != "products":
@@ -263,7 +263,7 @@ class Names:
     def call(self, cells: Cells) -> list[Message]:
         """The sentence for each of these cells."""
         entries, kinds = self.entries(cells.array, cells.at.ravel()), kinds_of(cells).ravel()
-        said: list[Message | None] = [None] * kinds.size
+        said: list[Any] = [None] * kinds.size
         for kind in dict.fromkeys(kinds.tolist()):
             places = np.flatnonzero(kinds == kind).tolist()
             here = {name: [those[place] for place in places] for name, those in entries.items()}
@@ -273,9 +273,10 @@ class Names:
 
     def sentence(self, array: Traced, kind: str) -> Message:
         """The sentence of an array, and of this kind of its cells where they have one of their own."""
-        name = (array.name or "").rpartition(".")[2]
+        path = array.name or ""
+        name = path.rpartition(".")[2]
         if name:
-            keys = [array.name + kind, name + kind, array.name, name]
+            keys = [path + kind, name + kind, path, name]
             fallback = message("{name}", name=name)
         else:
             sign = getattr(array.rule, "sign", "products")
@@ -367,13 +368,13 @@ def named_behind(array: Traced) -> Traced | None:
 def name_behind(array: Traced) -> str:
     """Its name; empty where there is none."""
     behind = named_behind(array)
-    return "" if behind is None else behind.name
+    return "" if behind is None else behind.name or ""
 
 
 def axes_of_annotation(kind: object) -> tuple[str, ...]:
     """The names of axes in an annotation of jaxtyping; "*batch" are any in front, of which the last counts heads."""
     kinds = (kind, *get_args(kind))
-    words = next((one.dim_str.split() for one in kinds if getattr(one, "dim_str", "")), [])
+    words = next((dims.split() for one in kinds if (dims := getattr(one, "dim_str", ""))), [])
     return tuple(word for word in words if word != "...")
 
 
@@ -411,8 +412,8 @@ def lines_of(array: Traced, names: Names, *, computed: bool = False) -> list[Ste
 
 def lines_together(arrays: Sequence[Traced], names: Names, *, computed: bool = False) -> list[list[Step]]:
     """The lines of several arrays: cells that are copies of one array, and came about alike, are told in one go."""
-    lines: list[list[Step | None]] = [[None] * array.values.size for array in arrays]
-    alike: dict[tuple, list[tuple[list[Step | None], np.ndarray, Cells]]] = {}
+    lines: list[list[Any]] = [[None] * array.values.size for array in arrays]
+    alike: dict[tuple, list[tuple[list[Any], np.ndarray, Cells]]] = {}
     for told, array in zip(lines, arrays, strict=True):
         for places in uniform_groups(Cells(array, np.arange(array.values.size)), np.arange(array.values.size)):
             group = Cells(array, places)
@@ -435,7 +436,7 @@ def way_of(cells: Cells) -> tuple[int, ...]:
     way, here = [id(cells.array)], cells
     while isinstance(here.array.rule, Moved):
         made = here.made
-        way.append(part_of(made))
+        way.append(part_of(made) or 0)
         here = made.parts[way[-1]]
     return tuple(way)
 

@@ -33,7 +33,7 @@ def same_run_but_for_seed(settings: TrainingSettings, notebook: TrainingSettings
 
 def notebook_notes(settings: TrainingSettings) -> tuple[Message, ...]:
     """Says that these are a notebook's settings, and what still differs; nothing for other settings."""
-    if same_run_but_for_seed(settings, HELLO_WORLD):
+    if isinstance(settings.task, CharacterTask) and same_run_but_for_seed(settings, HELLO_WORLD):
         return (
             message(
                 "These are the notebook's settings. Its get_batch ignores the batch size of 64 that it is "

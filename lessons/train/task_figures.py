@@ -14,7 +14,7 @@ from lessons.heads.tensors_view import shown_of
 from lessons.kit.matrices import feature_axis, token_axis
 from lessons.screen.format import names, visible_text
 from lessons.screen.message import Magnitude, Message, message, plural
-from lessons.screen.screen import Cells, Figure, Matrices, Matrix, Step, Table
+from lessons.screen.screen import Cells, Colour, Figure, Matrices, Matrix, Step, Table
 from lessons.trace.story import step_of_given
 
 MOST_WINDOWS = 6
@@ -72,6 +72,10 @@ def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
     output, x, loss = given_back(history)
     tokens, shown = history.settings.task.example.tokens, shown_features(x.shape[-1], 1)
     look = {"rows": token_axis(tokens), "columns": feature_axis(len(shown)), "remark": shown_of(x, len(shown))}
+    both: tuple[tuple[str, Message, Vectors, Colour, str], ...] = (
+        ("given_back", message("output"), output, "v", "x"),
+        ("x", message("X"), x, "ink", "given_back"),
+    )
     matrices = tuple(
         Matrix(
             key=key,
@@ -82,10 +86,7 @@ def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
             sources=lambda i, j, other=other: (Cells(other, i, j),),
             **look,
         )
-        for key, title, own, colour, other in (
-            ("given_back", message("output"), output, "v", "x"),
-            ("x", message("X"), x, "ink", "given_back"),
-        )
+        for key, title, own, colour, other in both
     )
     bands = (matrices,) if width > NARROW else tuple((matrix,) for matrix in matrices)
     return Matrices(
@@ -103,7 +104,8 @@ def given_back(history: TrainingHistory) -> tuple[Vectors, Vectors, float]:
     """What the model of the moment gives back for the four tokens, their vectors, and the loss that is between them."""
     model, example = model_at(history.settings, history.snapshot), history.settings.task.example
     trace, loss = predict(model, Batch(example.ids[None], example.targets[None]))
-    return trace.logits[0], model.fixed_table[example.targets], float(loss.loss)
+    vectors = model.fixed_table[example.targets]  # pyright: ignore[reportOptionalSubscript]  # it copies these
+    return trace.logits[0], vectors, float(loss.loss)
 
 
 def reading(title: Message, values: Vectors, tokens: tuple[str, ...]) -> Callable[[int, int], Step]:

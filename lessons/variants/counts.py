@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from jaxtyping import Float
 
@@ -72,7 +73,7 @@ def turn_both(query: Number, key: Number, omega: Number) -> Turns:
     return Turns(query * omega, key * omega, query * omega - key * omega)
 
 
-def derive_number(varied: VariedHead, number: str, *place: int) -> Iterable[Step]:
+def derive_number(varied: VariedHead, number: str, *place: Any) -> Iterable[Step]:
     """All lines that lead to a number that a question is about: of the changed head, or one of those counted here."""
     match number:
         case "reached":

@@ -16,6 +16,7 @@ from lessons.example.task_models import recorded
 LENGTHS_MEASURED = (8, 16, 32, 64, 128)
 WINDOW_TRAINED, STEPS_TRAINED = 16, 200
 EVERY = 4  # of the pieces that a text has
+TASK = CharacterTask(window=WINDOW_TRAINED)
 KINDS_TRAINED = ("learned", "sinusoidal", "rotary", "alibi")
 
 
@@ -32,8 +33,7 @@ class RightOverLength:
 
 def settings_of_lengths(kind: str) -> TrainingSettings:
     """A small model of the text of the training page, one layer of four heads, that reads short pieces as it trains."""
-    task = CharacterTask(window=WINDOW_TRAINED)
-    return recommended(task, 0, positions=kind, steps=STEPS_TRAINED)
+    return recommended(TASK, 0, positions=kind, steps=STEPS_TRAINED)
 
 
 @functools.lru_cache(maxsize=1)
@@ -45,9 +45,7 @@ def right_over_length() -> tuple[RightOverLength, ...]:
         settings = settings_of_lengths(kind)
         model = recorded(settings).model(STEPS_TRAINED)
         lengths = tuple(n for n in LENGTHS_MEASURED if kind != "learned" or n <= WINDOW_TRAINED)
-        right = tuple(
-            right_at(model if kind == "learned" else with_context(model, n), settings.task, n) for n in lengths
-        )
+        right = tuple(right_at(model if kind == "learned" else with_context(model, n), TASK, n) for n in lengths)
         found.append(RightOverLength(kind, lengths, right))
     return tuple(found)
 
@@ -78,7 +76,8 @@ def with_and_without_sinks() -> tuple[WeightCollected, WeightCollected, WeightCo
     without = settings_of_lengths("learned")
     with_sinks = replace(without, model=replace(without.model, sink=True))
     bare, trained = (recorded(settings).model(STEPS_TRAINED) for settings in (without, with_sinks))
-    return tuple(weight_collected(model, without.task) for model in (bare, given_sinks(bare), trained))
+    put_in = given_sinks(bare)
+    return weight_collected(bare, TASK), weight_collected(put_in, TASK), weight_collected(trained, TASK)
 
 
 def given_sinks(model: TinyTransformer) -> TinyTransformer:
