@@ -8,7 +8,7 @@ import functools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Float
@@ -87,7 +87,7 @@ class SideBySide:
     scale: float
     noun: Literal["head", "sentence"] = "head"
     trained: TrainedLayer | None = None
-    module = None  # none projects them
+    module: ClassVar[MultiHeadAttention | None] = None  # that projects them
     usual_sizes = False
 
     @property
