@@ -45,16 +45,16 @@ def test_it_steps_and_plays_in_place_with_keys_and_the_link_follows(visit):
     wait_for_text(tab, f"text === {played!r}")
 
 
-def test_figures_are_above_the_fold_and_pointing_at_a_bar_says_its_numbers_without_asking_the_server(visit):
+def test_the_distribution_is_above_the_fold_and_pointing_at_a_bar_says_its_numbers_without_asking_the_server(visit):
     tab = opened(visit(), "cover=false")
     tab.page.wait_for_timeout(500)
     sent = len(tab.sent)
     tab.page.locator(".st-key-distribution [aria-label^='“o”: score']").first.hover()
     tab.page.locator("#vg-tooltip-element").get_by_text("the model says").wait_for()
     assert len(tab.sent) == sent
-    for figure in ("distribution", "looks"):
-        box = tab.page.locator(f".st-key-{figure} svg.marks").bounding_box()
-        assert box["y"] + box["height"] <= 900
+    boxes = [tab.page.locator(f".st-key-{figure} svg.marks").bounding_box() for figure in ("distribution", "looks")]
+    assert boxes[0]["y"] + boxes[0]["height"] <= 900, "the distribution is seen whole"
+    assert boxes[1]["y"] < 900, "and where the heads looked begins below it"
     for scheme, width in (("light", 1440), ("dark", 390)):
         tab.page.emulate_media(color_scheme=scheme)
         tab.page.set_viewport_size({"width": width, "height": 900})

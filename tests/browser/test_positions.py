@@ -45,7 +45,10 @@ def test_the_names_of_long_words_stay_clear_of_the_numbers_before_them(visit):
         .filter(text => text.textContent).map(text => text.getBoundingClientRect())
         .map(box => [box.left, box.right, box.top, box.bottom])"""
     names, numbers = (tab.settled().page.evaluate(boxes, kind) for kind in ("rows", "numbers"))
-    assert len(names) >= 24 and len(numbers) == 4 * 12 * 2
+    assert len(names) >= 24
+    assert 3 * 12 * 2 <= len(numbers) <= 4 * 12 * 2, (
+        "a difference is left out where its number is too long for its cell"
+    )
     met = [
         (name, number)
         for name in names

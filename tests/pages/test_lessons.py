@@ -85,7 +85,7 @@ def test_scores_tells_the_measured_story_and_marks_the_chosen_size():
     std = next(m.std for m in measure_scaling(16, 200, 42) if m.d_k == 256 and not m.divided)
     said = [f"At d_k = 256 the scores have a standard deviation of {text}," for text in readings(std)]
     assert any(one in line for one in said for line in texts(at))
-    assert {row["x"] for row in chart(at, 1)[1]["curves"] if row["chosen"]} == {256}
+    assert {row["x"] for row in chart(at, 2)[1]["curves"] if row["chosen"]} == {256}
 
 
 @pytest.mark.parametrize("mask", ["causal", "none", "window", "padding", "hand"])

@@ -1,0 +1,34 @@
+"""The page on which a small transformer learns a task while one watches."""
+
+import streamlit as st
+
+from attention_ui.page.contents import draw_topic
+from attention_ui.page.drawer import show_drawer
+from attention_ui.page.drawing import draw_notice
+from attention_ui.page.question import question_panel
+from attention_ui.page.words import draw_words
+from attention_ui.session.chart import show_notes
+from attention_ui.training.asked import question_of_run
+from attention_ui.training.compare_runs import compare_panel, live_run
+from attention_ui.training.controls import training_controls
+from attention_ui.training.run_tools import run_tools
+from lessons.example.task_texts import texts_of
+from lessons.screen.format import render
+from lessons.train import lesson as train
+
+
+def show_training() -> None:
+    """What is to be learned, the run, what one sees of it, a question about it, and what can be done with it."""
+    draw_topic(train)
+    choice = training_controls()
+    show_notes(*choice.notes)
+    st.text(render(texts_of(choice.task).learns))
+    run = live_run(choice)
+    draw_notice(None, [texts_of(choice.task).once_learned])
+    if choice.settings is not None:
+        question_panel("train", question_of_run(choice.settings), cover=False)
+    draw_words("train")
+    compare_panel(run)
+    if run is not None:
+        run_tools(run)
+    show_drawer("train", run and train.code_of_run(run.recording.settings), topic=train.TOPIC)
