@@ -12,6 +12,7 @@ from streamlit.starlette import App
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("ATTENTION_LAB_FETCH", "1")  # the disk is empty after each deployment
+os.environ.setdefault("ATTENTION_LAB_SMALL", "1")  # the host gives 690 MB at least
 
 import app as lab  # noqa: E402
 
