@@ -106,7 +106,7 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     table = numbers_of(figure)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", get_state("film") or film_of_matrices(figure, table))
-    table = both_ways(figure, table, Layout(figure))
+    table = placed_both_ways(figure)
     letters = least_letters()
     spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=letters)
     given = [matrix.key for matrix in figure.matrices if matrix.given]
@@ -122,6 +122,12 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
 def numbers_of(figure: Matrices) -> pa.Table:
     """Everything that is drawn of a figure of matrices, with its numbers unless it has none."""
     return matrices_table(figure, Layout(figure), numbered=figure.numbered)
+
+
+@cached_by_language(maxsize=MOST_TABLES)
+def placed_both_ways(figure: Matrices) -> pa.Table:
+    """The same, with a second place for everything on a narrow screen."""
+    return both_ways(figure, numbers_of(figure), Layout(figure))
 
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:

@@ -52,6 +52,7 @@ UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
 PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
+MOST_ALONE = 8  # figures of a step by itself that are kept
 HIGHEST_ON_A_PHONE, NARROW = 30, 860  # rows of cells; pixels of a page where the question stands below the figure
 WIDEST = 28  # columns of a line: so many, with their numbers, fit beside a question
 
@@ -199,8 +200,11 @@ def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> pa.Table:
     return pa.concat_tables([table, row]).unify_dictionaries().combine_chunks()
 
 
+@lru_cache(maxsize=MOST_ALONE)
 def step_alone(figure: Matrices) -> Matrices:
-    """The same figure with the matrices that its last step is about, side by side."""
+    """The same figure with the matrices that its last step is about, side by side. Of one figure always the same one:
+    its tables are kept by it.
+    """
     matrices = {matrix.key: matrix for matrix in figure.matrices}
     return replace(figure, bands=(tuple(matrices[key] for key in figure.of_step),), meets=False)
 
