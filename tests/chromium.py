@@ -1,6 +1,11 @@
 """How the tests start Chromium, and tabs in it."""
 
+import os
+import shutil
+
 from playwright.sync_api import Error
+
+from lab import BROWSERS
 
 WAIT = 60_000  # milliseconds a slow machine may take
 SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
@@ -32,6 +37,11 @@ FLAGS = [
     "--disable-component-update",
     f"--disable-features={','.join(NOT_WANTED)}",
 ]
+
+
+def find_chromium():
+    """The path of a browser: that of CHROMIUM, or the first that is installed; None without any."""
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 class Tabs:

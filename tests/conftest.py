@@ -3,7 +3,6 @@
 import gc
 import logging
 import os
-import shutil
 import sys
 from collections import Counter
 from functools import cache
@@ -17,7 +16,7 @@ from playwright.sync_api import sync_playwright
 from models.folders import cache_folder, model_named
 from models.opening import shared_model
 from models.wheels import SMOLLM2
-from tests.chromium import FLAGS, Tabs
+from tests.chromium import FLAGS, Tabs, find_chromium
 from tests.trained_apart import trained_apart
 
 # As on the server: more threads for small matrices only fight each other, and results would differ.
@@ -144,8 +143,7 @@ def smollm2(models_here):
 
 @pytest.fixture(scope="session")
 def browser_path():
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    path = find_chromium()
     if path is None:
         pytest.skip("no Chromium here: install it (Debian: apt install chromium) or name it in CHROMIUM")
     return path

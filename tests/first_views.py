@@ -9,7 +9,7 @@ import sys
 from playwright.sync_api import sync_playwright
 
 from attention_ui.page.contents import CONTENTS
-from tests.chromium import SETTLED
+from tests.chromium import SETTLED, find_chromium
 
 SCREENS = {"wide": (1440, 900), "projector": (1280, 720), "phone": (390, 844)}
 PAINTED = """() => [...document.querySelectorAll('.stMain [data-testid=stVegaLiteChart]')]
@@ -64,7 +64,7 @@ def main(url: str) -> None:
     print("| page | screen | topic | point | figure | of its column | letters | question | cards | sideways |")
     print("|---|---|---|---|---|--:|--:|---|---|--:|")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium")
+        browser = playwright.chromium.launch(executable_path=find_chromium())
         for screen, (width, height) in SCREENS.items():
             page = browser.new_context(viewport={"width": width, "height": height}).new_page()
             for entry in CONTENTS:

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from attention_core.errors import InputError
 from attention_ui.session.real_model import smollm2
 from attention_ui.session.recent_screens import forget_screen, remember_screen
 from attention_ui.session.state import get_state
@@ -10,6 +9,7 @@ from attention_ui.writing.controls import BEGINNING, Request
 from attention_ui.writing.view import in_no_order, screen_so_far
 from attention_ui.writing.writers import WRITER, Writer, shipped
 from lessons.class_vote.asked_runs import GenerateChoices
+from lessons.class_vote.question_link import needed
 from lessons.example.example import Example
 from lessons.example.prompt import beginning_of
 from lessons.generate import lesson as generate
@@ -40,9 +40,7 @@ def remember_writing(request: Request) -> None:
 
 def screen_written(choices: GenerateChoices) -> Screen:
     """The newest token of the text. Its distribution is in no order: that would tell the likeliest."""
-    model = smollm2() if choices.writer == "language" else None
-    if choices.writer == "language" and model is None:
-        raise InputError("This question is about a real language model, which is not on this machine.")
+    model = needed(smollm2()) if choices.writer == "language" else None
     writer = shipped(choices.writer) if model is None else Writer(None, None, model=model)
     start = beginning_of(choices.begin, writer.task) if model is None else real_beginning(model, choices.begin)
     request = Request(writer, start, choices.how, choices.seed, choices.length, choices.head)

@@ -119,15 +119,20 @@ def screen_asked(
     return screen, screen.ask and screen.ask(asked.number)
 
 
+def needed(model: RealModel | None) -> RealModel:
+    """The model that a question is about. Raises InputError where it is not on this machine."""
+    if model is None:
+        raise InputError("This question is about a real language model, which is not on this machine.")
+    return model
+
+
 def screen_of_lesson(asked: ScreenLink, model: RealModel | None, encoder: RealModel | None) -> Screen:
     """The screen; where numbers were changed by hand, with what that changed in it."""
     lesson, _ = known_screens()[asked.lesson]
     if asked.lesson == "train":
         return screen_of_run(asked.choices)
     if asked.lesson == "read":  # which has a model and a text of its own
-        if model is None:
-            raise InputError("This question is about a real language model, which is not on this machine.")
-        return lesson.read_screen(asked.choices, model, encoder)
+        return lesson.read_screen(asked.choices, needed(model), encoder)
     trace = run_example(asked.example.given_by.with_model(asked.example, model))
     screen = lesson.screen(trace, asked.head, asked.choices)
     return diff(screen, lesson.screen(unedited(trace), asked.head, asked.choices)) if asked.example.edits else screen

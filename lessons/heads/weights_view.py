@@ -16,7 +16,7 @@ from lessons.screen.screen import Cells, Matrices, Matrix
 from lessons.trace.computation import Computation
 
 HEATMAPS_IN_A_BAND = 3
-SMALL_WIDTH, LARGE_WIDTH = 455, 455  # pixels
+HALF_WIDTH = 455  # pixels
 
 
 def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
@@ -29,7 +29,7 @@ def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
         name=message("One head"),
         bands=((large,),),
         first=large.key,
-        width=LARGE_WIDTH,
+        width=HALF_WIDTH,
     )
     if trace.n_heads == 1:
         return (one,)
@@ -41,7 +41,7 @@ def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
         key="heads_figure",
         name=message("The weights of all heads"),
         first=large.key,
-        width=SMALL_WIDTH,
+        width=HALF_WIDTH,
         bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts),
         numbered=False,
         hint=message("Rows are queries, columns are keys. Click a heatmap to see it large."),

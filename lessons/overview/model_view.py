@@ -7,7 +7,7 @@ from jaxtyping import Float
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace, attend
 from attention_core.masks import causal_mask
-from lessons.example.layer_on_text import shipped_layer
+from lessons.example.layer_on_text import PART, shipped_layer
 from lessons.example.real_model import (
     DEFAULT_HEAD,
     DEFAULT_LAYER,
@@ -38,7 +38,6 @@ SENTENCE_NAMES = {
 }
 HEADS = {"fox": (18, 6)}  # that an example begins with, where it is not the usual one
 MOST_TOKENS, MOST_GUESSES = 16, 5
-PART = "…"  # a token that only ends a character which another one begins
 SHARE = "{share}"  # where the browser writes a share
 
 

@@ -2,7 +2,7 @@
 
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -47,7 +47,12 @@ def is_cut_into_bytes(model: RealModel) -> bool:
     *digits, last = [(step.get("type"), step.get("use_regex", step.get("individual_digits"))) for step in steps]
     as_shown = digits in ([], [("Digits", True)]) and last == ("ByteLevel", True) and not steps[-1]["add_prefix_space"]
     plain = pieces["type"] == "BPE" and not about["normalizer"] and not pieces.get("ignore_merges")
-    return plain and as_shown and {BYTE_OF[piece] for piece in pieces["vocab"].keys() & BYTE_OF.keys()} >= IN_USE
+    return plain and as_shown and known_bytes(pieces["vocab"]) >= IN_USE
+
+
+def known_bytes(pieces: Collection[str]) -> set[int]:
+    """The bytes that are pieces by themselves."""
+    return {byte for piece, byte in BYTE_OF.items() if piece in pieces}
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ def cut(model: RealModel, raw: str) -> Cutting:
 
 def known_letters(text: str, pairs: BytePairs) -> str:
     """A text without letters of which the model knows not every byte: its tokenizer drops such bytes."""
-    known = {BYTE_OF[piece] for piece in pairs.ids.keys() & BYTE_OF.keys()}
+    known = known_bytes(pairs.ids)
     return "".join(letter for letter in text if known.issuperset(letter.encode()))
 
 
