@@ -235,19 +235,15 @@ class VariedHead:
         d_k = self.example.heads.q.shape[-1]
         if self.kind == "rotary" and d_k % 2:
             return message(
-                "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
-                "in the sidebar.",
+                "Rotary positions turn pairs of features. Choose an even d_k in the sidebar, not {d_k}.",
                 d_k=d_k,
             )
         if self.kind == "grouped" and len(self.group) == 1 and self.shared_before:
             return message("All heads of this layer share one set of keys and values already.")
         if self.kind == "grouped" and len(self.group) == 1:
-            return message(
-                "One head has nobody to share with, and this notebook has no other: choose other weights in the "
-                "sidebar."
-            )
+            return message("This notebook has one head, which has nobody to share with.")
         if self.kind == "cross" and not self.cut:
-            return message("One token cannot be cut into two sentences: take a longer one.")
+            return message("One token makes no two sentences: take a longer one.")
         return None
 
 

@@ -1,4 +1,4 @@
-"""What is counted of a variant: parameters, what a cache keeps, how far windows reach, how far turns are apart."""
+"""What is counted of a variant: parameters, and what a cache keeps."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,7 +8,6 @@ from jaxtyping import Float
 
 from attention_core.arrays import Array
 from attention_core.attention import Number
-from attention_core.embeddings import rotation_angles
 from lessons.screen.message import Integer, Message, message, plural
 from lessons.screen.screen import Step, Table
 from lessons.trace.computation import Computation
@@ -38,23 +37,6 @@ class Cache:
     numbers: One
 
 
-@dataclass(frozen=True, eq=False)
-class Reach:
-    """How many tokens can have reached one in the middle through windows: of one side, and in all with itself."""
-
-    one_side: One
-    tokens: One
-
-
-@dataclass(frozen=True, eq=False)
-class Turns:
-    """By how many radians one pair of features of a query and of a key is turned, and the difference."""
-
-    query: One
-    key: One
-    apart: One
-
-
 def count_cached(n_tokens: Number, kv_heads: Number, d_k: Number, d_v: Number) -> Cache:
     """A key and a value of each token, in each set that heads have of their own."""
     in_one_set = d_k + d_v
@@ -62,26 +44,10 @@ def count_cached(n_tokens: Number, kv_heads: Number, d_k: Number, d_v: Number) -
     return Cache(in_one_set, in_all_sets, n_tokens * in_all_sets)
 
 
-def count_reached(n_layers: Number, reach: Number, causal: bool) -> Reach:
-    """Each layer of windows adds one reach on each side that is seen."""
-    one_side = n_layers * reach
-    return Reach(one_side, (one_side if causal else 2 * one_side) + 1)
-
-
-def turn_both(query: Number, key: Number, omega: Number) -> Turns:
-    """Each position turns by omega more than the one before."""
-    return Turns(query * omega, key * omega, query * omega - key * omega)
-
-
 def derive_number(varied: VariedHead, number: str, *place: Any) -> Iterable[Step]:
     """All lines that lead to a number that a question is about: of the changed head, or one of those counted here."""
-    match number:
-        case "reached":
-            return compute_reach(varied, *place).follow("tokens").derive()
-        case "turned apart":
-            return compute_turns(varied, *place).follow("apart").derive()
-        case "cached":
-            return compute_cache(varied, *place).follow("numbers").derive()
+    if number == "cached":
+        return compute_cache(varied, *place).follow("numbers").derive()
     return varied.computation.follow(f"changed.{number}").derive(*place)
 
 
@@ -96,30 +62,6 @@ def compute_cache(varied: VariedHead, n_tokens: int, changed: bool = True) -> Co
     }
     inputs = {"n_tokens": kept, "kv_heads": sets, "d_k": d_k, "d_v": d_v}
     return Computation(count_cached, {name: float(size) for name, size in inputs.items()}, Names(sentences, {}))
-
-
-def compute_reach(varied: VariedHead, n_layers: int) -> Computation:
-    """How many tokens can have reached one in the middle through so many windows."""
-    causal = varied.example.example.causal
-    both = message("as many to the right, and the token itself")
-    sentences = {
-        "one_side": message("tokens to the left: a reach for each layer"),
-        "tokens": message("with the token itself") if causal else both,
-    }
-    inputs = {"n_layers": float(n_layers), "reach": varied.amount, "causal": causal}
-    return Computation(count_reached, inputs, Names(sentences, {}))
-
-
-def compute_turns(varied: VariedHead, query: int, key: int, pair: int) -> Computation:
-    """By how much the turns of two tokens differ, in one pair of features."""
-    omega = float(rotation_angles(2, varied.plain.q.shape[-1])[1, pair])
-    sentences = {"apart": message("apart: the difference of both")} | {
-        name: message(
-            "turn of {token}, at position {place} counted from 0", token=varied.example.names[place], place=place
-        )
-        for name, place in (("query", query), ("key", key))
-    }
-    return Computation(turn_both, {"query": float(query), "key": float(key), "omega": omega}, Names(sentences, {}))
 
 
 def weights_in(varied: VariedHead, changed: bool) -> int:
@@ -174,8 +116,8 @@ def costs_table(varied: VariedHead) -> Table:
         cells=tuple(rows),
         notice=(
             message(
-                "Parameters are the entries of W_q, W_k and W_v, and the sinks. The cache keeps the keys and "
-                "values of all heads of this layer for later tokens."
+                "Parameters: the entries of W_q, W_k and W_v, and the sinks. The cache: keys and values of all "
+                "heads of this layer."
             ),
         ),
         columns=(

@@ -70,7 +70,7 @@ def maps_figure(varied: VariedHead) -> Matrices:
         bands=(band,),
         first=band[0].key,
         weights=whose_weights(example),
-        notice=(notice_maps(example, own), *(notice_other(example, own, other) for other in others)),
+        notice=(notice_maps(example, own),),
     )
 
 
@@ -85,21 +85,11 @@ def notice_maps(example: ExampleTrace, own: tuple[int, ...]) -> Message:
     """That the numbers are the same."""
     W_k, W_v = (projection_of(example, role, own[0]) for role in "kv")
     return message(
-        "Heads {heads} have the same W_k, all {keys} numbers of it, and the same W_v, all {values}. So they have the "
-        "same keys and values, and the cache keeps them once; each has a W_q of its own.",
+        "Heads {heads} have the same W_k, all {keys} numbers of it, and the same W_v, all {values}. Each has its "
+        "own W_q.",
         heads=ListOf(tuple(map(example.called, own))),
         keys=Integer(W_k.numel()),
         values=Integer(W_v.numel()),
-    )
-
-
-def notice_other(example: ExampleTrace, own: tuple[int, ...], other: int) -> Message:
-    """By how much the map of a head of another set differs."""
-    gap = (projection_of(example, "k", own[0]) - projection_of(example, "k", other)).abs().max()
-    return message(
-        "Head {head} belongs to another set: its W_k differs from theirs by up to {gap}.",
-        head=example.called(other),
-        gap=Fixed(float(gap)),
     )
 
 
@@ -110,22 +100,17 @@ def reach_figure(reach: int, causal: bool) -> Curves:
         for with_global in (False, True)
     )
     said = message(
-        "Through {layers} layers, {alone} of {n} tokens reach one query by windows only, and {helped} with the "
-        "global token: those whose gradient is not 0, in untrained layers (seed 0).",
+        "Through {layers} layers, {alone} of {n} tokens reach one query by windows only, and {helped} with the global "
+        "token, by the gradients of untrained layers (seed 0).",
         layers=LAYERS_MEASURED[-1],
         alone=alone[-1],
         n=TOKENS_MEASURED,
         helped=helped[-1],
     )
-    why = (
-        message("Under the causal mask the first token hears nobody, so it has nothing to pass on.")
-        if causal
-        else message("The first token has heard everybody after one layer, and tells everybody in the next.")
-    )
     return Curves(
         key="variant_reach",
         name=message("How far windows reach through layers"),
-        notice=(said, why),
+        notice=(said,),
         width=560,
         x=message("layers"),
         y=message("tokens that reach a query"),
@@ -159,8 +144,7 @@ def sink_figure(varied: VariedHead) -> Curves:
         chosen=varied.amount,
         notice=(
             message(
-                "A sink competes with all keys that a query may see: with score {low} it collects {little} of the "
-                "weight, with score {high} it collects {much}.",
+                "With score {low} a sink collects {little} of the weight, with score {high} it collects {much}.",
                 low=Fixed(SINKS_MEASURED[0], 0),
                 little=Fixed(shares[0], 3),
                 high=Fixed(SINKS_MEASURED[-1], 0),
@@ -205,17 +189,15 @@ def notice_collected(without: WeightCollected, given: WeightCollected, trained: 
     return (
         message(
             "Two small models of one text, trained here from the same random weights: {steps} training steps (seed 0), "
-            "one of them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, "
-            "on average over all heads and all queries but the first. With weight spread evenly, they would "
-            "collect {even}.",
+            "one of them with a sink in each head. Its sinks collect {sinks} of the weight of all queries but the "
+            "first; spread evenly, it would be {even}.",
             steps=STEPS_TRAINED,
             sinks=Percent(trained.sink),
             even=Percent(even_share_of_sink(WINDOW_TRAINED)),
         ),
         message(
-            "With sinks, the model predicts {right}% of the next characters correctly, without them {alone}%. If "
-            "sinks with score 0 are added to the model that was trained without them, they collect {late}, and "
-            "{late_right}% are correct.",
+            "With sinks, the model predicts {right}% of the next characters correctly, without them {alone}%. Sinks "
+            "added only after training, with score 0, collect {late}, and {late_right}% are correct.",
             right=Fixed(100 * trained.right, 1),
             alone=Fixed(100 * without.right, 1),
             late=Percent(given.sink),
@@ -235,7 +217,7 @@ def slopes_figure(varied: VariedHead) -> Matrices:
     says = message("the part of e to a score that is left by the bias of head {head}, {steps} steps apart")
     inputs = {"n_heads": HEADS_OF_SLOPES, "steps": torch.tensor(STEPS_DRAWN, dtype=torch.float32)}
     computation = Computation(what_biases_leave, inputs, Names({"left": says}, {"steps": STEPS_DRAWN}))
-    slopes, own = alibi_slopes(HEADS_OF_SLOPES), varied.head % HEADS_OF_SLOPES
+    slopes = alibi_slopes(HEADS_OF_SLOPES)
     heads = tuple(message("head {number}", number=head + 1) for head in range(HEADS_OF_SLOPES))
     left = followed_matrix(
         computation.follow("", name="left", axes=("heads", "steps")),
@@ -254,13 +236,11 @@ def slopes_figure(varied: VariedHead) -> Matrices:
         bands=((left,),),
         notice=(
             message(
-                "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
-                "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back twice as "
-                "far. Shown above is head {head}.",
+                "{steps} steps apart, the bias leaves {steep} of e to the score in head 1 and {flat} in head {heads}: "
+                "each head looks back twice as far as the one before.",
                 steps=STEPS_SAID,
                 steep=Magnitude(math.exp(-STEPS_SAID * slopes[0])),
                 heads=HEADS_OF_SLOPES,
-                head=own + 1,
                 flat=Magnitude(math.exp(-STEPS_SAID * slopes[-1])),
             ),
         ),
@@ -283,12 +263,9 @@ def cap_figure(varied: VariedHead) -> Curves:
         levels=((message("without a cap"), without),),
         notice=(
             message(
-                "With a cap of {low} a row has {even} bits of entropy on average, with {high} it has {nearly}; "
-                "without a cap {without}.",
+                "With a cap of {low} a row has {even} bits of entropy on average, without a cap {without}.",
                 low=Fixed(CAPS_MEASURED[0]),
                 even=Fixed(entropies[0], 3),
-                high=Fixed(CAPS_MEASURED[-1], 0),
-                nearly=Fixed(entropies[-1], 3),
                 without=Fixed(without, 3),
             ),
         ),
@@ -329,11 +306,9 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
     at_end = {one.kind: Fixed(100 * one.right[-1], 1) for one in found}
     return (
         message(
-            "Four small models of one text, one layer each, trained here: {steps} training steps on {trained} "
-            "characters "
-            "at a time (seed 0). When they then read the same text {length} characters at a time, {alibi}% of the "
-            "next characters are predicted correctly with ALiBi, {rotary}% with rotary positions, {waves}% with "
-            "sines and cosines.",
+            "Four small models of one text, trained here: {steps} training steps on {trained} characters at a time "
+            "(seed 0). Reading {length} at a time, they predict {alibi}% of the next characters correctly with "
+            "ALiBi, {rotary}% with rotary positions, {waves}% with sines and cosines.",
             steps=STEPS_TRAINED,
             trained=WINDOW_TRAINED,
             length=LENGTHS_MEASURED[-1],
@@ -342,7 +317,7 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
             waves=at_end["sinusoidal"],
         ),
         message(
-            "There is no learned vector beyond position {trained}, so that model cannot read longer pieces at all.",
+            "Learned vectors end at position {trained}: that model cannot read longer pieces.",
             trained=WINDOW_TRAINED,
         ),
     )

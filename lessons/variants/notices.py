@@ -1,13 +1,10 @@
 """What there is to notice where one thing is changed: what moved, what is hidden, what is collected."""
 
-import torch
-
-from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from attention_core.measures import mean_entropy
 from attention_core.positions import USUAL
 from lessons.screen.format import distinguishable, number
-from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, message, plural
+from lessons.screen.message import Fixed, Integer, ListOf, Message, Percent, message, plural
 from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 
 NEXT_TO_NOTHING = 5e-5  # bits of entropy, or a difference of scores
@@ -39,16 +36,10 @@ def notice_window(varied: VariedHead) -> tuple[Message, ...]:
     """How many cells the window hides."""
     hidden = int((varied.plain.visible & ~varied.changed.visible).sum())
     if hidden == 0:
-        return (
-            message(
-                "This window hides nothing here: every key that a query saw is near enough, or one of the two is "
-                "the first token."
-            ),
-        )
+        return (message("This window hides nothing here."),)
     return (
         message(
-            "Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it "
-            "sees what the mask lets it see.",
+            "The window hides {hidden} of {count} visible cells. The first token is global: all see it.",
             count=int(varied.plain.visible.sum()),
             hidden=hidden,
         ),
@@ -61,8 +52,8 @@ def notice_sink(varied: VariedHead) -> tuple[Message, ...]:
     share = Percent(max(0.0, float(varied.computation.result.collected.mean())))  # below 0, all is rounding
     return (
         message(
-            "A sink with score {score} collects {share} of a query's weight on average. That share adds no value "
-            "to the output, so a head can choose to do nothing.",
+            "A sink with score {score} collects {share} of a query's weight on average. That share adds no value: a "
+            "head can choose to do nothing.",
             score=Fixed(varied.amount, 0),
             share=share,
         ),
@@ -73,41 +64,17 @@ def notice_cap(varied: VariedHead) -> tuple[Message, ...]:
     """How much flatter the rows are."""
     before, after = mean_entropy(varied.plain.weights), mean_entropy(varied.changed.weights)
     if abs(after - before) < NEXT_TO_NOTHING:
-        return (why_nothing_flatter(varied),)
+        return (message("A cap of {cap} leaves these weights as even as they were.", cap=Fixed(varied.amount, 1)),)
     one, other = distinguishable(before, after)
     return (
         message(
-            "With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come "
-            "closer together, and the weights are shared out more evenly.",
+            "A cap of {cap} brings scores closer together: the entropy of a row goes from {before} to {after} bits on "
+            "average.",
             cap=Fixed(varied.amount, 1),
             before=one,
             after=other,
         ),
         moved(varied),
-    )
-
-
-def why_nothing_flatter(varied: VariedHead) -> Message:
-    """Why a cap leaves the rows as they are, where the scores tell."""
-    visible, scaled, cap = varied.plain.visible, varied.plain.scaled, Fixed(varied.amount, 1)
-    largest = float(scaled[visible].abs().max())
-    spread = scaled.where(visible, -torch.inf).amax(dim=-1) - scaled.where(visible, torch.inf).amin(dim=-1)
-    if bool((visible.sum(dim=-1) == 1).all()):
-        return message(
-            "A cap of {cap} changes no weight: each query sees a single key, which gets the whole weight "
-            "whatever its score.",
-            cap=cap,
-        )
-    if largest <= SMALL_BESIDE * varied.amount:
-        return message("A cap of {cap} changes next to nothing: the scores of this head are small beside it.", cap=cap)
-    if float(spread.max()) < NEXT_TO_NOTHING:
-        return message(
-            "A cap of {cap} changes no weight: each query has equal scores for all keys it sees, and equal "
-            "scores stay equal.",
-            cap=cap,
-        )
-    return message(
-        "A cap of {cap} changes next to nothing: each query shares out its weight as evenly as before.", cap=cap
     )
 
 
@@ -127,8 +94,8 @@ def notice_alibi(varied: VariedHead) -> tuple[Message, ...]:
 def notice_rotary(varied: VariedHead) -> tuple[Message, ...]:
     """What a score depends on then."""
     turned = message(
-        "Queries and keys are turned by their positions, so a score depends on the two vectors and the "
-        "distance between them, not on where they are."
+        "Queries and keys are turned by their positions, so a score depends on the distance between the two, not on "
+        "where they are."
     )
     return (turned, *turned_before(varied), moved(varied))
 
@@ -137,12 +104,9 @@ def turned_before(varied: VariedHead) -> tuple[Message, ...]:
     """Where the model of the example turns them itself, how."""
     if varied.example.rotary is None:
         return ()
-    if varied.example.rotary == USUAL:
-        return (message("The model itself turns them in just this way."),)
     return (
         message(
-            "The model turns them, too: on the left with its own base, {base}, on the right with {usual}, that of the "
-            "first such models.",
+            "The model turns them, too: on the left with its own base, {base}, on the right with {usual}.",
             base=Integer(round(varied.example.rotary.base)),
             usual=Integer(round(USUAL.base)),
         ),
@@ -168,10 +132,8 @@ def shared_already(varied: VariedHead) -> tuple[Message, ...]:
         return ()
     return (
         plural(
-            "In this model heads {heads} share their W_k and W_v already: {count} set of keys and values for {all} "
-            "heads. On the right more of them share.",
-            "In this model heads {heads} share their W_k and W_v already: {count} sets of keys and values for {all} "
-            "heads. On the right more of them share.",
+            "Heads {heads} of this model share W_k and W_v already: {count} set for {all} heads.",
+            "Heads {heads} of this model share W_k and W_v already: {count} sets for {all} heads.",
             varied.example.kv_heads,
             heads=ListOf(tuple(map(varied.example.called, varied.set_before))),
             all=varied.example.example.n_heads,
@@ -187,24 +149,12 @@ def what_is_shown(varied: VariedHead) -> tuple[Message, ...]:
 
 
 def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
-    """Two sentences, and that the order of the one that answers does not matter."""
+    """Which of the two sentences asks."""
     cut, n = varied.cut, len(varied.plain.q)
     return (
         message(
-            "The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them "
-            "may be looked at.",
+            "The last {asking} tokens are one sentence and ask; the first {answering} are another and are looked at.",
             asking=n - cut,
             answering=cut,
         ),
-        message(
-            "Reversing the keys and values of the first sentence changes no output by more than {change}.",
-            change=Magnitude(shuffle_change(varied)),
-        ),
     )
-
-
-def shuffle_change(varied: VariedHead) -> float:
-    """By how much the outputs differ when keys and values of the first sentence stand in the reverse order."""
-    a = varied.changed
-    other = attend(a.q, a.k.flip(0), a.v.flip(0), scale=varied.example.scale)
-    return float((a.output - other.output).abs().max())

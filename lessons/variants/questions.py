@@ -1,11 +1,9 @@
 """What do today's models change? Questions about a head with one thing changed; each kind belongs to one variant."""
 
 import math
-from typing import Any
 
 from torch import Generator
 
-from attention_core.embeddings import rotation_angles
 from attention_core.head_measures import total_variation
 from lessons.kit.questions import (
     CLEAR_LEAD,
@@ -14,8 +12,6 @@ from lessons.kit.questions import (
     NothingFits,
     asks_about,
     below,
-    beyond_figure,
-    has_clear_lead,
     multiple_choice,
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
@@ -24,7 +20,7 @@ from lessons.kit.questions import (
     shaped,
     told,
 )
-from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
+from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
 from lessons.screen.screen import Card
 from lessons.variants.compute import Variant, VariedHead
 from lessons.variants.counts import numbers_kept, tokens_kept
@@ -43,20 +39,13 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     only(varied, "grouped")
     one, other, *_ = varied.group
     first, second = (varied.computation.result.changed.select(place) for place in (0, 1))
-    query_gap = Magnitude(float((first.q - second.q).abs().max()))
     moved = float(total_variation(first.weights, second.weights).mean())
-    if min(query_gap.value, moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
+    if min((first.q - second.q).abs().max(), moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
         return None  # with one token, or one word said again and again, heads that share cannot differ
     both = ListOf((varied.example.called(one), varied.example.called(other)))
-    same = message(
-        "They are the same {count} numbers, and the values the same {others}: the cache keeps them once.",
-        count=first.k.numel(),
-        others=first.v.numel(),
-    )
+    same = message("They are the same {count} numbers, and the cache keeps them once.", count=first.k.numel())
     own = message(
-        "Each head has its own W_q: here the queries differ by up to {gap}. So {share} of the weight lies "
-        "elsewhere, on average, and the outputs differ, too.",
-        gap=query_gap,
+        "Each head has its own W_q, so queries, weights and outputs differ: {share} of the weight lies elsewhere.",
         share=Percent(moved),
     )
     return multiple_choice(
@@ -77,7 +66,7 @@ def out_of_window(varied: VariedHead, random: Generator) -> Asked:
     at_the_edge = (place for place in (query - reach, query + reach) if 0 < place < len(names))
     first = Card(
         message("{token}", token=names[0]),
-        message("It is further away than the window reaches, but the first token is global: all see it."),
+        message("The first token is global: all see it."),
     )
     return multiple_choice(
         message("Compare the two matrices. Which key does {query} no longer see in the window?", query=names[query]),
@@ -87,7 +76,7 @@ def out_of_window(varied: VariedHead, random: Generator) -> Asked:
         ),
         *([first] if query > reach else []),
         *(
-            Card(message("{token}", token=names[place]), message("It stands at the edge of the window: near enough."))
+            Card(message("{token}", token=names[place]), message("It is at the edge of the window: near enough."))
             for place in at_the_edge
             if bool(varied.changed.visible[query, place])
         ),
@@ -95,40 +84,9 @@ def out_of_window(varied: VariedHead, random: Generator) -> Asked:
     )
 
 
-def most_to_sink(varied: VariedHead, random: Generator) -> Asked:
-    """A sink competes with the keys of each query: how much it collects depends on their scores."""
-    only(varied, "sink")
-    shares, names = varied.computation.result.collected[:, 0], varied.example.names
-    most_keys = int(varied.plain.visible.sum(dim=-1).argmax())
-
-    def collected_of(query: int) -> dict[str, Any]:
-        return {"token": names[query], "share": Fixed(float(shares[query]))}
-
-    return multiple_choice_of_tokens(
-        message("Which query gives the largest share of its weight to the sink?"),
-        names,
-        shares,
-        message("The sink collects {share} of the row of {token}.", **collected_of(int(shares.argmax()))),
-        [
-            (
-                most_keys,
-                message(
-                    "{token} sees {count} keys, and all of them compete with the sink: it collects {share} of this "
-                    "row.",
-                    count=int(varied.plain.visible[most_keys].sum()),
-                    **collected_of(most_keys),
-                ),
-            )
-        ],
-        lambda p: message(
-            "The sink collects {share} of the row of {token}, and more of another row.", **collected_of(p)
-        ),
-    )
-
-
 def loses_most(varied: VariedHead, random: Generator) -> Asked:
     """Where the scores of a row change, its weight goes elsewhere."""
-    only(varied, "cap", "alibi", "rotary")
+    only(varied, "sink", "cap", "alibi", "rotary")
     visible, lost = varied.plain.visible, varied.plain.weights - varied.changed.weights
     seen_to_lose = (lost.where(visible, -1.0) >= 2 * CLEAR_LEAD).any(dim=-1)
     of_several = seen_to_lose & (visible.sum(dim=-1) > 2)
@@ -157,51 +115,15 @@ def what_becomes(key: Token, lost: float) -> Message:
     return message("{token} loses {lost}, and another key more.", token=key, lost=Fixed(lost))
 
 
-def most_in_cross(varied: VariedHead, random: Generator) -> Asked:
-    """Keys are those of the other sentence alone."""
-    only(varied, "cross")
-    cut, names = varied.cut, varied.example.names
-    asks = below(len(names) - cut, random)
-    row, as_one = varied.changed.weights[asks], varied.plain.weights[cut + asks]
-    if not has_clear_lead(row):
-        return None
-    best, *others = row.argsort(descending=True).tolist()
-    own = cut + int(as_one[cut:].argmax())
-    return multiple_choice(
-        message("In cross-attention, which key gets the largest weight of {query}?", query=names[cut + asks]),
-        Card(
-            message("{token}", token=names[best]),
-            message("It gets {weight}: no other key of the first sentence has more.", weight=Fixed(float(row[best]))),
-        ),
-        Card(
-            message("{token}", token=names[own]),
-            message("It belongs to the sentence that asks, and in cross-attention only the other one gives keys."),
-        ),
-        *(
-            Card(
-                message("{token}", token=names[other]),
-                message(
-                    "{token} gets {weight}, and another key more.",
-                    token=names[other],
-                    weight=Fixed(float(row[other])),
-                ),
-            )
-            for other in others
-        ),
-    )
-
-
 def most_in_row(varied: VariedHead, random: Generator) -> Asked:
     """Where nothing is hidden and little moves, the weights can still be read."""
-    if varied.kind == "cross":
-        raise NothingFits
     query = one_of(varied.changed.visible.sum(dim=-1) > 1, random)
     keys = [place for place, seen in enumerate(varied.changed.visible[query].tolist()) if seen]
-    names, row = [varied.example.names[key] for key in keys], varied.changed.weights[query, keys]
-    unchanged = int(varied.plain.weights[query].argmax())
+    asks, row = varied.cut + query, varied.changed.weights[query, keys]
+    names, unchanged = [varied.example.names[key] for key in keys], int(varied.plain.weights[asks].argmax())
     return multiple_choice_of_tokens(
         message(
-            "In the second matrix, which key gets the largest weight of {query}?", query=varied.example.names[query]
+            "In the second matrix, which key gets the largest weight of {query}?", query=varied.example.names[asks]
         ),
         names,
         row,
@@ -210,39 +132,6 @@ def most_in_row(varied: VariedHead, random: Generator) -> Asked:
         if unchanged in keys
         else [],
         lambda p: message("{token} gets {weight}, and another key more.", token=names[p], weight=Fixed(float(row[p]))),
-    )
-
-
-def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
-    """A window's reach grows by itself with each layer."""
-    only(varied, "window")
-    reach, n_layers, n = int(varied.amount), 2 + below(3, random), 100
-    sides = 1 if varied.example.example.causal else 2
-    return asks_about(
-        "reached",
-        (n_layers,),
-        multiple_choice_of_counts(
-            message(
-                "In each layer, a token looks no further than {reach} to {sides}, and no token is global. After "
-                "{layers} layers, how many of {n} tokens can have reached one in the middle, itself included?",
-                reach=reach,
-                layers=n_layers,
-                n=n,
-                sides=message("the left") if sides == 1 else message("either side"),
-            ),
-            *told(
-                message(
-                    "Each layer passes on what the one before has gathered, so it adds one reach. The token itself "
-                    "counts once."
-                ),
-                (1 + sides * n_layers * reach, message("a reach for each layer, and itself")),
-                (1 + sides * reach, message("a single reach, and itself")),
-                (sides * n_layers * reach, message("a reach for each layer")),
-                (n_layers * (1 + sides * reach), message("a reach and itself, for each layer")),
-                (n, message("layers let all tokens through")),
-                (1 + sides * reach**n_layers, message("the reaches of the layers multiplied, and itself")),
-            ),
-        ),
     )
 
 
@@ -300,10 +189,7 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
                 cap=Fixed(cap, 1),
             ),
             *told(
-                message(
-                    "The cap times tanh of the score over the cap: every score is bent, small ones only a little, and "
-                    "none reaches the cap."
-                ),
+                message("The cap times tanh of the score over the cap: every score is bent, and none reaches the cap."),
                 (float(varied.changed.masked[query, key]), message("bent: the cap times tanh(score / cap)")),
                 (max(-cap, min(cap, scaled)), message("cut off where it goes beyond the cap")),
                 (math.tanh(scaled), message("bent: tanh of the score")),
@@ -339,60 +225,13 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
                 slope=Fixed(slope, 4),
             ),
             *told(
-                message(
-                    "The slope is subtracted once for each step between the two: keys further away lose more, and "
-                    "neighbours are one step apart."
-                ),
+                message("The slope is subtracted once for each step between the two: neighbours are one step apart."),
                 (float(varied.changed.masked[query, key]), message("the slope subtracted for each step apart")),
                 (scaled + slope * steps, message("the slope added for each step apart")),
                 (scaled - slope * (steps + 1), message("the slope subtracted for each step, and once more")),
                 (scaled - slope * (n + 1), message("the slope subtracted for each token, and once more")),
                 (scaled * (1 - slope), message("the slope subtracted as a share of the score")),
                 (scaled, message("the score, just as it is")),
-            ),
-        ),
-    )
-
-
-@beyond_figure
-def turned_apart(varied: VariedHead, random: Generator) -> Asked:
-    """What counts is the difference of the two angles."""
-    only(varied, "rotary")
-    n, d_k = varied.plain.q.shape
-    if n < 4:
-        raise NothingFits
-    key = 1 + below(n - 3, random)
-    query = key + 2 + below(n - key - 2, random)  # at a distance of 1 the prompt says the answer
-    pair = below(d_k // 2, random)
-    omega = float(rotation_angles(2, d_k)[1, pair])
-    names = varied.example.names
-    return asks_about(
-        "turned apart",
-        (query, key, pair),
-        multiple_choice_of_numbers(
-            message(
-                "The features {first} and {second} turn by {omega} radians from each position to the next. "
-                "{query} is token {place} and {key} is token {other}. By how many radians are their turns "
-                "apart?",
-                first=2 * pair + 1,
-                second=2 * pair + 2,
-                omega=Fixed(omega, 4),
-                query=names[query],
-                key=names[key],
-                place=query + 1,
-                other=key + 1,
-            ),
-            *told(
-                message(
-                    "The score turns the key back, so the two angles are subtracted. Only the distance counts: the "
-                    "angle of one step, once for each step between the two."
-                ),
-                (omega * (query - key), message("the turn of a step, for each step apart")),
-                (omega * query, message("only the turn of the query")),
-                (omega * (query + key), message("the turns of both, added")),
-                (omega * (query - key + 1), message("the turn of a step, for each step and once more")),
-                (omega * key, message("only the turn of the key")),
-                (omega / (query - key), message("the turn of a step, over the steps apart")),
             ),
         ),
     )
@@ -442,9 +281,7 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
                 kept=kept,
             ),
             *told(
-                message(
-                    "A key and a value for each of these tokens, once for each set. Queries and weights are not kept."
-                ),
+                message("A key and a value for each token, once for each set. Queries and weights are not kept."),
                 (numbers_kept(varied, n), message("keys and values, once for each set")),
                 (kept * kv_heads * d_k, message("keys only, once for each set")),
                 (kept * kv_heads * (2 * d_k + d_v), message("queries, keys and values, once for each set")),
@@ -460,9 +297,7 @@ QUESTIONS: Kinds = {
     "look": (
         still_differ,
         out_of_window,
-        most_to_sink,
         loses_most,
-        most_in_cross,
         most_in_row,
     ),
     "predict": (
@@ -471,8 +306,6 @@ QUESTIONS: Kinds = {
         biased_score,
     ),
     "generalise": (
-        turned_apart,
-        seen_in_layers,
         shape_of_cross,
         kept_numbers,
     ),

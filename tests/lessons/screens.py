@@ -79,10 +79,10 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "The guesses for the next token, with all heads and without one",
     "The last norm and the map to the vocabulary are used at every step; only what leaves the last layer was trained "
     "for them.",
-    "Parameters are the entries of W_q, W_k and W_v, and the sinks. The cache keeps the keys and values of all "
-    "heads of this layer for later tokens.",
-    "Queries and keys are turned by their positions, so a score depends on the two vectors and the distance "
-    "between them, not on where they are.",
+    "Parameters: the entries of W_q, W_k and W_v, and the sinks. The cache: keys and values of all "
+    "heads of this layer.",
+    "Queries and keys are turned by their positions, so a score depends on the distance between the "
+    "two, not on where they are.",
     "A weight says where a head looks, not why the model answers as it does.",
     "Lists and repeated sentences were put into its training so that looking back pays: such heads need not "
     "form by themselves, and other models need not have them.",  # see training/curriculum.py
