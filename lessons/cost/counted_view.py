@@ -108,33 +108,25 @@ def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[
     """What grows with the square of the tokens, how much of the whole that is here, and from where on it is more."""
     share = squared_part(sizes) / sum(multiplications(sizes))
     yield message(
-        "Scores, softmax and weights · V grow with the square of the number of tokens, n²; the rest grows with n. At "
-        "n = {tokens}, what grows with n² takes {share} of the multiplications.",
+        "Scores, softmax and weights · V grow with n², the rest grows with n. At n = {tokens}, what grows with n² "
+        "takes {share} of the multiplications.",
         tokens=Integer(sizes.tokens),
         share=Percent(share),
     )
     yield message("From n = {tokens} on, it is the greater part.", tokens=Integer(squared_from(sizes)))
     if model is None:
         return
-    if squared_from(sizes) > model.context:
-        yield message(
-            "This is more than the {context} tokens that {model} was trained to read at once.",
-            model=model.name,
-            context=Integer(model.context),
-        )
     if sizes.tokens > model.context:
         yield message(
-            "{model} was trained to read at most {context} tokens at once; the count continues beyond that.",
+            "{model} was trained to read at most {context} tokens at once; the count goes on.",
             model=model.name,
             context=Integer(model.context),
         )
     if model.window is not None and sizes.tokens > model.window:
         yield message(
-            "{model} looks back over a window of {window} tokens and keeps no older ones. This counts a layer "
-            "without the window: all pairs, and a cache of all {tokens} tokens.",
+            "{model} keeps only a window of {window} tokens; this counts a layer without it.",
             model=model.name,
             window=Integer(model.window),
-            tokens=Integer(sizes.tokens),
         )
 
 
@@ -214,9 +206,8 @@ def count_tables(sizes: LayerSizes) -> Iterator[Table]:
         ),
         notice=(
             message(
-                "n tokens of d_model features; h query heads, g key/value heads; d_k features per query or "
-                "key, d_v per value. Each step reads all that it needs once and writes its result once. A "
-                "division counts as a multiplication; the softmax also takes h·n·n exponentials."
+                "n tokens, h query heads, g key/value heads. Each step reads what it needs once and writes its "
+                "result once. A division counts as a multiplication, an exponential does not count."
             ),
         ),
     )
@@ -259,10 +250,8 @@ def cache_table() -> Table:
         ),
         notice=(
             message(
-                "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value "
-                "heads make it smaller; Mistral 7B looks back over a window and keeps no older token. In every "
-                "other layer of GPT-3 a query looks only at a band of tokens; its width was not published, so "
-                "all tokens count here."
+                "A key and a value of every layer, in numbers of 16 bits, for one sequence. Mistral 7B keeps no token "
+                "older than its window; the layers of GPT-3 that see only a band of tokens count as if they saw all."
             ),
         ),
     )

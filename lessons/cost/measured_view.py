@@ -135,9 +135,8 @@ def slopes_table(timings: Sequence[Timing]) -> Table:
         ),
         notice=(
             message(
-                "A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is "
-                "fitted to the last sizes of its line. Memory that PyTorch’s own function holds only for a "
-                "moment is not measured."
+                "Slope 1: twice as much for twice the size; slope 2: four times as much. Memory that PyTorch’s own "
+                "function holds only for a moment is not measured."
             ),
         ),
     )
@@ -187,22 +186,15 @@ def notice_writing(timings: Sequence[Timing]) -> Iterator[Message]:
     last = max(common)
     long, short = (next(one for one in of if one.size == last) for of in (anew, kept))
     yield message(
-        "After {tokens} tokens, reading all of them again takes {anew} ms; reading only the newest, with the "
-        "keys and values kept, takes {kept} ms.",
+        "After {tokens} tokens, reading all again takes {anew} ms; reading only the newest, with the cache, {kept} ms.",
         tokens=Integer(last),
         anew=Fixed(long.seconds / MILLISECOND),
         kept=Fixed(short.seconds / MILLISECOND),
     )
     parted = parted_from(anew, kept, PARTED)
-    if parted is None:
+    if parted is not None:
         yield message(
-            "Reading all again does not take {times} times as long there: the curves have not parted.",
-            times=Fixed(PARTED, 1),
-        )
-    else:
-        yield message(
-            "The curves part at {tokens} tokens: from there on, reading all again takes {times} times as long "
-            "or more at every length measured.",
+            "From {tokens} tokens on, reading all again takes {times} times as long or more.",
             tokens=Integer(parted),
             times=Fixed(PARTED, 1),
         )

@@ -185,33 +185,22 @@ def known_after(row: OnlineRow, b: int) -> BlockState:
 
 def notice_online(row: OnlineRow) -> Iterator[Message]:
     """When what was summed is rescaled, and that the end is that of the plain softmax."""
-    if len(row.steps) == 1:
-        yield message(
-            "One block holds all the keys that {query} may look at, so nothing is left to rescale.",
-            query=row.example.names[row.query],
-        )
-    elif not row.rises:
-        yield message("No block after the first brings a larger score, so what was summed is never rescaled.")
-    else:
+    if row.rises:
         by = tuple(Magnitude(float(row.steps[b].rescale[0])) for b in row.rises)
         yield plural(
             "Block {blocks} brings a larger score than all before it: what was summed so far is multiplied by {by}, e "
             "to the difference of the two maxima.",
-            "Blocks {blocks} each bring a larger score than all before them: what was summed so far is multiplied by "
-            "{by} in turn, each e to the difference of two maxima.",
+            "Blocks {blocks} each bring a larger score: what was summed so far is multiplied by {by} in turn, each e "
+            "to the difference of two maxima.",
             len(by),
             blocks=ListOf(tuple(b + 1 for b in row.rises)),
             by=ListOf(by),
         )
     difference = float((row.steps[-1].output[0] - row.computation.result.plain.output[row.query]).abs().max())
-    if difference == 0:
-        yield message("After the last block the output is that of the plain softmax, to the last digit.")
-    else:
-        yield message(
-            "After the last block the output is that of the plain softmax, except for rounding: features "
-            "differ by up to {difference}.",
-            difference=Magnitude(difference),
-        )
+    yield message(
+        "After the last block the output differs from that of the plain softmax by at most {difference}.",
+        difference=Magnitude(difference),
+    )
 
 
 def online_matrices(row: OnlineRow) -> Matrices:

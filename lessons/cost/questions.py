@@ -20,7 +20,7 @@ from lessons.kit.questions import (
     one_of,
     told,
 )
-from lessons.screen.message import Fixed, Integer, message
+from lessons.screen.message import Integer, message
 from lessons.screen.screen import Card
 
 MOST_EXPONENT = 80.0
@@ -38,17 +38,7 @@ def busiest_step(sizes: LayerSizes, random: Generator) -> Asked:
     cards = [
         Card(
             COST_STEPS[step],
-            message(
-                "{step} takes {count} multiplications, more than any other step.",
-                step=COST_STEPS[step],
-                count=Integer(count),
-            )
-            if count == first
-            else message(
-                "{step} takes {count} multiplications, and another step takes more.",
-                step=COST_STEPS[step],
-                count=Integer(count),
-            ),
+            message("{step} takes {count} multiplications.", step=COST_STEPS[step], count=Integer(count)),
         )
         for step, count in sorted(counts.items(), key=lambda item: -item[1])
     ]
@@ -100,7 +90,7 @@ def longer_text(sizes: LayerSizes, random: Generator) -> Asked:
             times=times,
         ),
         *told(
-            message("There are more queries and more keys, so the number of pairs grows with the square."),
+            message("More queries meet more keys, so the number of pairs grows with the square."),
             (before * times * times, message("more queries and more keys")),
             (before * times, message("more queries, and the same keys")),
             (before * (times * times - 1), message("only the new pairs")),
@@ -117,8 +107,8 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
     kept = cached_numbers(replace(sizes, tokens=n))
     return multiple_choice_of_counts(
         message(
-            "A cache keeps what later tokens need from earlier ones. How many numbers does it hold for this layer "
-            "after {tokens} tokens (key/value heads: {heads}, d_k = {d_k}, d_v = {d_v})?",
+            "How many numbers does the cache of this layer hold after {tokens} tokens (key/value heads: {heads}, d_k = "
+            "{d_k}, d_v = {d_v})?",
             tokens=n,
             heads=g,
             d_k=d_k,
@@ -126,7 +116,7 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
         ),
         *told(
             message(
-                "A key and a value for each token and each key/value head. Later tokens need no earlier query or score."
+                "A key and a value for each token and key/value head. Later tokens need no earlier query or score."
             ),
             (kept, message("keys and values of all tokens")),
             (n * g * d_k, message("keys of all tokens")),
@@ -163,31 +153,6 @@ def what_rescales(row: OnlineRow, random: Generator) -> Asked:
 
 
 @beyond_figure
-def sum_after_block(row: OnlineRow, random: Generator) -> Asked:
-    """The old sum is rescaled, and the powers of the block are added."""
-    m, total = ASKED_MAXIMA[below(len(ASKED_MAXIMA), random)], 1 + (1 + below(15, random)) / 10
-    up = (3 + below(12, random)) / 10
-    return multiple_choice_of_numbers(
-        message(
-            "So far the largest score is {m} and the sum {total}. The next block is a single key with "
-            "score {new}. What is the sum now?",
-            m=Fixed(m, 1),
-            total=Fixed(total, 1),
-            new=Fixed(m + up, 1),
-        ),
-        *told(
-            message("The old sum is multiplied by e^(m − m'), and the new key adds e^0 = 1."),
-            (total * math.exp(-up) + 1, message("the old sum, shrunk, and the new power")),
-            (total + 1, message("the old sum and the new power")),
-            (total + math.exp(up), message("the old sum and e to the difference")),
-            (total * math.exp(-up), message("the old sum, shrunk")),
-            (1.0, message("only the new power")),
-            (total * math.exp(up) + 1, message("the old sum, grown, and the new power")),
-        ),
-    )
-
-
-@beyond_figure
 def scores_held(row: OnlineRow, random: Generator) -> Asked:
     """A block at a time, whatever the length."""
     size = 2 + below(7, random)
@@ -210,10 +175,7 @@ def asked_tokens(random: Generator) -> int:
 
 BLOCK_QUESTIONS: Kinds = {
     "predict": (what_rescales,),
-    "generalise": (
-        scores_held,
-        sum_after_block,
-    ),
+    "generalise": (scores_held,),
 }
 COUNT_QUESTIONS: Kinds = {
     "generalise": (

@@ -87,22 +87,15 @@ def notice_sliding(slide: Slide) -> Iterator[Message]:
         "first": Fixed(100 * float(found.keys[0]), 1),
         "last": Fixed(100 * float(found.keys[-1]), 1),
     }
-    if not slide.name:
-        yield message(
-            "A small model with random weights sees {context} tokens at once. Over a text that is {n} tokens longer, "
-            "its window slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh "
-            "from the window; in layer {layers} by {last}%, because they come from tokens that still saw what has left "
-            "the window.",
-            **about,
-        )
-        return
     yield message(
-        "{name} sees {context} tokens at once here. Over a tale that is {n} tokens longer, its window slides. In layer "
-        "1, kept keys differ by {first}% of their length from keys computed afresh from the window; in layer {layers} "
-        "by {last}%, because they come from tokens that still saw what has left the window.",
-        name=slide.name,
+        "{model} sees {context} tokens at once here; its window slides over {n} more. In layer 1, kept keys differ by "
+        "{first}% of their length from keys computed afresh; in layer {layers} by {last}%, because they come from "
+        "tokens that still saw what has left the window.",
+        model=slide.name or message("A small model with random weights"),
         **about,
     )
+    if not slide.name:
+        return
     yield message(
         "On average, {moved}% of the next token's probability moves to other tokens; in {same}% of the windows "
         "the likeliest token is the same.",

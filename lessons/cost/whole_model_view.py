@@ -74,17 +74,14 @@ def notice_whole(config: TransformerConfig, sizes: LayerSizes, name: str) -> Ite
     """What the embedding is used for, what the MLP multiplies, and what the cache keeps, shared or not."""
     if config.unembedding == "tied":
         yield message(
-            "The embedding is used twice: its rows are fetched at the beginning, and at the end {model} multiplies "
-            "with it to score {count} tokens.",
+            "The embedding is used twice: at the end {model} multiplies with it, too, to score {count} tokens.",
             model=name,
             count=Integer(config.vocabulary),
         )
     maps = [math.prod(shape) for part, shape in layer_shapes(config).items() if part.startswith("mlp.W")]
     yield plural(
-        "For the {count} token here, the attention of a layer takes {attention} multiplications, and the maps of its "
-        "MLP take {mlp}: one for each of their parameters.",
-        "For the {count} tokens here, the attention of a layer takes {attention} multiplications, and the maps of its "
-        "MLP take {mlp}: one for each token and each of their parameters.",
+        "For the {count} token here, the attention of a layer takes {attention} multiplications, and its MLP {mlp}.",
+        "For the {count} tokens here, the attention of a layer takes {attention} multiplications, and its MLP {mlp}.",
         sizes.tokens,
         attention=Integer(sum(multiplications(sizes))),
         mlp=Integer(sizes.tokens * sum(maps)),
@@ -107,7 +104,7 @@ def notice_cache(config: TransformerConfig, sizes: LayerSizes) -> Message:
         )
     return message(
         "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads in each of "
-        "{layers} layers, as the others share them. If none shared, it would keep {alone}: {times} times as many.",
+        "{layers} layers. If no head shared, it would keep {alone}: {times} times as many.",
         alone=Integer(alone),
         times=Fixed(alone / kept, 0 if alone % kept == 0 else 1),
         **said,

@@ -153,7 +153,7 @@ def derive_beside_pytorch(beside: Beside, number: str, query: int, *key: int) ->
         return compute_average(beside).follow("average").derive(query, *key)
     if number == "divided twice":
         return compute_scaled_twice(beside).follow("twice").derive(query, *key)
-    return compute_keys_left(beside, query, blocks=number == "blocked where True").follow("left").derive()
+    return compute_keys_left(beside, query).follow("left").derive()
 
 
 def compute_scaled_twice(beside: Beside) -> Computation:
@@ -170,12 +170,12 @@ def compute_scaled_twice(beside: Beside) -> Computation:
     return Computation(scale_twice, inputs, replace(names_here, sentences={**names_here.sentences, **sentences}))
 
 
-def compute_keys_left(beside: Beside, query: int, *, blocks: bool) -> Computation:
-    """At how many keys a query may look, where True or False in its row of the mask blocks."""
+def compute_keys_left(beside: Beside, query: int) -> Computation:
+    """At how many keys a query may look, where True in its row of the mask blocks."""
     who = names(beside.ours.tokens)[query]
-    true = message("entries of the mask in the row of {query} that are True: each blocks a key", query=who)
-    false = message("entries of the mask in the row of {query} that are False: each blocks a key", query=who)
-    left = message("keys that {query} may look at: those that are not blocked", query=who)
-    blocking = (beside.parity.may_attend[query] == blocks).float()
-    sentences = {"blocked": true if blocks else false, "left": left}
+    sentences = {
+        "blocked": message("entries of the mask in the row of {query} that are True: each blocks a key", query=who),
+        "left": message("keys that {query} may look at: those that are not blocked", query=who),
+    }
+    blocking = beside.parity.may_attend[query].float()
     return Computation(count_keys_left, {"blocking": blocking}, Names(sentences, {}))

@@ -1,17 +1,14 @@
 """Is this what PyTorch computes?"""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-import torch
 from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.heads import merge_heads
 from attention_core.parity import (
-    GROUPS_SINCE,
     Parity,
     compare_with_pytorch,
     copy_to_pytorch,
@@ -127,8 +124,8 @@ def why_not_the_module(trace: HeadsTrace, parity: Parity) -> tuple[Message, ...]
     reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares), (grouped, own_keys))
     return (
         message(
-            "nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which "
-            "is given queries, keys and values, computes them.",
+            "nn.MultiheadAttention cannot hold these heads, as it {reasons}; F.scaled_dot_product_attention "
+            "computes them.",
             reasons=ListOf(tuple(why for holds, why in reasons if holds)),
         ),
     )
@@ -137,22 +134,13 @@ def why_not_the_module(trace: HeadsTrace, parity: Parity) -> tuple[Message, ...]
 def keys_once(parity: Parity) -> tuple[Message, ...]:
     """Where heads share keys and values, how PyTorch's function is given them."""
     sets, heads = heads_with_keys(parity.ours), parity.ours.n_heads
-    if sets == heads:
+    if sets == heads or not takes_groups():
         return ()
-    if not takes_groups():
-        return (
-            message(
-                "Heads share keys and values here, but the function of PyTorch {version} cannot be told so (since "
-                "{since} it can, by enable_gqa=True): it is given them once for each head.",
-                version=str(torch.__version__),
-                since=GROUPS_SINCE,
-            ),
-        )
     q, k, _ = parity.handed_over
     return (
         message(
-            "Every {each} of the {all} heads share keys and values. With enable_gqa=True the function is given queries "
-            "{q}, but keys and values {k}: it lets neighbours share them, and we need not repeat them.",
+            "Every {each} of the {all} heads share keys and values: with enable_gqa=True the function takes "
+            "queries {q}, but keys and values {k}.",
             each=heads // sets,
             all=heads,
             q=str(list(q.shape)),
@@ -175,9 +163,8 @@ def with_batch_axis(parity: Parity, view: str) -> tuple[Message, ...]:
     batch, output, weights = (str(list(shape)) for shape in shapes_of_batch(parity))
     return (
         message(
-            "Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} "
-            "and weights {weights}. Without batch_first=True, sentences are the second axis of input and "
-            "output; in the weights they are always the first.",
+            "On a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and weights "
+            "{weights}. Without batch_first=True, sentences are the second axis of input and output.",
             batch=batch,
             output=output,
             weights=weights,
@@ -258,17 +245,11 @@ def notice_parity(parity: Parity, view: str) -> Message:
     else:
         outputs = message("Our output and that of nn.MultiheadAttention")
         difference, numbers = parity.module_difference, parity.trace.output
-    if difference == 0:
-        return message("{outputs} are the same to the last digit.", outputs=outputs)
-    size = float(numbers.abs().max())
-    digits = min(SINGLE_PRECISION, max(0, math.floor(-math.log10(difference / size))))
     return message(
-        "{outputs} differ by at most {difference}, in numbers up to {size}: about {digits} of the 7 or so digits of "
-        "single precision agree.",
+        "{outputs} differ by at most {difference}, in numbers up to {size}.",
         outputs=outputs,
         difference=Magnitude(difference),
-        size=Magnitude(size),
-        digits=digits,
+        size=Magnitude(float(numbers.abs().max())),
     )
 
 

@@ -40,12 +40,6 @@ def notice_meanings(two: TwoMeanings, who: Sequence[Token]) -> Iterator[Message]
         blocked=message("“not a number”") if math.isnan(weight) else Fixed(weight),
         kept=Fixed(float(kept[i, j])),
     )
-    yield message(
-        "Of the keys of {query}, the first leaves {blocked} visible, the second {kept}.",
-        query=who[i],
-        blocked=int((~two.mask[i]).sum()),
-        kept=int(two.mask[i].sum()),
-    )
     blind = two.mask.all(dim=-1).nonzero().flatten().tolist()
     if blind:
         yield notice_blind_rows(two, who, blind)

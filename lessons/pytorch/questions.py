@@ -8,9 +8,7 @@ from collections.abc import Sequence
 
 import torch
 
-from attention_core.heads import MultiHeadAttention
 from attention_core.parity import Parity, largest_absolute
-from attention_core.randomness import generator
 from lessons.kit.questions import (
     Kinds,
     asks_about,
@@ -37,27 +35,16 @@ def how_far_apart(parity: Parity, who: Sequence[Token], random: torch.Generator)
     difference, size = parity.module_difference, largest_absolute(parity.trace.output)
     if not 0 < difference < ROUNDING * size:
         return None
+    reply = message(
+        "By {difference} at most, in numbers up to {size}: both add up the same products, in another order.",
+        difference=Magnitude(difference),
+        size=Magnitude(size),
+    )
     return multiple_choice(
         message("How do the numbers of PyTorch differ from ours?"),
-        Card(
-            message("Only in the last digits."),
-            message(
-                "By {difference} at most, in numbers up to {size}: both add up the same products, in another order.",
-                difference=Magnitude(difference),
-                size=Magnitude(size),
-            ),
-            message("the same sums, rounded in another order"),
-        ),
-        Card(
-            message("Not at all."),
-            message("Numbers are rounded after each step, and PyTorch takes the steps in another order."),
-            message("the same formula, so the same digits"),
-        ),
-        Card(
-            message("From the first digits on."),
-            message("They have the same weights and the same formula, so only rounding tells them apart."),
-            message("another program, so other numbers"),
-        ),
+        Card(message("Only in the last digits."), reply, message("the same sums, rounded in another order")),
+        Card(message("Not at all."), reply, message("the same formula, so the same digits")),
+        Card(message("From the first digits on."), reply, message("another program, so other numbers")),
     )
 
 
@@ -88,34 +75,6 @@ def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Gene
     )
 
 
-def mask_for_the_function(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
-    """F.scaled_dot_product_attention keeps where the mask is True."""
-    i, n = below(len(who), random), len(who)
-    false = int((~parity.may_attend[i]).sum())
-    return asks_about(
-        "blocked where False",
-        (i,),
-        multiple_choice_of_counts(
-            message(
-                "A boolean mask has {n} entries in the row of {query}, {false} of them False. "
-                "F.scaled_dot_product_attention gets it as attn_mask, just as it is. At how many keys may {query} "
-                "look?",
-                n=n,
-                query=who[i],
-                false=false,
-            ),
-            *told(
-                message("F.scaled_dot_product_attention keeps where the mask is True."),
-                (n - false, message("False blocks a key")),
-                (false, message("True blocks a key")),
-                (n, message("the mask counts only with is_causal=True")),
-                (0, message("one False in the row blocks all of it")),
-                (1, message("a token sees itself, and no more")),
-            ),
-        ),
-    )
-
-
 def reported_weight(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """What is reported is the average over the heads, and no head need have it."""
     i = one_of(parity.may_attend.sum(dim=-1) > 1, random)
@@ -135,10 +94,7 @@ def reported_weight(parity: Parity, who: Sequence[Token], random: torch.Generato
                 weights=ListOf(tuple(map(shown, weights))),
             ),
             *told(
-                message(
-                    "It reports the average over the heads, which may match no single head. With "
-                    "average_attn_weights=False it reports each head."
-                ),
+                message("It reports the average over the heads, which may match no single head."),
                 (float(parity.averaged[i, j]), message("the mean over the heads")),
                 (weights[0], message("the weight of the first head")),
                 (sum(weights), message("the sum over the heads")),
@@ -184,42 +140,6 @@ def divided_twice(parity: Parity, who: Sequence[Token], random: torch.Generator)
 
 
 @beyond_figure
-def weights_of_its_own(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
-    """The same shape is not the same numbers."""
-    if parity.theirs is None:
-        return None
-    (n, d_model), seed = parity.x.shape, below(1000, random)
-    other = MultiHeadAttention.draw(d_model, parity.ours.n_heads, generator=generator(seed))
-    gap = largest_absolute(other(parity.x, parity.may_attend)[0] - parity.trace.output)
-    if gap < LEAST_DIFFERENCE:
-        return None
-    reply = message("Other weights give other numbers, in the same shape and by the same formula.")
-    return multiple_choice(
-        message(
-            "A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is "
-            "{n}\u00a0×\u00a0{d_model}, like ours. By how much do the two outputs differ?",
-            seed=seed,
-            n=n,
-            d_model=d_model,
-        ),
-        *(
-            Card(said, reply, thought)
-            for said, thought in (
-                (
-                    message("by up to {difference}", difference=Magnitude(gap)),
-                    message("other weights make other outputs"),
-                ),
-                (
-                    message("by up to {difference}", difference=Magnitude(max(parity.module_difference, 1e-8))),
-                    message("only rounding tells them apart"),
-                ),
-                (message("not at all"), message("the same formula makes the same output")),
-            )
-        ),
-    )
-
-
-@beyond_figure
 def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:
     """Three projections on top of each other, each stored transposed. Always possible."""
     d_model = 2 + below(63, random)
@@ -246,11 +166,9 @@ QUESTIONS: Kinds = {
     "predict": (
         reported_weight,
         mask_for_the_module,
-        mask_for_the_function,
     ),
     "generalise": (
         divided_twice,
-        weights_of_its_own,
         shape_of_packed_weights,
     ),
 }

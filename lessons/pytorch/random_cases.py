@@ -1,11 +1,10 @@
 """Random cases in which ours and PyTorch's are compared."""
 
-import statistics
 from collections.abc import Iterator
 from functools import lru_cache
 
 from attention_core.parity import RandomCase, random_cases
-from lessons.screen.message import ListOf, Magnitude, Message, message, plural
+from lessons.screen.message import ListOf, Magnitude, Message, message
 from lessons.screen.screen import Facts, Figure, Points
 
 CASES = 300  # random ones, compared at once
@@ -53,8 +52,7 @@ def case_says(case: RandomCase) -> Message:
 
 
 def notice_cases(cases: tuple[RandomCase, ...]) -> Iterator[Message]:
-    """What the cases covered, and how far apart the two ever were."""
-    differences = [case.difference for case in cases]
+    """What the cases covered."""
     sizes = [[getattr(case, name) for case in cases] for name in ("tokens", "heads", "d_head")]
     masks = ListOf(tuple(MASK_NAMES[kind] for kind in MASK_NAMES if any(case.mask == kind for case in cases)))
     yield message(
@@ -70,15 +68,3 @@ def notice_cases(cases: tuple[RandomCase, ...]) -> Iterator[Message]:
         features=min(sizes[2]),
         more_features=max(sizes[2]),
     )
-    yield message(
-        "No number differs by more than {bound}; the median over the cases is {median}.",
-        bound=Magnitude(max(differences)),
-        median=Magnitude(statistics.median(differences)),
-    )
-    exact = sum(difference == 0 for difference in differences)
-    if exact:
-        yield plural(
-            "{count} case agrees to the last digit and has no point here.",
-            "{count} cases agree to the last digit and have no point here.",
-            exact,
-        )

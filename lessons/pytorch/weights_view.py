@@ -36,26 +36,18 @@ def notice_averaged(parity: Parity, who: Sequence[Token]) -> Iterator[Message]:
     if parity.per_head is None or parity.averaged is None:
         return
     if len(parity.per_head) == 1:
-        yield message("With one head the average is that head: choose more heads to see what it hides.")
+        yield message("With one head the average is that head.")
     else:
         gap = parity.per_head.max(dim=0).values - parity.per_head.min(dim=0).values
         i, j = divmod(int(gap.argmax()), len(who))
         query, key = (who[place] for place in (i, j))
         weights = ListOf(tuple(Fixed(weight) for weight in parity.per_head[:, i, j].tolist()))
-        if i == j:
-            yield message("In its heads, {query} gives itself the weights {weights}.", query=query, weights=weights)
-        else:
-            yield message(
-                "In its heads, {query} gives {key} the weights {weights}.", query=query, key=key, weights=weights
-            )
+        yield message("In its heads, {query} gives {key} the weights {weights}.", query=query, key=key, weights=weights)
         yield message(
             "By default, nn.MultiheadAttention reports only their average, {average}.",
             average=Fixed(float(parity.averaged[i, j])),
         )
-    if parity.weights_difference == 0:
-        yield message("Our weights are those of nn.MultiheadAttention to the last digit.")
-    else:
-        yield message(
-            "Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
-            difference=Magnitude(parity.weights_difference),
-        )
+    yield message(
+        "Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
+        difference=Magnitude(parity.weights_difference),
+    )

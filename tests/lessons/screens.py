@@ -60,14 +60,13 @@ GENERALISES = re.compile(
 LONGEST_TITLE = 25  # characters
 ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "Each step's share of all multiplications and of all numbers moved",
-    "n tokens of d_model features; h query heads, g key/value heads; d_k features per query or key, d_v per "
-    "value. Each step reads all that it needs once and writes its result once. A division counts as a "
-    "multiplication; the softmax also takes h·n·n exponentials.",
-    "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads make it "
-    "smaller; Mistral 7B looks back over a window and keeps no older token. In every other layer of GPT-3 a "
-    "query looks only at a band of tokens; its width was not published, so all tokens count here.",
-    "A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is fitted to "
-    "the last sizes of its line. Memory that PyTorch’s own function holds only for a moment is not measured.",
+    "n tokens, h query heads, g key/value heads. Each step reads what it needs once and writes its "
+    "result once. A division counts as a multiplication, an exponential does not count.",
+    "A key and a value of every layer, in numbers of 16 bits, for one sequence. Mistral 7B keeps no "
+    "token older than its window; the layers of GPT-3 that see only a band of tokens count as if they "
+    "saw all.",
+    "Slope 1: twice as much for twice the size; slope 2: four times as much. Memory that PyTorch’s own "
+    "function holds only for a moment is not measured.",
     "Rows are queries, columns are keys. Click a heatmap to see it large.",
     "No number changes, and no head knows yet what another has found.",
     "W_o mixes the heads: every number of the output is made from all of them.",

@@ -11,7 +11,7 @@ from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_timings import FULL, made_up
-from screens import JUDGE, Case, by_thought, check_said, chosen, holds
+from screens import JUDGE, Case, by_thought, check_said, chosen
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from attention_core.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
@@ -217,7 +217,6 @@ def test_what_is_beyond_the_context_of_a_model_is_said():
 
     assert "GPT-2 small was trained to read at most 1,024 tokens" in said(model="gpt2", tokens=2048)
     assert "trained to read" not in said(model="llama3_8b", tokens=4096)
-    assert "This is more than the 1,024 tokens that GPT-2 small" in said(model="gpt2", tokens=1024)
 
 
 def share_of_square(case, sentence):
@@ -269,7 +268,7 @@ def context_of(case, sentence):
 def window_of(case, sentence):
     model = PUBLISHED[case.choices.model]
     assert case.choices.tokens > model.window
-    return {"model": model.name, "window": model.window, "tokens": case.choices.tokens}
+    return {"model": model.name, "window": model.window}
 
 
 def products_of_step(case, sentence):
@@ -280,10 +279,7 @@ def products_of_step(case, sentence):
     }
 
 
-WINDOWED = (
-    "{model} looks back over a window of {window} tokens and keeps no older ones. This counts a layer without the "
-    "window: all pairs, and a cache of all {tokens} tokens."
-)
+WINDOWED = "{model} keeps only a window of {window} tokens; this counts a layer without it."
 PRODUCTS = (
     "The same layer with n = {tokens} tokens: how many multiplications does Q Kᵀ take, with h = {heads} and "
     "d_k = {d_k}?"
@@ -292,12 +288,11 @@ LONGER = (
     "With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many does it take with {times} times as many tokens?"
 )
 CACHE = (
-    "A cache keeps what later tokens need from earlier ones. How many numbers does it hold for this layer after "
-    "{tokens} tokens (key/value heads: {heads}, d_k = {d_k}, d_v = {d_v})?"
+    "How many numbers does the cache of this layer hold after {tokens} tokens (key/value heads: "
+    "{heads}, d_k = {d_k}, d_v = {d_v})?"
 )
 BUSIEST = "With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?"
-TAKES_MOST = "{step} takes {count} multiplications, more than any other step."
-TAKES_LESS = "{step} takes {count} multiplications, and another step takes more."
+TAKES_MOST = "{step} takes {count} multiplications."
 
 
 def row_of(case):
@@ -348,26 +343,11 @@ def rising(case, sentence):
     return {"blocks": [b + 1 for b in rises], "by": by, "count": len(rises), "concept": True}
 
 
-def same_output(case, sentence):
-    _, scores, values, _ = row_of(case)
-    powers = np.exp(scores - scores.max())
-    last = case.screen.figures[1].matrices[5].values[-1].double().numpy()
-    assert last == pytest.approx((powers[:, None] * values).sum(0) / powers.sum(), rel=1e-4, abs=1e-5)
-    plain = case.attention.output[case.choices.query % len(case.example.tokens)]
-    assert float(np.abs(last - plain.double().numpy()).max()) < 1e-4
-    return {"difference": sentence.arguments["difference"].value}
-
-
 def chosen_with_maxima(case, sentence):
     _, scores, _, ends = row_of(case)
     block = sentence.arguments["block"]
     before, after = (scores[: ends[b]].max() for b in (block - 2, block - 1))
     return {"block": block, "before": before, "after": after, "concept": True}
-
-
-def of_their_own(case, sentence):
-    """The numbers of the prompt were drawn."""
-    return {name: value.value for name, value in sentence.arguments.items()} | {"concept": True}
 
 
 def answer_rescaled(case, prompt):
@@ -381,21 +361,6 @@ def answer_rescaled(case, prompt):
     return {reply: ..., JUDGE: judge}
 
 
-def answer_sum(case, prompt):
-    m, total, new = (prompt.arguments[name].value for name in ("m", "total", "new"))
-    powers = [math.exp(score - new) for score in (m, new)]
-    thoughts = {
-        "the old sum, shrunk, and the new power": total * powers[0] + powers[1],
-        "the old sum and the new power": total + 1,
-        "the old sum and e to the difference": total + math.exp(new - m),
-        "the old sum, shrunk": total * powers[0],
-        "only the new power": 1,
-        "the old sum, grown, and the new power": total / powers[0] + 1,
-    }
-    reply = "The old sum is multiplied by e^(m − m'), and the new key adds e^0 = 1."
-    return {reply: ..., JUDGE: by_thought(thoughts)}
-
-
 def answer_held(case, prompt):
     reply = "Those of one block. Of all blocks before, only a maximum, a sum and one row of values are kept."
     return {reply: ..., JUDGE: lambda card: int(card.text.arguments["number"].value) == prompt.arguments["block"]}
@@ -405,17 +370,7 @@ RESCALED = (
     "Block {block} raises the largest score from {before} to {after}. By what factor is everything summed so far "
     "multiplied?"
 )
-SUM_NOW = (
-    "So far the largest score is {m} and the sum {total}. The next block is a single key with score {new}. What is the "
-    "sum now?"
-)
 HELD = "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?"
-
-
-@cache
-def slid_small():
-    ids = torch.randint(64, (48,), generator=generator(1))
-    return slid(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids, 32)
 
 
 @torch.inference_mode()
@@ -442,9 +397,26 @@ def slid(model, ids, context):
     return [sum(gap) / n for gap in gaps], sum(moved) / n, sum(same) / n, n
 
 
+@cache
+def slid_small():
+    ids = torch.randint(64, (48,), generator=generator(1))
+    return slid(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids, 32)
+
+
 def slide_said(case, sentence):
     gaps, *_, n = slid_small()
-    return {"context": 32, "n": n, "layers": len(gaps), "first": 100 * gaps[0], "last": 100 * gaps[-1]}
+    sizes = {"context": 32, "n": n, "layers": len(gaps), "first": 100 * gaps[0], "last": 100 * gaps[-1]}
+    return {"model": "A small model with random weights"} | sizes
+
+
+def same_output(case, sentence):
+    _, scores, values, _ = row_of(case)
+    powers = np.exp(scores - scores.max())
+    last = case.screen.figures[1].matrices[5].values[-1].double().numpy()
+    assert last == pytest.approx((powers[:, None] * values).sum(0) / powers.sum(), rel=1e-4, abs=1e-5)
+    plain = case.attention.output[case.choices.query % len(case.example.tokens)]
+    assert float(np.abs(last - plain.double().numpy()).max()) < 1e-4
+    return {"difference": sentence.arguments["difference"].value}
 
 
 def test_the_window_of_the_real_model_slides_as_a_plain_loop_finds(smollm2, shapes_taken_for_granted):
@@ -455,7 +427,7 @@ def test_the_window_of_the_real_model_slides_as_a_plain_loop_finds(smollm2, shap
     assert slide.found.keys.tolist() == pytest.approx(gaps, abs=1e-4)
     assert (slide.found.moved, slide.found.same) == (pytest.approx(moved, abs=1e-4), same)
     said = render_all(tuple(notice_sliding(slide)))
-    assert f"sees 24 tokens at once here. Over a tale that is {n} tokens longer" in said
+    assert f"sees 24 tokens at once here; its window slides over {n} more" in said
     assert f"{100 * moved:.1f}% of the next token's probability moves" in said
     figure = screen(run_example(Example()), 0, Choices("measured", timings=TIMINGS[1], slide=slide)).figures[-1]
     assert list(figure.lines[0].y) == pytest.approx(gaps, abs=1e-4) and figure.notice == tuple(notice_sliding(slide))
@@ -502,10 +474,10 @@ def parting(case, sentence):
 
 
 ORACLE = {
-    "A small model with random weights sees {context} tokens at once. Over a text that is {n} tokens longer, "
-    "its window slides. In layer 1, kept keys differ by {first}% of their length from keys computed afresh "
-    "from the window; in layer {layers} by {last}%, because they come from tokens that still saw what has left "
-    "the window.": slide_said,
+    "{model} sees {context} tokens at once here; its window slides over {n} more. In layer 1, kept keys differ by "
+    "{first}% of their length from keys computed afresh; in layer {layers} by {last}%, because they come from tokens "
+    "that still saw what has left the window.": slide_said,
+    "After the last block the output differs from that of the plain softmax by at most {difference}.": same_output,
     "Measured on {machine}: the shortest of several calls, since other programs make a call longer.": (
         lambda case, sentence: {"machine": "a machine", "concept": True}
     ),
@@ -520,11 +492,10 @@ ORACLE = {
         "layers": len(TinyTransformer.draw(WRITER, generator(0)).layers),
         "features": 64,
     },
-    "After {tokens} tokens, reading all of them again takes {anew} ms; reading only the newest, with the keys "
-    "and values kept, takes {kept} ms.": (writing),
-    "The curves part at {tokens} tokens: from there on, reading all again takes {times} times as long or more "
-    "at every length measured.": parting,
-    "Reading all again does not take {times} times as long there: the curves have not parted.": parting,
+    "After {tokens} tokens, reading all again takes {anew} ms; reading only the newest, with the cache, {kept} ms.": (
+        writing
+    ),
+    "From {tokens} tokens on, reading all again takes {times} times as long or more.": parting,
     "largest so far {largest}": lambda case, sentence: same_row(case, sentence) | {"concept": True},
     "from the largest so far": lambda case, sentence: {"concept": True},
     "largest m": lambda case, sentence: {"concept": True},
@@ -533,26 +504,19 @@ ORACLE = {
     "output from {count} key": same_row,
     "{key}: score {score}, e to the difference {power}, {share} of the sum so far": same_row,
     "output so far, feature {feature}: {value}": same_row,
-    "One block holds all the keys that {query} may look at, so nothing is left to rescale.": lambda case, sentence: (
-        {"query": case.choices.query % len(case.example.tokens)} if len(row_of(case)[3]) == 1 else {}
-    ),
     "Block {blocks} brings a larger score than all before it: what was summed so far is multiplied by {by}, e to the "
     "difference of the two maxima.": rising,
-    "After the last block the output is that of the plain softmax, except for rounding: features differ by up "
-    "to {difference}.": same_output,
     RESCALED: chosen_with_maxima,
-    SUM_NOW: of_their_own,
     HELD: chosen,
     "{step}: {count} of {all}, {share}": share_of_step,
-    "Scores, softmax and weights · V grow with the square of the number of tokens, n²; the rest grows with n. At "
-    "n = {tokens}, what grows with n² takes {share} of the multiplications.": share_of_square,
+    "Scores, softmax and weights · V grow with n², the rest grows with n. At n = {tokens}, what grows "
+    "with n² takes {share} of the multiplications.": share_of_square,
     "From n = {tokens} on, it is the greater part.": greater_from,
     "n² is larger from {tokens} on": greater_from,
     "here, n = {tokens}": lambda case, sentence: {"tokens": sizes_of(case).tokens},
     "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.": doubled,
     "2·{layers}·{heads}·{features}·2 = {bytes}": bytes_kept,
-    "{model} was trained to read at most {context} tokens at once; the count continues beyond that.": context_of,
-    "This is more than the {context} tokens that {model} was trained to read at once.": context_of,
+    "{model} was trained to read at most {context} tokens at once; the count goes on.": context_of,
     WINDOWED: window_of,
     PRODUCTS: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_heads", d_k="d_k"),
     CACHE: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_kv_heads", d_k="d_k", d_v="d_v"),
@@ -561,7 +525,6 @@ ORACLE = {
     ),
     BUSIEST: lambda case, sentence: widths(case, tokens="tokens", features="d_model") | {"concept": True},
     TAKES_MOST: products_of_step,
-    TAKES_LESS: products_of_step,
 }
 
 
@@ -598,7 +561,7 @@ def answer_longer(case, prompt):
         "more queries, more keys, and more for each pair": before * times**3,
         "more queries and more keys, each of them twice": 2 * after,
     }
-    reply = "There are more queries and more keys, so the number of pairs grows with the square."
+    reply = "More queries meet more keys, so the number of pairs grows with the square."
     return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
@@ -612,7 +575,7 @@ def answer_cache(case, prompt):
         "queries, keys and values of all tokens": keys + values + n * s.n_heads * s.d_k,
         "keys, values and scores of all tokens": keys + values + n * n * s.n_heads,
     }
-    reply = "A key and a value for each token and each key/value head. Later tokens need no earlier query or score."
+    reply = "A key and a value for each token and key/value head. Later tokens need no earlier query or score."
     return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
@@ -620,9 +583,7 @@ def answer_busiest(case, prompt):
     counts = multiplications(sizes_of(case))._asdict()
     assert sorted(counts.values())[-1] > sorted(counts.values())[-2], "no question where two tie"
     named = {render(name): counts[step] for step, name in COST_STEPS.items()}
-    return dict.fromkeys((TAKES_MOST, TAKES_LESS), ...) | {
-        JUDGE: lambda card: named[render(card.text)] == max(counts.values())
-    }
+    return {TAKES_MOST: ..., JUDGE: lambda card: named[render(card.text)] == max(counts.values())}
 
 
 @cache
@@ -656,23 +617,21 @@ def real_cache(case, sentence):
 
 
 ORACLE |= {
-    "The embedding is used twice: its rows are fetched at the beginning, and at the end {model} multiplies with it to "
-    "score {count} tokens.": lambda case, sentence: {"model": "SmolLM2-135M", "count": 49152},
-    "For the {count} token here, the attention of a layer takes {attention} multiplications, and the maps of its MLP "
-    "take {mlp}: one for each of their parameters.": real_multiplications,
-    "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads in each of {layers} "
-    "layers, as the others share them. If none shared, it would keep {alone}: {times} times as many.": real_cache,
+    "The embedding is used twice: at the end {model} multiplies with it, too, to score {count} tokens.": (
+        lambda case, sentence: {"model": "SmolLM2-135M", "count": 49152}
+    ),
+    "For the {count} token here, the attention of a layer takes {attention} multiplications, and its MLP {mlp}.": (
+        real_multiplications
+    ),
+    "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads in "
+    "each of {layers} layers. If no head shared, it would keep {alone}: {times} times as many.": real_cache,
     "All of {model}": chosen,
     "The parameters of {model}": chosen,
     "in {count} layers and around them": lambda case, sentence: {"count": 30},
-    "No block after the first brings a larger score, so what was summed is never rescaled.": holds(
-        lambda case: not rising(case, None)["blocks"]
-    ),
 }
 
 ANSWERS = {
     RESCALED: answer_rescaled,
-    SUM_NOW: answer_sum,
     HELD: answer_held,
     PRODUCTS: answer_products,
     LONGER: answer_longer,

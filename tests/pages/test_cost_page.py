@@ -92,7 +92,7 @@ def test_a_press_measures_for_everybody_and_says_where(measured):
     for visitor in (at.run(), open_cost(cost_view="measured")):
         assert not visitor.exception and len(visitor.get("vega_lite_chart")) == 6
         assert any(line.startswith(f"Measured on {this_machine()}") for line in texts(visitor))
-        assert any("The curves part at 16 tokens" in line for line in texts(visitor))
+        assert any("From 16 tokens on, reading all again" in line for line in texts(visitor))
         assert [button.proto.label for button in visitor.get("download_button")] == ["Measurements as CSV"]
 
 
