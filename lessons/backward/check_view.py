@@ -15,7 +15,6 @@ from attention_core.training import gradient_by_autograd, gradient_of
 from attention_core.weights import model_with, named_weights
 from lessons.backward.gradients_view import sentence_and_answer
 from lessons.backward.one_prediction import Prediction, whose_gradients
-from lessons.screen.format import magnitude
 from lessons.screen.message import Fixed, Magnitude, Message, message
 from lessons.screen.screen import Facts, Figure, Table
 from lessons.trace.computation import Computation
@@ -64,7 +63,7 @@ def check_figures(correction: Prediction, matrix: Checked) -> Iterator[Figure]:
         key="how_far_apart",
         name=message("How far the ways are apart"),
         heading=sentence_and_answer(correction),
-        notice=tuple(notice_check(correction, found.chain_rule, apart)),
+        notice=tuple(notice_check(correction, found.chain_rule)),
         facts=(
             (
                 message("finite differences of {matrix} differ by at most", matrix=matrix),
@@ -116,41 +115,22 @@ def places_of(correction: Prediction, matrix: Checked) -> tuple[Int[np.ndarray, 
     raise KeyError(f"the model has no {matrix}")
 
 
-def notice_check(correction: Prediction, gradient: Float[np.ndarray, " parameters"], apart: float) -> Iterator[Message]:
+def notice_check(correction: Prediction, gradient: Float[np.ndarray, " parameters"]) -> Iterator[Message]:
     """What was compared with what."""
     yield message(
-        "Move one weight a little both ways, run the model twice, and see how the loss changes: no chain rule is "
-        "needed, but two runs for every weight. The chain rule finds all {count} gradients in one pass back.",
+        "Finite differences need two runs of the model for every weight; the chain rule finds all {count} gradients in "
+        "one pass back.",
         count=len(gradient),
     )
-    size = float(np.abs(gradient).max())
-    if apart == 0:
-        yield message(
-            "PyTorch's autograd runs the same forward functions on its own tensors and finds the same gradients, "
-            "to the last digit."
-        )
-    else:
-        yield message(
-            "PyTorch's autograd runs the same forward functions on its own tensors. It differs by at most "
-            "{difference}, in gradients up to {size}: the rounding of double precision.",
-            difference=Magnitude(apart),
-            size=Magnitude(size),
-        )
     yield whose_gradients(correction.learner)
 
 
 def notice_steps(errors: list[float]) -> Iterator[Message]:
     """Too large a step is wrong because the loss bends, too small a one because of rounding."""
-    best = min(errors)
-    steps = [place for place, error in enumerate(errors, 1) if magnitude(error) == magnitude(best)]
     yield message(
-        "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} off, as two "
-        "losses that are nearly equal are subtracted and their rounding is divided by h.",
+        "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} off, by "
+        "rounding.",
         large=Magnitude(errors[0]),
         last=len(STEP_SIZES),
         small=Magnitude(errors[-1]),
     )
-    if len(steps) == 1 and 1 < steps[0] < len(STEP_SIZES):
-        yield message(
-            "Between them lies the best step here, h = 1e−{place}: {best} off.", place=steps[0], best=Magnitude(best)
-        )

@@ -151,34 +151,19 @@ def sentence_and_answer(correction: Prediction) -> Message:
 
 def notice_answer(correction: Prediction) -> Iterator[Message]:
     """What the model said, what was right, and the loss."""
-    probabilities, right = correction.probabilities, correction.right
-    about = {"query": correction.names[correction.asked[-1]], "right": word_of(right)}
-    likeliest = [t for (t,) in argmax_ties(probabilities, percent)]
-    about |= {"share": Percent(float(probabilities[right])), "loss": Magnitude(correction.loss)}
-    if likeliest == [right]:
-        yield message(
-            "At {query} the right word is {right}, and the model says so: it gives {right} the largest "
-            "probability, {share}. The loss is −ln of that, {loss}.",
-            **about,
-        )
-        return
     yield message(
-        "At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.", **about
-    )
-    words = ListOf(tuple(map(word_of, likeliest)))
-    yield plural(
-        "The largest probability goes to {words}.",
-        "The largest probability goes to each of {words}.",
-        len(likeliest),
-        words=words,
+        "At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.",
+        query=correction.names[correction.asked[-1]],
+        right=word_of(correction.right),
+        share=Percent(float(correction.probabilities[correction.right])),
+        loss=Magnitude(correction.loss),
     )
 
 
 def notice_logits(correction: Prediction) -> Message:
     """One logit up, all others down."""
     return message(
-        "Only {right} has a negative d_logit: a step against the gradient raises its logit and lowers those of the "
-        "{others} other words. The d_logits sum to 0.",
+        "Only {right} has a negative d_logit: a step raises its logit and lowers those of the {others} other words.",
         right=word_of(correction.right),
         others=len(PRONOUN_WORDS) - 1,
     )
@@ -191,15 +176,11 @@ def notice_d_output(correction: Prediction) -> Iterator[Message]:
     """Which row of d_output is not 0, and what its numbers say."""
     asked = correction.names[correction.asked[-1]]
     yield message(
-        "The loss looks at one prediction, that at {query}: the rows of d_output of the {others} other positions "
-        "are 0.",
+        "The loss looks at one prediction, that at {query}: the other {others} rows of d_output are 0.",
         query=asked,
         others=len(correction.tokens) - 1,
     )
-    yield message(
-        "A number of d_output says: when this feature of the output grows by a little, the loss grows by so many "
-        "times as much. A step goes the other way."
-    )
+    yield message("d_output says how the loss changes as a feature of the output grows. A step goes the other way.")
 
 
 def notice_d_weights(correction: Prediction) -> Iterator[Message]:
@@ -208,12 +189,10 @@ def notice_d_weights(correction: Prediction) -> Iterator[Message]:
     row = correction.way.d_weights[asked]
     lowest = [j for (j,) in argmax_ties(-row, magnitude)]
     about = {"query": correction.names[asked], "keys": ListOf(tuple(correction.names[j] for j in lowest))}
-    yield message("d_weight = d_output · value: what more weight on that value would do to the loss.")
+    yield message("d_weight = d_output · value: what more weight on that value does to the loss.")
     yield plural(
-        "The lowest d_weight of {query} is {least}, at {keys}: weight moved there from the others lowers the loss "
-        "most.",
-        "The lowest d_weight of {query} is {least}, at {keys} alike: weight moved there from the others lowers the "
-        "loss most.",
+        "The lowest d_weight of {query} is {least}, at {keys}: weight moved there lowers the loss most.",
+        "The lowest d_weight of {query} is {least}, at each of {keys}: weight moved there lowers the loss most.",
         len(lowest),
         least=Magnitude(float(row.min())),
         **about,
@@ -226,13 +205,12 @@ def notice_d_scores(correction: Prediction) -> Iterator[Message]:
     up = ListOf(tuple(name for name, d in zip(correction.names, row, strict=True) if d < 0))
     if up.items:
         yield plural(
-            "Below 0 is the d_score of {keys}: a step against the gradient raises that score and lowers the others.",
-            "Below 0 are the d_scores of {keys}: a step against the gradient raises these scores and lowers the "
-            "others.",
+            "Below 0 is the d_score of {keys}: a step raises that score and lowers the others.",
+            "Below 0 are the d_scores of {keys}: a step raises these scores and lowers the others.",
             len(up.items),
             keys=up,
         )
-    yield message("The row sums to 0: weights share one whole, so what some keys gain others lose.")
+    yield message("The row sums to 0: what some keys gain others lose.")
 
 
 def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
@@ -242,25 +220,16 @@ def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
     keys = [j for (j,) in argmax_ties(weights, percent)]
     share, said = Percent(float(weights.max())), ListOf(tuple(correction.names[j] for j in keys))
     yield message(
-        "d_q has numbers in the row of {query} alone, for no other prediction counts. d_k and d_v have a row "
-        "for each key that {query} looked at.",
+        "d_q has numbers only in the row of {query}; d_k and d_v have a row for each key that {query} looked at.",
         query=correction.names[asked],
     )
-    if len(keys) == len(correction.names):
-        yield message(
-            "Each row of d_v is a weight times the same d_output. Here every weight is {share}, so the rows are alike.",
-            share=share,
-        )
-    else:
-        yield plural(
-            "Each row of d_v is a weight times the same d_output: {keys} has the largest weight, {share}, and the "
-            "longest row.",
-            "Each row of d_v is a weight times the same d_output: {keys} have the largest weights, {share}, and the "
-            "longest rows.",
-            len(keys),
-            keys=said,
-            share=share,
-        )
+    yield plural(
+        "Each row of d_v is a weight times the same d_output: {keys} has the largest weight, {share}.",
+        "Each row of d_v is a weight times the same d_output: {keys} have the largest weights, {share} each.",
+        len(keys),
+        keys=said,
+        share=share,
+    )
 
 
 def notice_d_x(correction: Prediction) -> Iterator[Message]:
@@ -268,17 +237,13 @@ def notice_d_x(correction: Prediction) -> Iterator[Message]:
     lengths = np.linalg.norm(correction.way.d_x, axis=-1)
     longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     tokens = ListOf(tuple(correction.names[i] for i in longest))
-    yield message("X is the end of the way: each row of d_x goes on to the row of the embedding table that made it.")
+    yield message("Each row of d_x goes on to the row of the embedding table that made it.")
     yield plural(
         "The longest row of d_x belongs to {tokens}, with length {length}.",
         "The longest rows of d_x belong to {tokens}, with length {length}.",
         len(longest),
         tokens=tokens,
         length=Magnitude(float(lengths.max())),
-    )
-    yield message(
-        "Over the shortcut {query} also gets d_after, the gradient of the sum of x and what attention found.",
-        query=correction.names[correction.asked[-1]],
     )
 
 
@@ -304,11 +269,8 @@ def maps_figure(correction: Prediction) -> Matrices:
 def notice_d_maps(correction: Prediction) -> Iterator[Message]:
     """Which map moves most, and why d_W_q is a single pattern."""
     lengths = correction.lengths_of_maps
-    longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     q, k, v = (Magnitude(float(length)) for length in lengths)
     yield message("The gradients of W_q, W_k and W_v have lengths {q}, {k} and {v}.", q=q, k=k, v=v)
-    if len(longest) == 1:
-        yield message("Of the three, a step moves {matrix} most.", matrix=f"W_{'qkv'[longest[0]]}")
     yield message(
         "Only the prediction at {query} counts, so d_W_q is x of {query} times d_q of {query}: a matrix of rank 1.",
         query=correction.names[correction.asked[-1]],

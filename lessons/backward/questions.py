@@ -5,7 +5,6 @@ Each is about one mistake of a model.
 
 import math
 
-import numpy as np
 import torch
 from torch import Generator
 
@@ -22,6 +21,7 @@ from lessons.kit.questions import (
     multiple_choice_of_things,
     multiple_choice_of_tokens,
     one_of,
+    told,
 )
 from lessons.screen.message import Fixed, Magnitude, message
 from lessons.screen.screen import Card
@@ -65,26 +65,13 @@ def loss_of_this_guess(mistake: Prediction, random: Generator) -> Asked:
             right=word_of(mistake.right),
             p=shown(p),
         ),
-        (
-            -math.log(p),
-            message("The smaller the probability of the right word, the larger the loss."),
-            message("minus the logarithm of p"),
-        ),
-        (
-            math.log(p),
-            message("The logarithm of a number below 1 is below 0; the minus makes the loss positive."),
-            message("the logarithm of p"),
-        ),
-        (
-            1 - p,
-            message("That is what the wrong words have together. The loss grows without limit as p goes to 0."),
-            message("what the wrong words have"),
-        ),
-        (1 / p, message("That is e, raised to the loss."), message("1, divided by p")),
-        (
-            0.0,
-            message("The loss is 0 only where the right word has all of the probability."),
-            message("only a wrong guess costs anything"),
+        *told(
+            message("−ln grows without limit as the probability of the right word goes to 0."),
+            (-math.log(p), message("minus the logarithm of p")),
+            (math.log(p), message("the logarithm of p")),
+            (1 - p, message("what the wrong words have")),
+            (1 / p, message("1, divided by p")),
+            (0.0, message("only a wrong guess costs anything")),
         ),
     )
     return asks_about("loss.loss", (), question)
@@ -104,8 +91,8 @@ def most_raised(mistake: Prediction, random: Generator) -> Asked:
         (asked, int(d_scores.argmin())),
         multiple_choice_of_tokens(
             message(
-                "d_scores is the gradient of the loss with respect to the scores, and the model takes one small step "
-                "against it. Which key's score does {query} raise most?",
+                "The model takes one small step against d_scores, the gradient of the scores. Which key's score "
+                "does {query} raise most?",
                 query=names[asked],
             ),
             names,
@@ -115,24 +102,17 @@ def most_raised(mistake: Prediction, random: Generator) -> Asked:
                 (
                     lowest,
                     message(
-                        "Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has "
-                        "the weight as a factor.",
+                        "Its d_weight is the lowest, but its weight, a factor of the gradient, is only {weight}.",
                         weight=Fixed(float(weights[lowest])),
                     ),
                 ),
                 (
                     heaviest,
-                    message(
-                        "It has the largest weight already. What counts as well is how far its d_weight is below the "
-                        "mean."
-                    ),
+                    message("It has the largest weight, but how far its d_weight is below the mean counts, too."),
                 ),
                 (
                     right,
-                    message(
-                        "The answer stands there. But the gradient asks what lowers the loss of this model now, and "
-                        "for that another score counts more."
-                    ),
+                    message("The answer is there, but another score lowers the loss of this model more."),
                 ),
             ],
             lambda p: message(
@@ -154,77 +134,23 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
     others = [j for j in torch.randperm(len(names), generator=random).tolist() if visible[query, j] and j != query]
     return multiple_choice(
         message(
-            "Suppose every position is asked for its next word. A d_score is the gradient of the loss with respect to "
-            "a score: which of these keys gets a d_score of exactly 0 from {query}?",
+            "Suppose every position is asked for its next word. Which of these keys gets a d_score of exactly 0 from "
+            "{query}?",
             query=names[query],
         ),
         Card(
             message("{token}", token=names[hidden]),
-            message("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor."),
+            message("The mask hides it: its weight, a factor of the gradient, is 0."),
         ),
         *(
             Card(
                 message("{token}", token=names[j]),
                 message(
-                    "It is visible, with the weight {weight}, so its score gets a gradient.",
+                    "It is visible, with weight {weight}, so its score gets a gradient.",
                     weight=Fixed(float(weights[j])),
                 ),
             )
             for j in (query, *others)
-        ),
-    )
-
-
-def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
-    """A token that was asked nothing still has a key and a value that were read."""
-    asked = mistake.asked[-1]
-    token = mistake.names[below(asked, random)]
-    about = {"token": token, "query": mistake.names[asked]}
-    read = message(
-        "{query} read the key and the value of {token}, and both are made of its x: all three have a part in the loss.",
-        **about,
-    )
-    return multiple_choice(
-        message(
-            "The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
-            "on. Which of these is 0 for {token}?",
-            **about,
-        ),
-        Card(
-            message("d_q of {token}", token=token),
-            message("Its query served its own prediction only, and that does not count here."),
-        ),
-        Card(message("d_k of {token}", token=token), read),
-        Card(message("d_v of {token}", token=token), read),
-        Card(message("d_x of {token}", token=token), read),
-    )
-
-
-def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
-    """The learning rate is the same for all; the gradients are not."""
-    lengths = dict(zip(("W_q", "W_k", "W_v"), mistake.lengths_of_maps.tolist(), strict=True))
-    *others, second, most = sorted(lengths, key=lengths.__getitem__)
-    if lengths[most] < CLEARLY_LONGER * lengths[second]:
-        return None
-    return multiple_choice(
-        message(
-            "Take one step of plain gradient descent, with the same learning rate for all. Which of W_q, W_k and W_v "
-            "moves most?"
-        ),
-        Card(
-            message("{matrix}", matrix=most),
-            message(
-                "Each moves by the learning rate times its own gradient, and this one is the longest: {length}.",
-                length=Magnitude(lengths[most]),
-            ),
-        ),
-        Card(message("all alike"), message("The rate is the same, but each moves by the rate times its own gradient.")),
-        *(
-            Card(
-                message("{matrix}", matrix=matrix),
-                message("Its gradient has length {length}, and another is longer.", length=Magnitude(lengths[matrix])),
-            )
-            for matrix in (second, *others)
         ),
     )
 
@@ -237,7 +163,7 @@ def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
     if abs(before - after) < WORTH_ASKING or then < LEAST_LOSS:
         return None
     doubled = before - 2 * (before - after)
-    bends = message("The step is twice as long, and the loss was measured there: it bends on the way.")
+    bends = message("The step is twice as long, but the loss bends on the way.")
     return multiple_choice_of_numbers(
         lambda shown: message(
             "One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
@@ -260,7 +186,6 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
     """The probability minus 1. Always possible."""
     right = mistake.right
     p = float(mistake.probabilities[right])
-    not_its_gradient = message("The loss is minus ln of the probability. Asked for is its gradient.")
     return asks_about(
         "d_logits",
         (mistake.asked[-1], right),
@@ -271,35 +196,14 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
                 right=word_of(right),
                 p=shown(p),
             ),
-            (
-                p - 1,
+            *told(
                 message("Probability minus 1: negative, so a step against it raises the logit."),
-                message("the probability, minus 1"),
-            ),
-            (
-                p,
-                message("So it would be for a wrong word. For the right one 1 is taken away."),
-                message("the probability, just as it is"),
-            ),
-            (
-                1 - p,
-                message("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus."),
-                message("1, minus the probability"),
-            ),
-            (
-                -float(np.log(p)),
-                not_its_gradient,
-                message("minus ln of the probability"),
-            ),
-            (
-                float(np.log(p)),
-                not_its_gradient,
-                message("ln of the probability"),
-            ),
-            (
-                -1.0,
-                message("That would be so if it gave the right word no probability at all."),
-                message("minus 1, whatever the probability"),
+                (p - 1, message("the probability, minus 1")),
+                (p, message("the probability, just as it is")),
+                (1 - p, message("1, minus the probability")),
+                (-math.log(p), message("minus ln of the probability")),
+                (math.log(p), message("ln of the probability")),
+                (-1.0, message("minus 1, whatever the probability")),
             ),
         ),
     )
@@ -312,12 +216,10 @@ QUESTIONS: Kinds = {
     ),
     "predict": (
         gradient_of_the_right_logit,
-        map_that_moves_most,
         most_raised,
     ),
     "generalise": (
         hidden_from_gradients,
         twice_the_rate,
-        only_one_was_asked,
     ),
 }

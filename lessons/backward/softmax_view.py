@@ -12,7 +12,6 @@ from attention_core.attention import Number, softmax_rows
 from lessons.backward.one_prediction import Prediction, whose_gradients
 from lessons.backward.way_back import WayBack, go_back
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
-from lessons.screen.format import argmax_ties, magnitude
 from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
 from lessons.screen.screen import Colour, Curves, Figure, Line, Matrices, Matrix
 from lessons.trace.computation import Computation
@@ -178,14 +177,6 @@ def notice_row_back(keys: tuple[Token, ...], row: RowBack) -> Iterator[Message]:
             len(up.items),
             keys=up,
         )
-    most = [j for (j,) in argmax_ties(np.abs(row.d_sized), magnitude)]
-    yield plural(
-        "The largest gradient is that of {keys}: {value} without its sign.",
-        "The largest gradients are those of {keys}: {value} without the sign.",
-        len(most),
-        keys=ListOf(tuple(keys[j] for j in most)),
-        value=Magnitude(row.largest),
-    )
 
 
 def notice_sizes(correction: Prediction, row: RowBack, size: float) -> Iterator[Message]:
@@ -198,37 +189,20 @@ def notice_sizes(correction: Prediction, row: RowBack, size: float) -> Iterator[
     )
     rows = ((size, row_at(correction, size)) for size in measured_sizes())
     certain, first = next(((size, row) for size, row in rows if row.weights.max() >= NEARLY_CERTAIN), (math.inf, None))
-    one, nearly = row_at(correction, 1), Percent(NEARLY_CERTAIN)
-    if first is None:
-        largest = size_as_written(SIZES_OF_SCORES[-1])
-        yield message("Even times {size} no weight reaches {nearly}.", size=largest, nearly=nearly)
-    elif certain > 1 and first.largest < one.largest / 2:
+    one = row_at(correction, 1)
+    if first is not None and certain > 1 and first.largest < one.largest / 2:
         yield message(
-            "At the scores' own size the largest gradient is {now}. From times {size} on one weight is {nearly} or "
-            "more, and the largest gradient there is {then}: a row that is certain hardly learns.",
+            "From times {size} on one weight is {nearly} or more, and the largest gradient goes from {now} to "
+            "{then}: a row that is certain hardly learns.",
             now=Magnitude(one.largest),
             size=Fixed(certain),
-            nearly=nearly,
+            nearly=Percent(NEARLY_CERTAIN),
             then=Magnitude(first.largest),
         )
-    else:
+    if correction.divisor is not None:
+        d_k = correction.learner.settings.model.query_features
         yield message(
-            "From times {size} on one weight is {nearly} or more, and there the largest gradient is {then}.",
-            size=Fixed(certain),
-            nearly=nearly,
-            then=Magnitude(first.largest),
-        )
-    d_k = correction.learner.settings.model.query_features
-    if correction.divisor is None:
-        yield message(
-            "Scaling is off: divided by √{d_k}, these scores would be {factor} times as large.",
-            d_k=d_k,
-            factor=Fixed(d_k**-0.5),
-        )
-    else:
-        yield message(
-            "Without the division by √{d_k} these scores would be {factor} times as large; with d_k = 64 it "
-            "would be 8 times.",
+            "Without the division by √{d_k} these scores would be {factor} times as large.",
             d_k=d_k,
             factor=Fixed(d_k**0.5),
         )

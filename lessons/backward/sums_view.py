@@ -24,8 +24,7 @@ from lessons.backward.one_prediction import (
 )
 from lessons.backward.way_back import WayBack, go_back
 from lessons.kit.matrices import QUERIES, feature_axis, single_axis, token_axis, traced_matrix
-from lessons.screen.format import argmax_ties, magnitude
-from lessons.screen.message import ListOf, Magnitude, Message, Token, message, plural
+from lessons.screen.message import Message, Token, message, plural
 from lessons.screen.screen import Figure, Matrices, Matrix
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
@@ -83,7 +82,7 @@ def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figu
         first="d_v",
         beside=True,
         bands=((added_by_queries(everywhere, computation, key),), (value_gradient(everywhere, computation, key),)),
-        notice=tuple(notice_value(everywhere, computation.result, key)),
+        notice=tuple(notice_value(everywhere, key)),
         width=440,
     )
     yield word_figure(correction, number)
@@ -92,19 +91,12 @@ def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figu
 def notice_mask(everywhere: Prediction) -> Iterator[Message]:
     """What the mask does on the way back."""
     yield message(
-        "Here the model is asked for the next word at all {count} positions, as language models are; the loss is "
-        "the mean.",
+        "Here the model is asked for the next word at all {count} positions; the loss is the mean.",
         count=len(everywhere.asked),
     )
     hidden = int((~everywhere.way.attention.visible).sum())
     if hidden:
-        yield message(
-            "The {count} masked scores get a gradient of exactly 0: their weight is 0, and the gradient of a "
-            "score has the weight as a factor.",
-            count=hidden,
-        )
-    else:
-        yield message("The mask is off, so every score gets a gradient, those of later words among them.")
+        yield message("The {count} masked scores get a gradient of exactly 0, as their weight is 0.", count=hidden)
 
 
 def added_by_queries(everywhere: Prediction, computation: Computation, key: int) -> Matrix:
@@ -138,8 +130,8 @@ def value_gradient(everywhere: Prediction, computation: Computation, key: int) -
     )
 
 
-def notice_value(everywhere: Prediction, found: ValueBack, key: int) -> Iterator[Message]:
-    """How many queries have a part in it, and whose is the largest."""
+def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
+    """How many queries have a part in it."""
     looked = everywhere.way.attention.visible[:, key].nonzero()[0].tolist()
     name = everywhere.names[key]
     yield plural(
@@ -148,16 +140,6 @@ def notice_value(everywhere: Prediction, found: ValueBack, key: int) -> Iterator
         len(looked),
         key=name,
     )
-    lengths = np.linalg.norm(found.added, axis=-1)
-    longest = [i for (i,) in argmax_ties(lengths, magnitude)]
-    if len(looked) > 1:
-        yield plural(
-            "{queries} adds the longest row, of length {length}.",
-            "{queries} add the longest rows, of length {length}.",
-            len(longest),
-            queries=ListOf(tuple(everywhere.names[i] for i in longest)),
-            length=Magnitude(float(lengths.max())),
-        )
 
 
 # One word, several places.
@@ -238,14 +220,12 @@ def notice_word(correction: Prediction, pair: Batch, word: Token) -> Iterator[Me
     """No word comes twice in a sentence of this task, so a batch has to show it."""
     other = " ".join(PRONOUN_WORDS[i] for i in pair.inputs[1].tolist())
     yield message(
-        "No word repeats in “{sentence}”. So take two sentences at once, as training takes {batch}: the second "
-        "is “{other}”.",
+        "No word repeats in “{sentence}”, so take two sentences at once: the second is “{other}”.",
         sentence=" ".join(correction.tokens),
         other=other,
-        batch=correction.learner.settings.batch_size,
     )
     yield message(
-        "{word} stands in both, and both read the same row of the embedding table: the row gets the sum of both "
-        "gradients. Each is half as large as alone, because the loss is the mean of two.",
+        "Both read the same row of the embedding table for {word}: it gets the sum of both gradients, each half as "
+        "large as before, because the loss is the mean of two.",
         word=word,
     )

@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -131,104 +130,43 @@ def notice_update(correction: Prediction, rate: float) -> Iterator[Message]:
     """What the step did, to this sentence and to others, what was promised, and where it overshoots."""
     made = steps_at(correction, rate)
     before, after = float(made.before), float(made.after[0])
-    step = {"rate": rate_as_written(rate), "before": Magnitude(before)}
-    if magnitude(before) == magnitude(after):
-        yield message("At learning rate {rate} the loss stays at {before}, to two digits.", **step)
-    else:
-        yield message("At learning rate {rate} the loss goes from {before} to {after}.", after=Magnitude(after), **step)
-    yield notice_promise(correction, rate)
-    yield notice_probability(correction, after)
-    too_long = first_too_long(correction)
-    if too_long is None:
+    yield message(
+        "At learning rate {rate} the loss is {before} before the step and {after} after it.",
+        rate=rate_as_written(rate),
+        before=Magnitude(before),
+        after=Magnitude(after),
+    )
+    line = float(made.promised[0])
+    if line >= 0:
         yield message(
-            "Of many learning rates tried, up to {rate}, none makes this prediction worse than it was.",
-            rate=rate_as_written(float(TRIED[-1])),
-        )
-    else:
-        yield message(
-            "A step can be too long: of many learning rates tried, {rate} is the first that makes this "
-            "prediction worse than it was.",
-            rate=Magnitude(too_long),
-        )
-    yield notice_others(correction, rate)
-
-
-def notice_promise(correction: Prediction, rate: float) -> Message:
-    """The straight line of the gradient beside the loss."""
-    line = float(steps_at(correction, rate).promised[0])
-    if line < 0:
-        return message(
-            "The straight line of the gradient would be below 0 there, where no loss can be: so long a step is "
-            "beyond what the gradient knows."
-        )
-    if nearly_straight(correction, rate):
-        return message(
-            "The gradient promised the same, {promised}: on so short a way the loss is nearly a straight line.",
+            "The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.",
             promised=Magnitude(line),
         )
-    return message(
-        "The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.",
-        promised=Magnitude(line),
-    )
-
-
-def nearly_straight(correction: Prediction, rate: float) -> bool:
-    """Whether the loss reads as on the straight line all along the way: at its end alone a curve may come back."""
-    steps = steps_at(correction, *(rate * np.linspace(0.1, 1, 10)))
-    both = zip(steps.after.tolist(), steps.promised.tolist(), strict=True)
-    return all(magnitude(loss) == magnitude(promised) for loss, promised in both)
-
-
-def notice_probability(correction: Prediction, after: float) -> Message:
-    """What it means for the right word: its probability is e to the minus loss."""
     now, then = float(correction.probabilities[correction.right]), math.exp(-after)
-    about = {"right": word_of(correction.right), "before": Percent(now)}
-    if percent(now) == percent(then):
-        return message("The probability of the right word, {right}, reads {before} before and after.", **about)
-    return message(
-        "The probability of the right word, {right}, goes from {before} to {after}.", after=Percent(then), **about
+    if percent(now) != percent(then):
+        yield message(
+            "The probability of the right word, {right}, goes from {before} to {after}.",
+            right=word_of(correction.right),
+            before=Percent(now),
+            after=Percent(then),
+        )
+    too_long = first_too_long(correction)
+    if too_long is not None:
+        yield message(
+            "Of many learning rates tried, {rate} is the first that makes this prediction worse.",
+            rate=Magnitude(too_long),
+        )
+    yield from notice_others(correction, rate)
+
+
+def notice_others(correction: Prediction, rate: float) -> Iterator[Message]:
+    """What the step does to other sentences."""
+    before, after = losses_of_others(correction, steps_at(correction, 0.0, rate)).tolist()
+    yield message(
+        "On {count} other sentences the mean loss is {before} before it and {after} after it.",
+        count=HELD_OUT,
+        before=Magnitude(before),
+        after=Magnitude(after),
     )
-
-
-def notice_others(correction: Prediction, rate: float) -> Message:
-    """What the step does to others, beside what it does to this sentence."""
-    steps = steps_at(correction, 0.0, rate)
-    before, after = losses_of_others(correction, steps).tolist()
-    about = {"count": HELD_OUT, "before": Magnitude(before), "after": Magnitude(after)}
-    own, others = as_read(*steps.after.tolist()), as_read(before, after)
-    match own, others:
-        case _, "stays":
-            return message(
-                "On {count} other sentences the mean loss stays at {before}, to two digits.",
-                count=HELD_OUT,
-                before=Magnitude(before),
-            )
-        case "falls", "falls":
-            return message(
-                "{count} other sentences gain as well: their mean loss goes from {before} to {after}.", **about
-            )
-        case "falls", "rises":
-            return message(
-                "{count} other sentences pay for it: their mean loss goes from {before} to {after}. So training "
-                "takes small steps, and many sentences at once.",
-                **about,
-            )
-        case "rises", "rises":
-            return message(
-                "{count} other sentences lose as well: their mean loss goes from {before} to {after}. So "
-                "training takes small steps, and many sentences at once.",
-                **about,
-            )
-        case "rises", "falls":
-            return message(
-                "{count} other sentences gain, though this one loses: their mean loss goes from {before} to {after}.",
-                **about,
-            )
-    return message("On {count} other sentences the mean loss goes from {before} to {after}.", **about)
-
-
-def as_read(before: float, after: float) -> Literal["stays", "falls", "rises"]:
-    """How a loss changes, as far as its digits show it."""
-    if magnitude(before) == magnitude(after):
-        return "stays"
-    return "falls" if after < before else "rises"
+    if after > before and magnitude(after) != magnitude(before):
+        yield message("These get worse: so training takes small steps, and many sentences at once.")
