@@ -1,6 +1,6 @@
 """How does it write?"""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -218,20 +218,14 @@ def what_could_be_drawn(writing: Drawn) -> Message:
     """From how many tokens it was drawn, and with what chance."""
     draw, size, kept = writing.newest.draw, len(writing.vocabulary), int(writing.newest.draw.kept.sum())
     final = Percent(float(draw.final[draw.token]))
-    if kept == 1:
-        return message("No other token could be drawn: the cuts left only this one.")
-    if writing.sampling.temperature == 0:
-        return message("No other token could be drawn: at temperature 0 one token takes the whole probability.")
-    if kept < size:
-        return message(
-            "It was drawn from the {kept} of {size} tokens that the cuts left, with a chance of {final}.",
-            kept=Integer(kept),
-            size=Integer(size),
-            final=final,
-        )
-    if writing.sampling.temperature != 1:
-        return message("After the temperature its chance was {final}.", final=final)
-    return message("It was drawn from all {size}.", size=Integer(size))
+    if kept == 1 or writing.sampling.temperature == 0:
+        return message("No other token could be drawn.")
+    return message(
+        "It was drawn from {kept} of {size} tokens, with a chance of {final}.",
+        kept=Integer(kept),
+        size=Integer(size),
+        final=final,
+    )
 
 
 def where_the_number_fell(new: GeneratedToken) -> Message:
@@ -257,7 +251,7 @@ def looks(new: GeneratedToken) -> Matrices:
     return Matrices(
         key="looks",
         name=message("What the heads looked at"),
-        notice=(strongest_look(new),),
+        notice=strongest_look(new),
         first="0",
         bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))),
         numbered=len(new.window) <= MOST_NUMBERED,
@@ -291,28 +285,27 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
     )
 
 
-def strongest_look(new: GeneratedToken) -> Message:
-    """What the last token read looked at most before the new one was drawn."""
+def strongest_look(new: GeneratedToken) -> tuple[Message, ...]:
+    """What the last token read looked at most before the new one was drawn, unless it looked at many alike."""
     tokens, weights = names(new.window), torch.stack(new.attention)
-    if len(new.window) == 1 and float(weights.min()) < 1 - 1e-6:  # but for a sink nothing else can have any
-        return message(
-            "Only {query} comes before it: what a head does not give to it, its sink collects.", query=tokens[-1]
-        )
     if len(new.window) == 1:
-        return message("Only {query} comes before it, so every head puts all its weight there.", query=tokens[-1])
+        return (message("Only {query} comes before it.", query=tokens[-1]),)
     strongest = argmax_ties(weights, percent)
-    about = {"query": tokens[-1], "weight": Percent(float(weights[strongest[0]]))}
     if len(strongest) > MOST_NAMED:
-        return message(
-            "{query}, the last token read, put its largest weight, {weight}, on each of {count} cells.",
-            count=len(strongest),
-            **about,
-        )
-    cells = [{"key": whom(tokens, key), "head": head_name(layer, head)} for layer, head, key in strongest]
-    if len(cells) == 1:
-        return message("{query}, the last token read, looked most at {key}: {weight}, by {head}.", **cells[0], **about)
-    several = ListOf(tuple(message("{key} ({head})", **cell) for cell in cells))
-    return message("{query}, the last token read, looked most at {cells}: {weight} each.", cells=several, **about)
+        return ()
+    cells = (
+        message("{key} ({head})", key=whom(tokens, key), head=head_name(layer, head)) for layer, head, key in strongest
+    )
+    return (
+        plural(
+            "{query}, the last token read, looked most at {cells}: {weight}.",
+            "{query}, the last token read, looked most at {cells}: {weight} each.",
+            len(strongest),
+            query=tokens[-1],
+            cells=ListOf(tuple(cells)),
+            weight=Percent(float(weights[strongest[0]])),
+        ),
+    )
 
 
 def whom(tokens: Sequence[Token], key: int) -> Message:
@@ -328,7 +321,7 @@ def whom(tokens: Sequence[Token], key: int) -> Message:
 
 def about_training(writing: Writing) -> tuple[Message, ...]:
     """What the text owes to training."""
-    return (*training_steps(writing), unread_characters(writing.written, writing.task))
+    return (*training_steps(writing), *unread_characters(writing.written, writing.task))
 
 
 def window_read(new: NewToken) -> Message:
@@ -366,38 +359,20 @@ def training_steps(writing: Writing) -> tuple[Message, ...]:
     )
 
 
-def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Message:
-    """Which characters the model could never read while it trained, and where it had to read one now."""
+def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Iterator[Message]:
+    """Which characters the model could never read while it trained, and how much of the text rests on reading one."""
     unseen = never_an_input(task)
     if not unseen:
-        return message(
-            "Every character of the vocabulary is an input of some training window, so the model could learn "
-            "to read each."
-        )
+        return
     vocabulary = task.vocabulary.tokens
-    listed = ListOf(tuple(Token(token, vocabulary.index(token)) for token in unseen))
-    met = [new for new in written if set(new.window) & set(unseen)]
-    if not met:
-        return plural(
-            "No training window has {unseen} as an input, only as an answer, so the model never learned to "
-            "read it. It has not had to read it in this text yet.",
-            "No training window has {unseen} as an input, only as answers, so the model never learned to read "
-            "them. It has not had to read one in this text yet.",
-            len(unseen),
-            unseen=listed,
-        )
-    token = next(token for token in met[0].window if token in unseen)
-    return plural(
-        "No training window has {unseen} as an input, only as an answer, so the model never learned to read "
-        "it. Before character {position} it read {token} for the first time; {resting} of the {total} new "
-        "characters depend on such a reading.",
-        "No training window has {unseen} as an input, only as answers, so the model never learned to read "
-        "them. Before character {position} it read {token} for the first time; {resting} of the {total} new "
-        "characters depend on such a reading.",
+    yield plural(
+        "No training window has {unseen} as an input, so the model never learned to read it.",
+        "No training window has {unseen} as an input, so the model never learned to read them.",
         len(unseen),
-        unseen=listed,
-        position=met[0].position + 1,
-        token=Token(token, vocabulary.index(token)),
-        resting=len(met),
-        total=len(written),
+        unseen=ListOf(tuple(Token(token, vocabulary.index(token)) for token in unseen)),
     )
+    resting = sum(bool(set(new.window) & set(unseen)) for new in written)
+    if resting:
+        yield message(
+            "{resting} of the {total} new characters depend on such a reading.", resting=resting, total=len(written)
+        )

@@ -19,6 +19,7 @@ from lessons.kit.questions import (
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
     multiple_choice_of_things,
+    told,
 )
 from lessons.screen.message import Fixed, Integer, Message, Percent, Token, message
 from lessons.screen.screen import Card, Question
@@ -42,9 +43,9 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
     wrong = [
         (
             new.draw.token,
-            message("This token was drawn. A draw takes unlikely tokens too, as often as their probability says."),
+            message("This token was drawn, and a draw takes unlikely tokens, too."),
         ),
-        (read, message("That is the last token read. The scores are for the token that follows it.")),
+        (read, message("This is the last token read. The scores are for the next one.")),
         *((token, less(token)) for token in order[1:MOST_OFFERED]),
     ]
     return multiple_choice_of_things(
@@ -60,34 +61,6 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
     )
 
 
-def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
-    """The likeliest has more than any other, which may be much or little."""
-    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), partial(token_named, vocabulary)
-    if says[order[0]] - says[order[1]] < CLEAR_LEAD:
-        return None
-    return multiple_choice_of_numbers(
-        message(
-            "{drawn} was drawn. What probability did the model give its likeliest token there, before temperature and "
-            "cuts?",
-            drawn=called(new.draw.token),
-        ),
-        (
-            float(says[order[0]]),
-            message("That token is {token}; all others together have the rest.", token=called(order[0])),
-        ),
-        (
-            1 / len(vocabulary),
-            message("That would be true if all were equal. What the model has learned makes some likelier."),
-        ),
-        (1.0, message("Then no other token could ever be drawn. A softmax leaves every token something.")),
-        (
-            float(says[order[1]]),
-            message("That is the probability of {token}, which comes second.", token=called(order[1])),
-        ),
-        (0.5, message("The likeliest token has more than any other; that may be more than a half or less.")),
-    )
-
-
 @beyond_figure
 def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Temperature divides the scores, not the probabilities."""
@@ -100,26 +73,13 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
             token=token_named(vocabulary, best),
             now=shown(now),
         ),
-        (
-            hot,
+        *told(
             message("All differences between the scores are halved, so likely tokens lose and unlikely ones gain."),
-            message("the scores, divided by the temperature"),
-        ),
-        (
-            now / DOUBLE,
-            message("The scores are divided, not the probabilities: halved, the probabilities would sum to a half."),
-            message("the probability, divided by the temperature"),
-        ),
-        (
-            cold,
-            message("That is its probability at temperature 0.5, which makes the differences larger."),
-            message("the scores, multiplied by the temperature"),
-        ),
-        (now, message("Only a temperature of 1 changes nothing."), message("the likeliest stays as likely")),
-        (
-            1 / len(vocabulary),
-            message("That is an equal share for each token: no temperature gets there."),
-            message("heat makes all tokens equally likely"),
+            (hot, message("the scores, divided by the temperature")),
+            (now / DOUBLE, message("the probability, divided by the temperature")),
+            (cold, message("the scores, multiplied by the temperature")),
+            (now, message("the likeliest stays as likely")),
+            (1 / len(vocabulary), message("heat makes all tokens equally likely")),
         ),
     )
 
@@ -137,35 +97,18 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
             size=Integer(size),
             **top_p,
         ),
-        (
-            right,
+        *told(
             message(
                 "The likeliest {right} have {reached} together; fewer do not reach {p}.",
                 right=Integer(right),
                 reached=reached,
                 **top_p,
             ),
-            message("the likeliest, until their sum reaches p"),
-        ),
-        (
-            single,
-            message("That many tokens reach {p} on their own. Top-p adds probabilities up.", **top_p),
-            message("those with p or more, each on its own"),
-        ),
-        (
-            right - 1,
-            message("The token whose probability reaches the sum is kept too."),
-            message("the likeliest, while their sum is below p"),
-        ),
-        (
-            round(p * size),
-            message("Top-p is a share of the probability, not of the vocabulary."),
-            message("the share p of all tokens"),
-        ),
-        (
-            size,
-            message("All tokens together have 1; top-p stops as soon as its sum is reached."),
-            message("all of them, as together they have 1"),
+            (right, message("the likeliest, until their sum reaches p")),
+            (single, message("those with p or more, each on its own")),
+            (right - 1, message("the likeliest, while their sum is below p")),
+            (round(p * size), message("the share p of all tokens")),
+            (size, message("all of them, as together they have 1")),
         ),
     )
 
@@ -173,28 +116,17 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
 def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Top-k 1 is greedy whatever the temperature and the seed. Always possible."""
     called, best = partial(token_named, vocabulary), ranked(new.draw.logits).tolist()[0]
+    reply = message("Only the likeliest is kept, whatever the seed and the temperature.")
     return multiple_choice(
         message("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
-        Card(
-            message("{token}, every time", token=called(best)),
-            message("Only the likeliest is kept, and no temperature changes the order."),
-            message("the likeliest is all that is left"),
-        ),
+        Card(message("{token}, every time", token=called(best)), reply, message("the likeliest is all that is left")),
         Card(
             message("{token}, every time", token=called(new.draw.token)),
-            message("This token was just drawn, but it is not the likeliest."),
+            reply,
             message("what was drawn stays drawn"),
         ),
-        Card(
-            message("it depends on the seed"),
-            message("A seed chooses among the tokens that are left, and only one is left."),
-            message("each seed draws in its own way"),
-        ),
-        Card(
-            message("it depends on the temperature"),
-            message("A temperature keeps the order, so the likeliest stays the likeliest."),
-            message("heat brings other tokens to the top"),
-        ),
+        Card(message("it depends on the seed"), reply, message("each seed draws in its own way")),
+        Card(message("it depends on the temperature"), reply, message("heat brings other tokens to the top")),
     )
 
 
@@ -202,31 +134,13 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """A seed makes chance repeatable. Always possible."""
     drawn = token_named(vocabulary, new.draw.token)
-    likeliest = Card(
-        message("always the likeliest"),
-        message("The draw works as before: it takes the token on which its random number falls."),
-        message("what is repeated is no longer chance"),
-    )
+    reply = message("The same seed gives the same random numbers, so everything repeats.")
+    likeliest = Card(message("always the likeliest"), reply, message("what is repeated is no longer chance"))
     return multiple_choice(
-        message(
-            "Start again with the same model, beginning, settings and seed, and write up to here. What comes "
-            "at this position?"
-        ),
-        Card(
-            message("{token} again", token=drawn),
-            message("The same seed gives the same random numbers, so everything repeats."),
-            message("the seed decides every draw"),
-        ),
-        Card(
-            message("anything may come"),
-            message("A random number is computed from its seed: same seed, same number."),
-            message("each draw is left to chance"),
-        ),
-        Card(
-            message("anything but {token}", token=drawn),
-            message("A draw uses nothing up: the same seed gives the same random number, and so the same token."),
-            message("what was drawn once is used up"),
-        ),
+        message("Write up to here again with the same settings and seed. What comes at this position?"),
+        Card(message("{token} again", token=drawn), reply, message("the seed decides every draw")),
+        Card(message("anything may come"), reply, message("each draw is left to chance")),
+        Card(message("anything but {token}", token=drawn), reply, message("what was drawn once is used up")),
         *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []),
     )
 
@@ -237,10 +151,7 @@ def token_named(vocabulary: Vocabulary, token: int) -> Token:
 
 
 QUESTIONS: Kinds = {
-    "look": (
-        most_probable,
-        how_sure,
-    ),
+    "look": (most_probable,),
     "predict": (
         only_one,
         survivors,

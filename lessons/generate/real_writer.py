@@ -15,7 +15,7 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_number
 from attention_core.tokens import Vocabulary, clean_text
 from lessons.example.prompt import MAX_START
-from lessons.example.real_model import SMOLLM2, RealModel, cut_text, head_name
+from lessons.example.real_model import SMOLLM2, RealModel, cut_text
 from lessons.example.token_names import BROKEN, parts_of_text, text_of, told_apart, vocabulary_of
 from lessons.generate.lesson import distribution
 from lessons.generate.questions import QUESTIONS
@@ -154,7 +154,7 @@ def shares_of_text(new: GeneratedToken, head: Head | None) -> TokenText:
     return TokenText(
         key="looks",
         name=message("What the heads looked at"),
-        notice=(said_of_shares(new, head, shares), *first_beyond(shares, head)),
+        notice=(*said_of_shares(new, shares), *first_beyond(shares)),
         shares=True,
         tokens=tuple(
             TextToken(
@@ -180,50 +180,30 @@ def shown(token: str) -> str:
     return visible_text(token).replace("\n", "↵").replace("\t", "⇥")
 
 
-def said_of_shares(new: GeneratedToken, head: Head | None, shares: Float[Tensor, " tokens"]) -> Message:
-    """What the last token read looked at most."""
+def said_of_shares(new: GeneratedToken, shares: Float[Tensor, " tokens"]) -> tuple[Message, ...]:
+    """What the last token read looked at most, unless it looked at many alike."""
     called = names(told_apart(new.window))
-    query, n_heads = called[-1], sum(len(layer) for layer in new.attention)
     if len(called) == 1:
-        return message("Before it stands {query} alone, so every head gives it all its weight.", query=query)
+        return (message("Only {query} comes before it.", query=called[-1]),)
     most = [position for (position,) in argmax_ties(shares, percent)]
-    about = {"query": query, "share": Percent(float(shares[most[0]]))}
-    keys = ListOf(tuple(called[position] for position in most[:MOST_NAMED]))
     if len(most) > MOST_NAMED:
-        return message(
-            "{query}, the last token read, gives no token more than {share}, and {count} tokens get that.",
-            count=len(most),
-            **about,
-        )
-    if head is None:
-        return message(
-            "{query}, the last token read, looked most at {keys}: {share}, on average over all {count} heads.",
-            keys=keys,
-            count=n_heads,
-            **about,
-        )
-    return message(
-        "{query}, the last token read, looked most at {keys}: {share}, by head {head}.",
-        keys=keys,
-        head=head_name(*head),
-        **about,
+        return ()
+    return (
+        message(
+            "{query}, the last token read, looked most at {keys}: {share}.",
+            query=called[-1],
+            keys=ListOf(tuple(called[position] for position in most)),
+            share=Percent(float(shares[most[0]])),
+        ),
     )
 
 
-def first_beyond(shares: Float[Tensor, " tokens"], head: Head | None) -> tuple[Message, ...]:
+def first_beyond(shares: Float[Tensor, " tokens"]) -> tuple[Message, ...]:
     """That the first token gets more than any other, and so has no bar to the scale of the others."""
     if len(shares) == 1 or float(shares[0]) <= float(shares[1:].max()):
         return ()
     rest = Percent(float(shares[1:].sum()))
-    if head is not None:
-        return (message("The hatched bar of the first token is cut off; the others share {rest}.", rest=rest),)
-    return (
-        message(
-            "Many heads leave with the first token the weight that they have no use for: it is called a sink. Its "
-            "hatched bar is cut off; the others share {rest}.",
-            rest=rest,
-        ),
-    )
+    return (message("The hatched bar of the first token is cut off; the others share {rest}.", rest=rest),)
 
 
 # What is said besides.
@@ -240,8 +220,7 @@ def unfinished(writing: RealWriting) -> tuple[Message, ...]:
     if special:
         notes.append(
             message(
-                "{tokens} stand for the end of a text or of a part of it: no letters make them. What follows is about "
-                "anything.",
+                "{tokens} mark the end of a text or of a part of it: what follows is about anything.",
                 tokens=ListOf(special),
             )
         )
@@ -258,14 +237,11 @@ def ends_of(writing: RealWriting) -> tuple[Token, ...]:
 def about_the_model(model: RealModel) -> tuple[Message, ...]:
     """Who writes, and what can be expected of it."""
     config = model.transformer.config
-    small = message(
-        "It is small for a language model: it writes fluent sentences, and what they say is often not true."
-    )
+    small = message("It is small: it writes fluent sentences, and what they say is often not true.")
     return (
         message(
             "{name} has {layers} layers of {heads} heads and a vocabulary of {size} tokens. A space belongs to the "
-            "token behind it, and is shown as ␣. The text is read once: keys and values are kept, and each new token "
-            "is read alone.",
+            "token behind it, and is shown as ␣.",
             name=model.name,
             layers=config.n_layers,
             heads=config.n_heads,

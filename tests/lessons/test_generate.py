@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import JUDGE, Case, Ranked, by_largest, check_case, check_conditions, chosen, holds, token_on
+from screens import JUDGE, Case, Ranked, by_largest, by_thought, check_case, check_conditions, chosen, holds, token_on
 
 from attention_core.generation import GeneratedToken, NewToken, generate
 from attention_core.model import ModelConfig, TinyTransformer
@@ -16,9 +16,8 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
 from lessons.example.prompt import beginning_of
-from lessons.generate.lesson import Writing, generate_screen, strongest_look, training_steps, unread_characters
-from lessons.screen.format import percent, render
-from tests.printed import largest
+from lessons.generate.lesson import Writing, generate_screen, training_steps, unread_characters
+from lessons.screen.format import percent, render, render_all
 
 HELLO = CharacterTask("hello world")
 VOCABULARY = HELLO.vocabulary.tokens
@@ -140,19 +139,6 @@ def key_of(case, sentence):
     return sentence.arguments["key"].position
 
 
-def one_look(case, sentence):
-    said, places = sentence.arguments, [place for place, _ in cells(case)]
-    named = places.index(read_cell(key_of(case, said["key"]), said["head"]))
-    values = [weight for _, weight in cells(case)]
-    return {
-        "query": len(case.choices.newest.window) - 1,
-        "key": ...,
-        "weight": values[named],
-        "head": ...,
-        "ranked": Ranked(values, [named], percent),
-    }
-
-
 def several_looks(case, sentence):
     places, values = zip(*cells(case), strict=True)
     said = [(key_of(case, s.arguments["key"]), s.arguments["head"]) for s in sentence.arguments["cells"].items]
@@ -160,19 +146,9 @@ def several_looks(case, sentence):
     return {
         "query": len(case.choices.newest.window) - 1,
         "cells": [...] * len(named),
+        "count": len(named),
         "weight": values[named[0]],
         "ranked": Ranked(values, named, percent),
-    }
-
-
-def many_looks(case, sentence):
-    values = [weight for _, weight in cells(case)]
-    tied = largest(values, sentence.arguments["count"])
-    return {
-        "query": len(case.choices.newest.window) - 1,
-        "weight": max(values),
-        "count": len(tied),
-        "ranked": Ranked(values, tied, percent),
     }
 
 
@@ -196,39 +172,25 @@ def window(case, sentence):
 
 def unread(case, sentence):
     """Of “hello world” only “d” is never read: it stands at its end."""
-    d, said = VOCABULARY.index("d"), {"count": 1, "unseen": [VOCABULARY.index("d")]}
+    if "unseen" in sentence.arguments:
+        return {"count": 1, "unseen": [VOCABULARY.index("d")]}
     text = "".join((*case.choices.start, *(new.token for new in case.choices.written)))
     resting = [i for i in range(len(case.choices.start), len(text)) if "d" in text[max(0, i - 5) : i]]
-    if not resting:
-        return said
-    return said | {"position": resting[0] + 1, "token": d, "resting": len(resting), "total": len(case.choices.written)}
+    return {"resting": len(resting), "total": len(case.choices.written)}
 
 
-def only_one_left_by_cuts(case):
-    sampling = case.choices.sampling
-    return len(cut(case.choices)[1]) == 1 and (sampling.top_k is not None or sampling.top_p < 1)
+def only_one_left(case):
+    return max(cut(case.choices)[0]) > 1 - 1e-9
 
 
-def every_character_followed(case):
-    """Each character is followed by another within the part that is trained on, so some window has it as an input."""
-    task = case.choices.task
-    return set(task.tokens[: task.n_trained - 1]) == set(task.vocabulary.tokens)
-
-
-NEVER_READ = "No training window has {unseen} as an input, only as an answer, so the model never learned to read it. "
 ORACLE = {
     "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.": character,
     "The new token is {token}: the model gave it {share} (rank {rank} of {size}).": given_share,
-    "It was drawn from the {kept} of {size} tokens that the cuts left, with a "
-    "chance of {final}.": lambda case, sentence: {
+    "It was drawn from {kept} of {size} tokens, with a chance of {final}.": lambda case, sentence: {
         "kept": len(cut(case.choices)[1]),
         "size": 8,
         "final": cut(case.choices)[0][case.choices.newest.draw.token],
     },
-    "After the temperature its chance was {final}.": lambda case, sentence: {
-        "final": cut(case.choices)[0][case.choices.newest.draw.token]
-    },
-    "It was drawn from all {size}.": lambda case, sentence: {"size": 8},
     "On the line from 0 to 1, in the order of the vocabulary, {token} covers {start} to {end}; the random number was "
     "{uniform}.": stretch,
     "{query} looks at": chosen,
@@ -236,25 +198,14 @@ ORACLE = {
     "layer {layer}, head {head}": chosen,
     "{key}, {back} back": chosen,
     "{key} ({head})": chosen,
-    "Only {query} comes before it: what a head does not give to it, its sink collects.": chosen,
-    "Only {query} comes before it, so every head puts all its weight there.": lambda case, sentence: {
-        "query": len(case.choices.newest.window) - 1
-    },
-    "{query}, the last token read, looked most at {key}: {weight}, by {head}.": one_look,
-    "{query}, the last token read, looked most at {cells}: {weight} each.": several_looks,
-    "{query}, the last token read, put its largest weight, {weight}, on each of {count} cells.": many_looks,
+    "Only {query} comes before it.": lambda case, sentence: {"query": len(case.choices.newest.window) - 1},
+    "{query}, the last token read, looked most at {cells}: {weight}.": several_looks,
     "The model read the whole text before it: {count} token.": window,
     "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.": window,
     "{count} of the {total} steps from one character to the next occurs in the training text ({share}).": steps_taken,
-    "No other token could be drawn: the cuts left only this one.": holds(only_one_left_by_cuts),
-    "No other token could be drawn: at temperature 0 one token takes the whole probability.": holds(
-        lambda case: case.choices.sampling.temperature == 0
-    ),
-    "Every character of the vocabulary is an input of some training window, so the model could learn to read "
-    "each.": holds(every_character_followed),
-    NEVER_READ + "It has not had to read it in this text yet.": unread,
-    NEVER_READ + "Before character {position} it read {token} for the first time; {resting} of the {total} new "
-    "characters depend on such a reading.": unread,
+    "No other token could be drawn.": holds(only_one_left),
+    "No training window has {unseen} as an input, so the model never learned to read it.": unread,
+    "{resting} of the {total} new characters depend on such a reading.": unread,
 }
 
 
@@ -286,22 +237,10 @@ def answer_likeliest(case, prompt):
     assert prompt.arguments["drawn"].position == new.draw.token
     return {
         "Its probability is {probability}: no other has as much.": best,
-        "This token was drawn. A draw takes unlikely tokens too, as often as their probability says.": new.draw.token,
-        "That is the last token read. The scores are for the token that follows it.": VOCABULARY.index(new.window[-1]),
+        "This token was drawn, and a draw takes unlikely tokens, too.": new.draw.token,
+        "This is the last token read. The scores are for the next one.": VOCABULARY.index(new.window[-1]),
         "Its probability is {probability}; another token has more.": ...,
         JUDGE: by_largest(says(case)),
-    }
-
-
-def answer_how_sure(case, prompt):
-    chances = sorted(says(case), reverse=True)
-    assert prompt.arguments["drawn"].position == case.choices.newest.draw.token
-    return {
-        "That token is {token}; all others together have the rest.": chances[0],
-        "That would be true if all were equal. What the model has learned makes some likelier.": 1 / 8,
-        "Then no other token could ever be drawn. A softmax leaves every token something.": 1.0,
-        "That is the probability of {token}, which comes second.": chances[1],
-        "The likeliest token has more than any other; that may be more than a half or less.": 0.5,
     }
 
 
@@ -309,16 +248,16 @@ def answer_warmer(case, prompt):
     logits = logits_of(case)
     best = ranking(logits)[0]
     assert token_named(prompt) == best
-    now = softmax(logits)[best]
-    return {
-        "All differences between the scores are halved, so likely tokens lose and unlikely ones gain.": softmax(
-            logits, 2.0
-        )[best],
-        "The scores are divided, not the probabilities: halved, the probabilities would sum to a half.": now / 2,
-        "That is its probability at temperature 0.5, which makes the differences larger.": softmax(logits, 0.5)[best],
-        "Only a temperature of 1 changes nothing.": now,
-        "That is an equal share for each token: no temperature gets there.": 1 / 8,
+    now, hot, cold = (softmax(logits, heat)[best] for heat in (1.0, 2.0, 0.5))
+    numbers = {
+        "the scores, divided by the temperature": hot,
+        "the probability, divided by the temperature": now / 2,
+        "the scores, multiplied by the temperature": cold,
+        "the likeliest stays as likely": now,
+        "heat makes all tokens equally likely": 1 / 8,
     }
+    reply = "All differences between the scores are halved, so likely tokens lose and unlikely ones gain."
+    return {reply: ..., JUDGE: by_thought(numbers)}
 
 
 def surviving(case, p):
@@ -332,15 +271,14 @@ def surviving(case, p):
 def answer_survivors(case, prompt):
     p = prompt.arguments["p"].value
     count, _ = surviving(case, p)
-    return {
-        "The likeliest {right} have {reached} together; fewer do not reach {p}.": count,
-        "That many tokens reach {p} on their own. Top-p adds probabilities up.": sum(
-            value >= p for value in says(case)
-        ),
-        "The token whose probability reaches the sum is kept too.": count - 1,
-        "Top-p is a share of the probability, not of the vocabulary.": round(8 * p),
-        "All tokens together have 1; top-p stops as soon as its sum is reached.": 8,
+    numbers = {
+        "the likeliest, until their sum reaches p": count,
+        "those with p or more, each on its own": sum(value >= p for value in says(case)),
+        "the likeliest, while their sum is below p": count - 1,
+        "the share p of all tokens": round(8 * p),
+        "all of them, as together they have 1": 8,
     }
+    return {"The likeliest {right} have {reached} together; fewer do not reach {p}.": ..., JUDGE: by_thought(numbers)}
 
 
 def answer_only_one(case, prompt):
@@ -355,10 +293,7 @@ def answer_only_one(case, prompt):
         "it depends on the temperature": lambda card: len(each) > 1,
     }
     return {
-        "Only the likeliest is kept, and no temperature changes the order.": ranking(logits_of(case))[0],
-        "This token was just drawn, but it is not the likeliest.": case.choices.newest.draw.token,
-        "A seed chooses among the tokens that are left, and only one is left.": ...,
-        "A temperature keeps the order, so the likeliest stays the likeliest.": ...,
+        "Only the likeliest is kept, whatever the seed and the temperature.": ...,
         JUDGE: lambda card: judge[card.text.template](card),
     }
 
@@ -374,10 +309,7 @@ def answer_same_seed(case, prompt):
         "always the likeliest": lambda card: {token for token in every if logits[token] == max(logits)} & {drawn},
     }
     return {
-        "The same seed gives the same random numbers, so everything repeats.": drawn,
-        "A random number is computed from its seed: same seed, same number.": ...,
-        "The draw works as before: it takes the token on which its random number falls.": ...,
-        "A draw uses nothing up: the same seed gives the same random number, and so the same token.": drawn,
+        "The same seed gives the same random numbers, so everything repeats.": ...,
         JUDGE: lambda card: come[card.text.template](card) == {drawn},
     }
 
@@ -386,25 +318,13 @@ ANSWERS = {
     "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?": (
         answer_likeliest
     ),
-    "{drawn} was drawn. What probability did the model give its likeliest token there, before temperature and cuts?": (
-        answer_how_sure
-    ),
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?": answer_warmer,
     "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?": answer_survivors,
     "Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?": answer_only_one,
-    "Start again with the same model, beginning, settings and seed, and write up to here. What comes at this "
-    "position?": answer_same_seed,
+    "Write up to here again with the same settings and seed. What comes at this position?": answer_same_seed,
 }
 ORACLE |= {
-    "That token is {token}; all others together have the rest.": lambda case, sentence: {
-        "token": ranking(logits_of(case))[0]
-    },
-    "That is the probability of {token}, which comes second.": lambda case, sentence: {
-        "token": ranking(logits_of(case))[1]
-    },
     "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?": was_drawn,
-    "{drawn} was drawn. What probability did the model give its likeliest token there, before temperature and "
-    "cuts?": was_drawn,
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no "
     "cut?": lambda case, sentence: {
         "token": ranking(logits_of(case))[0],
@@ -418,9 +338,6 @@ ORACLE |= {
         zip(("right", "reached"), surviving(case, sentence.arguments["p"].value), strict=True),
         p=sentence.arguments["p"].value,
     ),
-    "That many tokens reach {p} on their own. Top-p adds probabilities up.": lambda case, sentence: {
-        "p": sentence.arguments["p"].value
-    },
     "Its probability is {probability}: no other has as much.": lambda case, sentence: {"probability": max(says(case))},
     "Its probability is {probability}; another token has more.": probability_of,
 }
@@ -457,12 +374,10 @@ def test_every_part_has_the_shares_and_the_fate_that_plain_python_finds(writing)
 
 def test_the_notebooks_model_runs_into_the_character_it_never_read():
     written = written_by(untrained(), "h", 60, 0).written
-    text = "h" + "".join(new.token for new in written)
-    first = text.index("d") + 2  # counted from 1, the one after it
-    said = render(unread_characters(written, HELLO))
-    assert f"Before character {first} it read “d” for the first time" in said
-    repeated = CharacterTask("hello world hello world")
-    assert render(unread_characters(written, repeated)).startswith("Every character of the vocabulary is an input")
+    resting = sum("d" in new.window for new in written)
+    said = render_all(tuple(unread_characters(written, HELLO)))
+    assert "No training window has “d” as an input" in said and f"{resting} of the 60 new characters" in said
+    assert not [*unread_characters(written, CharacterTask("hello world hello world"))]
 
 
 def test_every_token_that_is_drawn_changes_the_text_that_is_seen_also_a_space():
@@ -509,11 +424,3 @@ def test_no_start_is_ever_empty_or_unknown(raw):
 def test_no_sentence_speaks_of_places_or_layers_counted_from_zero():
     said = render(generate_screen(written_by(untrained())).figures[1].notice[0])
     assert re.search(r"layer [12], head [123]", said)
-
-
-@pytest.mark.parametrize(("sink", "ending"), [(False, "puts all its weight there."), (True, "its sink collects.")])
-def test_a_token_that_stands_alone_gets_all_the_weight_only_where_no_sink_collects_any(sink, ending):
-    config = ModelConfig(vocabulary=8, context=5, d_model=6, n_heads=3, n_layers=1, sink=sink)
-    newest = written_by(TinyTransformer.draw(config, generator(3)), "w", 1).newest
-    assert all(bool((weights < 1 - 1e-6).any()) == sink for weights in newest.attention)
-    assert render(strongest_look(newest)).endswith(ending)

@@ -95,7 +95,6 @@ def test_the_attention_below_the_text_is_theirs(smollm2, theirs):
         most = [i for i, share in enumerate(row) if readings(share, percent) & readings(row.max(), percent)]
         assert f"looked most at “{figure.tokens[most[0]].text}”" in said and percent(float(row.max())) in said
         assert ("cut off" in said) == (row[0] > others)
-        assert ("sink" in said) == (head is None and bool(row[0] > others))
     assert "all 270 heads" in render_all(real_screen(writing, None).figures[1].notice)
     assert "by head 13.8" in render_all(real_screen(writing, (13, 8)).figures[1].notice)
 
