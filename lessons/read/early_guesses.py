@@ -136,8 +136,8 @@ def steps_table(reading: Reading, found: EarlyGuesses) -> Table:
         heading=message("What would it guess if it stopped there?"),
         notice=(
             message(
-                "The last norm and the map to the vocabulary are used at every step; only what leaves the last "
-                "layer was trained for them."
+                "The map to the vocabulary is used at every step, but only what leaves the last layer was trained "
+                "for it."
             ),
         ),
         columns=(

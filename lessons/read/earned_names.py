@@ -23,8 +23,7 @@ def how_it_was_earned(reading: Reading) -> tuple[Message, ...]:
         job = max(JOBS, key=lambda job: jobs.share(job.key, *reading.place) / job.least)
         return (
             message(
-                "It has earned no name: nearest comes {job}, with {share} of its weight on measured texts where a name "
-                "takes {least}.",
+                "It has earned no name: nearest comes {job}, with {share} of its weight; a name takes {least}.",
                 share=Percent(jobs.share(job.key, *reading.place)),
                 job=job.title,
                 least=Percent(job.least),
@@ -34,11 +33,10 @@ def how_it_was_earned(reading: Reading) -> tuple[Message, ...]:
     return (
         message(
             "Its measured job is {job}: {share} of its weight over {n} queries; heads with shuffled weights give "
-            "{chance}, and one that spreads it evenly {even}.",
+            "{chance}.",
             job=job.title,
             share=Fixed(jobs.share(job.key, *reading.place)),
             n=measured.n,
             chance=Fixed(measured.random_head),
-            even=Fixed(measured.even),
         ),
     )

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lessons.kit.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.read.compute import first_share_of_lengths, lengths_added
-from lessons.read.many_heads import to_first_token
+from lessons.read.many_heads import resting, to_first_token
 from lessons.read.reading import Reading
 from lessons.screen.message import Fixed, Message, Percent, message
 from lessons.screen.screen import Axis, Matrices, Matrix
@@ -53,7 +53,7 @@ def all_heads_figure(reading: Reading) -> Matrices:
     return Matrices(
         key="read_sink",
         name=message("How much every head gives to the first token, and what that adds"),
-        notice=(halves(weight, length), chosen_head(reading, weight, length)),
+        notice=(resting(reading), chosen_head(reading, weight, length)),
         bands=bands,
         first="sink_weight",
         numbered=False,
@@ -78,23 +78,12 @@ def map_of_heads(key: str, title: Message, values: Float[Tensor, "layers heads"]
     )
 
 
-def halves(weight: Float[Tensor, "layers heads"], length: Float[Tensor, "layers heads"]) -> Message:
-    """How many heads give the first token more than half of their weight, and of how many half of what is added."""
-    return message(
-        "On this text, {rest} of {all} heads give the first token more than half of their weight; of {fill} heads its "
-        "value is more than half of what is added.",
-        rest=int((weight > 0.5).sum()),
-        fill=int((length > 0.5).sum()),
-        all=weight.numel(),
-    )
-
-
 def chosen_head(
     reading: Reading, weight: Float[Tensor, "layers heads"], length: Float[Tensor, "layers heads"]
 ) -> Message:
     """The same of one head."""
     return message(
-        "{head} gives it {weight} of its weight, and by length {length} of what it adds comes from there.",
+        "{head} gives it {weight} of its weight; by length, that is {length} of what it adds.",
         head=reading.called,
         weight=Percent(float(weight[reading.place])),
         length=Percent(float(length[reading.place])),

@@ -9,7 +9,7 @@ from attention_core.heads import Heads
 from lessons.example.real_model import head_name
 from lessons.read.reading import Reading
 from lessons.screen.format import argmax_ties, percent
-from lessons.screen.message import Fixed, ListOf, Message, Percent, message
+from lessons.screen.message import Fixed, Message, Percent, message
 from lessons.screen.screen import Code, HeadMap, HeadMaps
 
 LEAST_CELL = 0.02  # smaller weights are not drawn
@@ -45,7 +45,7 @@ def maps(reading: Reading) -> HeadMaps:
     return HeadMaps(
         key="read_maps_figure",
         name=message("Many heads on one text"),
-        notice=(most_to_one_token(reading),) if which == "layer" else (resting(reading),),
+        notice=most_to_one_token(reading) if which == "layer" else (resting(reading),),
         tokens=reading.names,
         least=least,
         hint=limit,
@@ -73,23 +73,21 @@ def to_first_token(shares: Float[Tensor, "*heads queries keys"]) -> Float[Tensor
     return shares[..., 1:, 0] if shares.shape[-1] > 1 else shares[..., 0]
 
 
-def most_to_one_token(reading: Reading) -> Message:
-    """Which head of the layer gives the most to one token, from the word that asks."""
+def most_to_one_token(reading: Reading) -> tuple[Message, ...]:
+    """Which head of the layer gives the most to one token, from the word that asks, unless several tie."""
     rows = reading.weights[reading.asked.layer][:, reading.query, : reading.query + 1]
     most = argmax_ties(rows, percent)
-    about = {"query": reading.names[reading.query], "weight": Percent(float(rows.max()))}
-    if len(most) == 1:
-        ((head, key),) = most
-        return message(
+    if len(most) > 1:
+        return ()
+    ((head, key),) = most
+    return (
+        message(
             "Of this layer, {head} puts the most on one token from {query}: {weight} on {key}.",
             head=head_name(reading.asked.layer, head),
+            query=reading.names[reading.query],
+            weight=Percent(float(rows.max())),
             key=reading.names[key],
-            **about,
-        )
-    return message(
-        "From {query}, several heads of this layer put {weight} on one token: {heads}.",
-        heads=ListOf(tuple(head_name(reading.asked.layer, head) for head in dict.fromkeys(h for h, _ in most))),
-        **about,
+        ),
     )
 
 

@@ -10,7 +10,7 @@ from lessons.kit.matrices import KEYS, QUERIES, token_axis, traced_matrix
 from lessons.read.earned_names import called, how_it_was_earned
 from lessons.read.reading import Reading
 from lessons.screen.format import argmax_ties, percent
-from lessons.screen.message import Argument, Fixed, ListOf, Message, Percent, message
+from lessons.screen.message import Argument, Fixed, ListOf, Message, Percent, message, plural
 from lessons.screen.screen import Arcs, Matrices, Step
 from lessons.trace.computation import Computation
 from lessons.trace.head import HEAD_SENTENCES
@@ -18,6 +18,7 @@ from lessons.trace.story import Names
 
 LEAST_ARC = 0.05  # smaller weights are not drawn
 MOST_IN_NUMBERS = 12  # tokens
+MOST_TIED = 3  # keys that are named
 WEIGHT_SENTENCES = {
     **HEAD_SENTENCES,
     "scores": message("score of {key} for {query}: query · key, both turned by their positions"),
@@ -27,7 +28,7 @@ WEIGHT_SENTENCES = {
 def one_head_screen(reading: Reading) -> dict[str, Any]:
     """Arcs, and the weights as a matrix."""
     head = compute_head(reading)
-    notice = (looks_most(reading), *sum_of_weights(reading), *how_it_was_earned(reading))
+    notice = (*looks_most(reading), *sum_of_weights(reading), *how_it_was_earned(reading))
     return {
         "figures": (arcs(reading, notice), weights_figure(reading, head)),
         "code": head.code(("weights", "output"), attention=head.result),
@@ -51,21 +52,23 @@ def arcs(reading: Reading, notice: tuple[Message, ...]) -> Arcs:
     )
 
 
-def looks_most(reading: Reading) -> Message:
-    """What the word that asks gives most of its weight to, and all that tie."""
+def looks_most(reading: Reading) -> tuple[Message, ...]:
+    """What the word that asks gives most of its weight to, where it has a choice."""
     row, query = reading.row, reading.names[reading.query]
     most = argmax_ties(row, percent)
-    about = {"head": reading.called, "query": query, "weight": Percent(float(row.max()))}
-    if len(row) == 1:
-        return message("{query} is the first token, so it sees itself alone.", query=query)
-    if len(most) == 1:
-        return message(
-            "Head {head} looks most from {query} at {key}: {weight}.", key=reading.names[most[0][0]], **about
-        )
-    if len(most) <= 3:
-        keys = ListOf(tuple(reading.names[key] for (key,) in most))
-        return message("Head {head} looks most from {query} at {keys}: {weight} each.", keys=keys, **about)
-    return message("Head {head} looks from {query} at {count} tokens alike: {weight} each.", count=len(most), **about)
+    if len(row) == 1 or len(most) > MOST_TIED:
+        return ()
+    return (
+        plural(
+            "Head {head} looks most from {query} at {keys}: {weight}.",
+            "Head {head} looks most from {query} at {keys}: {weight} each.",
+            len(most),
+            head=reading.called,
+            query=query,
+            keys=ListOf(tuple(reading.names[key] for (key,) in most)),
+            weight=Percent(float(row.max())),
+        ),
+    )
 
 
 def sum_of_weights(reading: Reading) -> tuple[Message, ...]:

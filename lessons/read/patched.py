@@ -59,7 +59,7 @@ class TwoTexts:
             )
         if self.answers[0] == self.answers[1]:
             return message(
-                "After both texts the first guess is {token}, so there is no way to go from one answer to the other.",
+                "After both texts the first guess is {token}: there is no way to go.",
                 token=self.here.in_vocabulary(self.answers[0]),
             )
         return None

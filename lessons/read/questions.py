@@ -11,19 +11,18 @@ from lessons.kit.questions import (
     Kinds,
     below,
     beyond_figure,
-    multiple_choice_of_counts,
     multiple_choice_of_numbers,
     multiple_choice_of_things,
     multiple_choice_of_tokens,
     question_picker,
+    told,
 )
 from lessons.read.early_guesses import early_guesses, said_of_step
-from lessons.read.first_token import shares_of_first
 from lessons.read.flip import ANIMALS, THINGS, cannot_see, flip_test
 from lessons.read.patched import compute_ways, heads_patched, two_texts
 from lessons.read.reading import Reading
 from lessons.read.without_head import changed_most, changes, likeliest
-from lessons.screen.message import Fixed, Percent, message
+from lessons.screen.message import Fixed, Message, Percent, message
 from lessons.screen.screen import Question
 
 CLEAR = 0.02
@@ -37,20 +36,16 @@ def looks_where(reading: Reading, random: Generator) -> Asked:
         return None
     row, names = reading.head.weights[query, : query + 1], reading.names
 
-    def only(key: int) -> Fixed:
-        return Fixed(float(row[key]))
+    def given(key: int) -> Message:
+        return message("{weight} of its weight goes there.", weight=Fixed(float(row[key])))
 
     return multiple_choice_of_tokens(
         message("From {query}, which token does {head} look at most?", head=reading.called, query=names[query]),
         names[: query + 1],
         row,
-        message("{weight} of its weight goes there.", weight=Fixed(float(row.max()))),
-        [
-            (0, message("Many heads rest on the first token; here only {weight} goes there.", weight=only(0))),
-            (query - 1, message("That is the token before; here only {weight} goes there.", weight=only(query - 1))),
-            (query, message("That is the token itself; here only {weight} goes there.", weight=only(query))),
-        ],
-        lambda key: message("Only {weight} of its weight goes there.", weight=only(key)),
+        given(int(row.argmax())),
+        [(key, given(key)) for key in (0, query - 1, query)],
+        given,
     )
 
 
@@ -68,77 +63,16 @@ def even_head(reading: Reading, random: Generator) -> Asked:
             place=visible,
             total=n,
         ),
-        (
-            1 / visible,
+        *told(
             message("It sees itself and all before it, and the weights sum to 1."),
-            message("one whole, shared with all before it"),
+            (1 / visible, message("one whole, shared with all before it")),
+            (1 / n, message("one whole, shared by all tokens of the text")),
+            (1 / (visible + 1), message("one whole, shared with what comes next")),
+            (1 / query if query else math.nan, message("one whole, shared by those before it")),
+            (1 / config.n_heads, message("one whole, shared by all heads")),
+            (1.0, message("one whole on each of them")),
+            (1 / config.vocabulary, message("one whole, shared by the vocabulary")),
         ),
-        (1 / n, message("The tokens after it are masked."), message("one whole, shared by all tokens of the text")),
-        (
-            1 / (visible + 1),
-            message("No weight goes to what comes next."),
-            message("one whole, shared with what comes next"),
-        ),
-        (
-            1 / query if query else math.nan,
-            message("A token sees itself as well."),
-            message("one whole, shared by those before it alone"),
-        ),
-        (
-            1 / config.n_heads,
-            message("Each head spreads a weight of 1 of its own; heads do not share it."),
-            message("one whole, shared by all heads"),
-        ),
-        (1.0, message("Together they get 1, not each."), message("one whole on each of them")),
-        (
-            1 / config.vocabulary,
-            message("Weights are shared among the tokens of the text, not the vocabulary."),
-            message("one whole, shared by all tokens of the vocabulary"),
-        ),
-    )
-
-
-@beyond_figure
-def rests_on_first(reading: Reading, random: Generator) -> Asked:
-    """How many heads give the first token more than half of their weight."""
-    weight, length = shares_of_first(reading)
-    n_layers, n_heads = weight.shape
-    right = int((weight > 0.5).sum())
-    return multiple_choice_of_counts(
-        message(
-            "Of {all} heads, how many give the first token more than half of their weight on this text?",
-            all=weight.numel(),
-        ),
-        (right, message("Count the squares that fill more than half of their cell in the upper map.")),
-        (
-            int((length > 0.5).sum()),
-            message("That counts the lower map: what is added there, by length. Values of the first token are short."),
-        ),
-        (n_layers, message("That would be one head in each layer.")),
-        (n_heads, message("That would be a single layer.")),
-        (0, message("The first token has no meaning of its own to look for, and yet heads rest on it.")),
-        (weight.numel(), message("Some heads look at other tokens.")),
-    )
-
-
-@beyond_figure
-def when_it_is_first(reading: Reading, random: Generator) -> Asked:
-    """In which layer the guess in the end comes first for good."""
-    found = early_guesses(reading)
-    step, n_layers = found.first_for_good, (len(found.first) - 1) // 2
-    if step == 0:
-        return None
-    return multiple_choice_of_counts(
-        message(
-            "Read off early, in which layer, counted from 0, does {token} come first to stay?",
-            token=reading.in_vocabulary(found.final),
-        ),
-        ((step - 1) // 2, message("From there on no other token comes before it.")),
-        (0, message("The embedding knows the last token only, and the first layer little more.")),
-        (n_layers // 2, message("Halfway another token comes first.")),
-        (n_layers - 1, message("It comes first before the last layer already.")),
-        (n_layers // 4, message("So early another token comes first.")),
-        (3 * n_layers // 4, message("There another token comes first.")),
     )
 
 
@@ -178,15 +112,14 @@ def given_to_first(reading: Reading, random: Generator) -> Asked:
             query=reading.names[reading.query],
             head=reading.called,
         ),
-        (float(row[0]), message("It stands in the first row, in violet."), message("its weight")),
-        (
-            float(added[0] / added.sum()),
-            message("That is its share of the lengths that are added."),
-            message("its part of what is added"),
+        *told(
+            message("It is in the first row, in violet."),
+            (float(row[0]), message("its weight")),
+            (float(added[0] / added.sum()), message("its part of what is added")),
+            (1 / len(row), message("as much as each")),
+            (1 - float(row[0]), message("what the others leave")),
+            (float(row[-1]), message("what the last one gets")),
         ),
-        (1 / len(row), message("So much each token would get if it were spread evenly."), message("as much as each")),
-        (1 - float(row[0]), message("That goes to all others."), message("what the others leave")),
-        (float(row[-1]), message("That goes to the token that asks."), message("what the last one gets")),
     )
 
 
@@ -198,6 +131,7 @@ def head_missing(reading: Reading, random: Generator) -> Asked:
         return None
     config = reading.model.transformer.config
     heads = config.n_heads * config.n_layers
+    reply = message("All else goes on as before, less what this head adds to each token.")
     return multiple_choice_of_numbers(
         lambda write: message(
             "With all heads {token} has the probability {whole}. What has it without {head}?",
@@ -205,14 +139,7 @@ def head_missing(reading: Reading, random: Generator) -> Asked:
             whole=write(whole),
             head=reading.called,
         ),
-        (less, message("All else goes on as before, less what this head adds to each token.")),
-        (0.0, message("Other heads and the MLPs speak for it, too.")),
-        (
-            whole * (heads - 1) / heads,
-            message("Heads do not share the work evenly: one may matter much, another little."),
-        ),
-        (2 * whole - less, message("That is as far on the other side: on this text the head does the opposite.")),
-        (whole / 2, message("Nothing says that a head is worth a half.")),
+        *((chance, reply) for chance in (less, 0.0, whole * (heads - 1) / heads, 2 * whole - less, whole / 2)),
     )
 
 
@@ -264,26 +191,17 @@ def one_word_later(reading: Reading, random: Generator) -> Asked:
     return multiple_choice_of_things(
         message("“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"),
         (message("none of them changes"), said),
-        (
-            message("more goes to the street"),
-            message("“it” would have to see the word that decides, and it comes later. {why}", why=said),
-        ),
-        (
-            message("more goes to the animal"),
-            message("It is the street that is wide, but “it” cannot see that: no weight changes. {why}", why=said),
-        ),
-        (
-            message("each gets half"),
-            message("The weights of “it” are made before the word that decides is read. {why}", why=said),
-        ),
+        (message("more goes to the street"), said),
+        (message("more goes to the animal"), said),
+        (message("each gets half"), said),
     )
 
 
 QUESTIONS_OF: dict[str, Kinds] = {
     "one": {"look": (looks_where,)},
     "maps": {"look": (looks_where,)},
-    "sink": {"look": (given_to_first, rests_on_first)},
-    "guesses": {"look": (first_there, when_it_is_first)},
+    "sink": {"look": (given_to_first,)},
+    "guesses": {"look": (first_there,)},
     "off": {"look": (loses_most,), "predict": (head_missing,)},
     "patch": {"look": (moves_furthest,)},
     "flip": {"generalise": (one_word_later,)},

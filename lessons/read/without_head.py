@@ -10,7 +10,6 @@ from attention_core.transformer import Transformer
 from lessons.example.real_model import head_name
 from lessons.read.choices import HEADS_DRAWN
 from lessons.read.reading import Place, Reading
-from lessons.screen.format import argmax_ties, number
 from lessons.screen.message import Fixed, Message, message
 from lessons.screen.screen import Code, Part, Parts, Table
 
@@ -58,27 +57,15 @@ def guesses_figure(reading: Reading) -> Parts:
 
 
 def what_it_costs(reading: Reading) -> Message:
-    """The guess that changes most; or how much all change that tie."""
-    token, tied = changed_most(reading), argmax_ties(changes(reading), to_thousandths)
-    if len(tied) > 1:
-        return message(
-            "Without {head}, {count} of these guesses change by {change}, and none changes more.",
-            head=reading.called,
-            count=len(tied),
-            change=Fixed(float(changes(reading).max()), 3),
-        )
+    """What becomes of the guess that changes most."""
+    token = changed_most(reading)
     return message(
-        "Without {head}, {token} changes most of these guesses: from {whole} to {less}.",
+        "Without {head}, {token} goes from {whole} to {less}.",
         head=reading.called,
         token=reading.in_vocabulary(token),
         whole=Fixed(float(reading.guesses()[token]), 3),
         less=Fixed(float(reading.guesses(reading.place)[token]), 3),
     )
-
-
-def to_thousandths(value: float) -> str:
-    """A number with three decimals."""
-    return number(value, 3)
 
 
 def chances_without(reading: Reading, token: int) -> dict[Place, float]:

@@ -76,8 +76,7 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "The same weights, under PyTorch's names",
     "How much every head gives to the first token, and what that adds",
     "The guesses for the next token, with all heads and without one",
-    "The last norm and the map to the vocabulary are used at every step; only what leaves the last layer was trained "
-    "for them.",
+    "The map to the vocabulary is used at every step, but only what leaves the last layer was trained for it.",
     "Parameters: the entries of W_q, W_k and W_v, and the sinks. The cache: keys and values of all "
     "heads of this layer.",
     "Queries and keys are turned by their positions, so a score depends on the distance between the "

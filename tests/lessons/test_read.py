@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 import torch
 from compare_with_transformers import fed_with
-from screens import JUDGE, Case, Ranked, by_largest, check_case, check_conditions, chosen
+from screens import JUDGE, Case, Ranked, by_largest, by_thought, check_case, check_conditions, chosen
 
 from lessons.example.real_model import DEFAULT_TEXT
 from lessons.kit.head_jobs import JOBS, HeadJobs, Share
@@ -16,7 +16,7 @@ from lessons.read.choices import BEGINS, HEADS_DRAWN, MOST_TOKENS, TEXTS, VIEW, 
 from lessons.read.flip import ANIMALS, ENDINGS, THINGS, sentence_of
 from lessons.read.lesson import read_screen
 from lessons.read.reading import Reading, how_it_was_read, shown
-from lessons.screen.format import percent, render
+from lessons.screen.format import format_value, percent, render
 from lessons.screen.program import program_of
 from lessons.screen.screen import Arcs, HeadMaps, Matrices
 from tests.printed import readings, with_decimals
@@ -158,19 +158,15 @@ def row_of(case):
 
 def looks(case, sentence):
     row = row_of(case)
-    keys = [key.position for key in keys_in(sentence)]
+    keys = [key.position for key in sentence.arguments["keys"].items]
     return {
         "head": called(case),
         "query": query_of(case),
         "weight": max(row),
-        **({"key": keys[0]} if "key" in sentence.arguments else {"keys": keys} if keys else {"count": many(row)}),
-        "ranked": Ranked(row, keys, percent) if keys else None,
+        "keys": keys,
+        "count": len(keys),
+        "ranked": Ranked(row, keys, percent),
     }
-
-
-def keys_in(sentence):
-    arguments = sentence.arguments
-    return [arguments["key"]] if "key" in arguments else arguments["keys"].items if "keys" in arguments else []
 
 
 def many(row):
@@ -200,14 +196,6 @@ def of_layer(case, sentence):
     }
 
 
-def of_layer_several(case, sentence):
-    query = query_of(case)
-    rows = whole(case).weights[case.choices.layer][:, query, : query + 1]
-    best = percent(rows.max())
-    leading = [f"{case.choices.layer}.{head}" for head, row in enumerate(rows) if percent(row.max()) == best]
-    return {"query": query, "weight": float(rows.max()), "heads": leading}
-
-
 def to_first(case):
     """layers, heads: the mean weight on the first token."""
     weights = whole(case).weights[..., 0]
@@ -225,10 +213,7 @@ def lengths_to_first(case):
 
 
 def resting(case, sentence):
-    found = {"all": 270}
-    if "count" in sentence.arguments:
-        return found | {"count": int((to_first(case) > 0.5).sum())}
-    return found | {"rest": int((to_first(case) > 0.5).sum()), "fill": int((lengths_to_first(case) > 0.5).sum())}
+    return {"all": 270, "count": int((to_first(case) > 0.5).sum())}
 
 
 def of_chosen(case, sentence):
@@ -306,9 +291,6 @@ def changes(case):
 
 def changed(case, sentence):
     found = changes(case)
-    if "change" in sentence.arguments:
-        tied = [one for one in found if f"{one:.3f}" == f"{max(found):.3f}"]
-        return {"head": called(case), "count": len(tied), "change": max(found)}
     best = max(range(8), key=found.__getitem__)
     token = likeliest(case)[best]
     return {
@@ -316,7 +298,6 @@ def changed(case, sentence):
         "token": token,
         "whole": float(guesses(case)[token]),
         "less": float(guesses(case, place_of(case))[token]),
-        "ranked": Ranked(found, [best], with_decimals(3)),
     }
 
 
@@ -414,32 +395,26 @@ def no_change(case, sentence):
 
 
 ORACLE = {
-    "Head {head} looks most from {query} at {key}: {weight}.": looks,
+    "Head {head} looks most from {query} at {keys}: {weight}.": looks,
     "Head {head} looks most from {query} at {keys}: {weight} each.": looks,
-    "Head {head} looks from {query} at {count} tokens alike: {weight} each.": looks,
-    "{query} is the first token, so it sees itself alone.": lambda case, sentence: {"query": 0},
     "From {query} it gives {keys} {weight} together.": summed,
     "Of this layer, {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
-    "From {query}, several heads of this layer put {weight} on one token: {heads}.": of_layer_several,
     "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,
-    "On this text, {rest} of {all} heads give the first token more than half of their weight; of {fill} heads its "
-    "value is more than half of what is added.": resting,
-    "{head} gives it {weight} of its weight, and by length {length} of what it adds comes from there.": of_chosen,
+    "{head} gives it {weight} of its weight; by length, that is {length} of what it adds.": of_chosen,
     "In {head} the value of {first} is {length} long, those of the others {others} in the mean.": longest,
     "{query} sees no other token.": lambda case, sentence: {"query": 0},
     "After {query} the model guesses {token} ({chance}); read off early, that comes first to stay after {step}.": leads,
     "Its probability rises most in {step}: from {before} to {after}.": rises,
-    "Without {head}, {token} changes most of these guesses: from {whole} to {less}.": changed,
-    "Without {head}, {count} of these guesses change by {change}, and none changes more.": changed,
+    "Without {head}, {token} goes from {whole} to {less}.": changed,
     "Without one of {count} heads drawn at random {token} is between {least} and {most}.": without_others,
     "{token}: {share}": guess_cell,
     "Here the model guesses {one} and there {other}; with {head} from there alone, the difference of their scores goes "
     "from {here} to {patched}, {way} of the way to {there}.": moved,
     "Of {count} heads drawn at random, none goes further than {most}, forth or back.": moved_by_others,
     "Both texts need as many tokens: this one has {here}, the other {there}.": of_two_lengths,
-    "After both texts the first guess is {token}, so there is no way to go from one answer to the other.": same_answer,
-    "In {model} “it” cannot see the word that decides, for that comes later: none of its weights, in {all} heads, "
-    "changes by more than {change}.": no_change,
+    "After both texts the first guess is {token}: there is no way to go.": same_answer,
+    "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} "
+    "heads, changes by more than {change}.": no_change,
 }
 AS_CHOSEN = (
     "{token}",
@@ -490,19 +465,7 @@ def asked_row(case, prompt):
 
 def looks_where(case, prompt):
     row = asked_row(case, prompt)
-    return {
-        "{weight} of its weight goes there.": row.index(max(row)),
-        **dict.fromkeys(WEIGHTS_IN_REPLIES, ...),
-        JUDGE: by_largest(row),
-    }
-
-
-WEIGHTS_IN_REPLIES = (
-    "Many heads rest on the first token; here only {weight} goes there.",
-    "That is the token before; here only {weight} goes there.",
-    "That is the token itself; here only {weight} goes there.",
-    "Only {weight} of its weight goes there.",
-)
+    return {"{weight} of its weight goes there.": ..., JUDGE: by_largest(row)}
 
 
 def some_weight(case, sentence):
@@ -511,40 +474,17 @@ def some_weight(case, sentence):
     return {"weight": min(head_weights(case).flatten().tolist(), key=lambda weight: abs(weight - said))}
 
 
-def rest_on_first(case, prompt):
-    return {
-        "Count the squares that fill more than half of their cell in the upper map.": int((to_first(case) > 0.5).sum()),
-        "That counts the lower map: what is added there, by length. Values of the first token are short.": int(
-            (lengths_to_first(case) > 0.5).sum()
-        ),
-        "That would be one head in each layer.": 30,
-        "That would be a single layer.": 9,
-        "The first token has no meaning of its own to look for, and yet heads rest on it.": 0,
-        "Some heads look at other tokens.": 270,
-    }
-
-
 def given_to_first(case, prompt):
     row, lengths = row_of(case), whole(case).lengths()[place_of(case)].tolist()
     added = [weight * length for weight, length in zip(row, lengths, strict=False)]
-    return {
-        "It stands in the first row, in violet.": row[0],
-        "That is its share of the lengths that are added.": added[0] / sum(added),
-        "So much each token would get if it were spread evenly.": 1 / len(row),
-        "That goes to all others.": 1 - row[0],
-        "That goes to the token that asks.": row[-1],
+    numbers = {
+        "its weight": row[0],
+        "its part of what is added": added[0] / sum(added),
+        "as much as each": 1 / len(row),
+        "what the others leave": 1 - row[0],
+        "what the last one gets": row[-1],
     }
-
-
-def in_which_layer(case, prompt):
-    return {
-        "From there on no other token comes before it.": (first_for_good(early(case)) - 1) // 2,
-        "The embedding knows the last token only, and the first layer little more.": 0,
-        "Halfway another token comes first.": 15,
-        "It comes first before the last layer already.": 29,
-        "So early another token comes first.": 7,
-        "There another token comes first.": 22,
-    }
+    return {"It is in the first row, in violet.": ..., JUDGE: by_thought(numbers)}
 
 
 def step_of(said):
@@ -561,14 +501,13 @@ def first_there(case, prompt):
 
 
 def head_missing(case, prompt):
-    token = prompt.arguments["token"].position
-    all_of_it, less = (float(guesses(case, place)[token]) for place in (None, place_of(case)))
+    less = float(guesses(case, place_of(case))[prompt.arguments["token"].position])
     return {
-        "All else goes on as before, less what this head adds to each token.": less,
-        "Other heads and the MLPs speak for it, too.": 0.0,
-        "Heads do not share the work evenly: one may matter much, another little.": all_of_it * 269 / 270,
-        "That is as far on the other side: on this text the head does the opposite.": 2 * all_of_it - less,
-        "Nothing says that a head is worth a half.": all_of_it / 2,
+        "All else goes on as before, less what this head adds to each token.": ...,
+        JUDGE: lambda card: bool(
+            readings(less, with_decimals(card.text.arguments["number"].decimals))
+            & {format_value(card.text.arguments["number"])}
+        ),
     }
 
 
@@ -589,27 +528,25 @@ def moves_furthest(case, prompt):
 
 
 def one_word_later(case, prompt):
-    replies = (
-        "In {model} “it” cannot see the word that decides, for that comes later: none of its weights, in {all} heads, "
-        "changes by more than {change}.",
-        "“it” would have to see the word that decides, and it comes later. {why}",
-        "It is the street that is wide, but “it” cannot see that: no weight changes. {why}",
-        "The weights of “it” are made before the word that decides is read. {why}",
+    reply = (
+        "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} heads, "
+        "changes by more than {change}."
     )
-    return dict.fromkeys(replies, ...) | {JUDGE: lambda card: "none of them" in render(card.text)}
+    return {reply: ..., JUDGE: lambda card: "none of them" in render(card.text)}
 
 
 def spread(case, prompt):
-    query, n = prompt.arguments["query"].position, len(case.ids)
-    return {
-        "It sees itself and all before it, and the weights sum to 1.": 1 / (query + 1),
-        "The tokens after it are masked.": 1 / n,
-        "No weight goes to what comes next.": 1 / (query + 2),
-        "A token sees itself as well.": 1 / query if query else math.nan,
-        "Weights are shared among the tokens of the text, not the vocabulary.": 1 / 49152,
-        "Each head spreads a weight of 1 of its own; heads do not share it.": 1 / 9,
-        "Together they get 1, not each.": 1.0,
+    query = prompt.arguments["query"].position
+    numbers = {
+        "one whole, shared with all before it": 1 / (query + 1),
+        "one whole, shared by all tokens of the text": 1 / len(case.ids),
+        "one whole, shared with what comes next": 1 / (query + 2),
+        "one whole, shared by those before it": 1 / query if query else math.nan,
+        "one whole, shared by the vocabulary": 1 / 49152,
+        "one whole, shared by all heads": 1 / 9,
+        "one whole on each of them": 1.0,
     }
+    return {"It sees itself and all before it, and the weights sum to 1.": ..., JUDGE: by_thought(numbers)}
 
 
 EVEN = (
@@ -620,9 +557,7 @@ LATER = "“tired” becomes “wide”. What happens to the weights of “it”
 ANSWERS = {
     "From {query}, which token does {head} look at most?": looks_where,
     EVEN: spread,
-    "Of {all} heads, how many give the first token more than half of their weight on this text?": rest_on_first,
     "From {query}, how much of its weight does {head} give to the first token?": given_to_first,
-    "Read off early, in which layer, counted from 0, does {token} come first to stay?": in_which_layer,
     "Read off after {step}, which token comes first?": first_there,
     "With all heads {token} has the probability {whole}. What has it without {head}?": head_missing,
     "Without {head}, which of these guesses changes most?": loses_most,
@@ -641,8 +576,8 @@ def of_some(values):
     return oracle
 
 
-ORACLE |= dict.fromkeys(("{weight} of its weight goes there.", *WEIGHTS_IN_REPLIES), some_weight)
 ORACLE |= {
+    "{weight} of its weight goes there.": some_weight,
     "From {query}, which token does {head} look at most?": lambda case, sentence: {
         "query": sentence.arguments["query"].position,
         "head": called(case),
@@ -653,15 +588,9 @@ ORACLE |= {
         "place": sentence.arguments["query"].position + 1,
         "total": len(case.ids),
     },
-    "Of {all} heads, how many give the first token more than half of their weight on this text?": (
-        lambda case, sentence: {"all": 270}
-    ),
     "From {query}, how much of its weight does {head} give to the first token?": lambda case, sentence: {
         "query": query_of(case),
         "head": called(case),
-    },
-    "Read off early, in which layer, counted from 0, does {token} come first to stay?": lambda case, sentence: {
-        "token": int(early(case)[-1].argmax())
     },
     "It has {chance} of the whole there.": of_some(lambda case: early(case).amax(-1).tolist()),
     "With all heads {token} has the probability {whole}. What has it without {head}?": lambda case, sentence: {
@@ -718,7 +647,7 @@ def test_facts_that_the_lesson_is_about(smollm2):
 
     assert "Head 13.8 looks most from “it” at “cat”: 80%." in said("one")
     assert "the model guesses “Paris” (77%)" in said("guesses")
-    assert "“tired” changes most of these guesses: from 0.066 to 0.029" in said("off")
+    assert "“tired” goes from 0.066 to 0.029" in said("off")
     assert "61% of the way" in said("patch") and "“Mary” and there “John”" in said("patch")
 
 
@@ -738,12 +667,11 @@ def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
     assert said(0.79) == (
         "13.8, “it” → a noun",
         "Its measured job is from “it” to a noun: 0.79 of its weight over 96 queries; heads with shuffled weights give "
-        "0.12, and one that spreads it evenly 0.25.",
+        "0.12.",
     )
     assert said(0.39) == (
         "13.8",
-        "It has earned no name: nearest comes from “it” to a noun, with 39% of its weight on measured texts where a "
-        "name takes 40%.",
+        "It has earned no name: nearest comes from “it” to a noun, with 39% of its weight; a name takes 40%.",
     )
     maps = read_screen(begun("maps", layer=13), smollm2, jobs=with_share(0.79)).figures[0].maps
     assert [render(one.score) for one in maps] == ["a mixture"] * 8 + ["“it” → a noun"]
