@@ -126,12 +126,10 @@ def cannot_share(d_model: int, asked: int, n_heads: int) -> Message:
 
 def what_the_notebook_fixes(preset: Notebook) -> Message:
     """The sizes that a notebook chose."""
-    sizes = {name: getattr(preset, name) for name in ("d_model", "n_heads", "remark")} | {"seed": NOTEBOOK_SEED}
+    sizes = {"d_model": preset.d_model, "seed": NOTEBOOK_SEED}
     if not preset.projects:
-        return message("Fixed: {d_model} features, seed {seed}. {remark}", **sizes)
-    if preset.bias:
-        return message("Fixed: {d_model} features, {n_heads} heads, with bias, seed {seed}. {remark}", **sizes)
-    return message("Fixed: {d_model} features, {n_heads} heads, without bias, seed {seed}. {remark}", **sizes)
+        return message("Fixed: {d_model} features, seed {seed}.", **sizes)
+    return message("Fixed: {d_model} features, {n_heads} heads, seed {seed}.", n_heads=preset.n_heads, **sizes)
 
 
 def chosen_in_heads(running: ExampleTrace) -> Choices:

@@ -154,8 +154,7 @@ OF_EACH_HEAD = {name: says for name, says in HEAD_SENTENCES.items() if name not 
     "heads.output": HEAD_SENTENCES["output"],
     "dropped.output": HEAD_SENTENCES["output"],
     "dropped.weights": message(
-        "weight that {query} puts on {key} in training: times 1 if it is kept, 0 if it is dropped; divided by the "
-        "share that is kept"
+        "weight that {query} puts on {key} in training: dropped, or divided by the share that is kept"
     ),
     "dropped.weights hidden": HEAD_SENTENCES["weights hidden"],
 }

@@ -176,10 +176,9 @@ def whose_heads(trace: SideBySide) -> Message:
 
 
 class HeadsSource(ABC):
-    """One place that several heads can come from. Where sizes are `fixed`, a `remark` says how the mask is set."""
+    """One place that several heads can come from; its sizes may be `fixed`."""
 
     title: Message
-    remark: Message | str = ""
     fixed = False
     projects = True  # queries, keys and values are made of X
 
@@ -228,7 +227,6 @@ class Notebook(HeadsSource):
     vectors: Any = None  # what draws them, of the notebook and its stream; None for a wide one
     modules_before: int = 0
     built_in: bool = False
-    remark: Message | str
 
     fixed = True
 
@@ -328,10 +326,6 @@ def draw_module(sizes: "Notebook | HeadsExample", random: torch.Generator) -> Mu
 
 
 NUMBERED = tuple(f"token {number}" for number in range(1, 11))  # tokens that have no name
-BUILT_IN = {
-    "built_in": True,
-    "remark": message("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here."),
-}
 OF_JOURNEY = {"tokens": JOURNEY_TOKENS, "d_model": 6, "n_heads": 2}
 OF_MODULES = {"tokens": PRESETS["modules"].tokens, "d_model": 8, "n_heads": 2}
 WIDE = WideNotebook(
@@ -340,27 +334,28 @@ WIDE = WideNotebook(
     d_model=512,
     n_heads=8,
     bias=True,
-    remark=message("These are the sizes of the first transformer. The notebook uses no mask here."),
 )
 HEADS_PRESETS: dict[str, HeadsSource] = {
     "sentence": RunningExample(),
     "journey": Notebook(
         title=message("Your journey, twice over"),
         vectors=journey_twice,
-        remark=message("The notebook shows it without the mask, then with it."),
         **OF_JOURNEY,
     ),
     "journey_builtin": Notebook(
-        title=message("Your journey, built-in"), vectors=journey_twice, modules_before=1, **BUILT_IN, **OF_JOURNEY
+        title=message("Your journey, built-in"), vectors=journey_twice, modules_before=1, built_in=True, **OF_JOURNEY
     ),
     "modules": Notebook(
         title=message("The cat sat down, 2 heads"),
         vectors=rows_of_modules,
-        remark=message("The notebook uses no mask here."),
         **OF_MODULES,
     ),
     "modules_builtin": Notebook(
-        title=message("The cat sat down, built-in"), vectors=rows_of_modules, modules_before=2, **BUILT_IN, **OF_MODULES
+        title=message("The cat sat down, built-in"),
+        vectors=rows_of_modules,
+        modules_before=2,
+        built_in=True,
+        **OF_MODULES,
     ),
     "wide": WIDE,
     "planted": Notebook(
@@ -370,18 +365,12 @@ HEADS_PRESETS: dict[str, HeadsSource] = {
         d_model=64,
         n_heads=4,
         bias=True,
-        remark=message(
-            "“cat” is made similar to “the”, and “sat” to “mat”. The notebook shows it without the mask, then with it."
-        ),
     ),
     "drawn": DrawnSentences(
         title=message("Two sentences at once"),
         tokens=NUMBERED[:4],
         d_model=8,
         n_heads=2,
-        remark=message(
-            "Q, K and V are random here, not projections. Attention treats sentences and heads alike. No mask is used."
-        ),
     ),
 }
 

@@ -2,12 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-import torch
-
-from attention_core.arrays import row_sum
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from attention_core.heads import keep_weights, linear, merge_heads, split_heads
@@ -33,14 +29,14 @@ from lessons.heads.notices import (
     notice_split,
 )
 from lessons.heads.questions import QUESTIONS
-from lessons.heads.slices_view import code_of_reach, compute_reach, compute_sliced_numbers, slices_figure
+from lessons.heads.slices_view import code_of_reach, compute_reach, slices_figure
 from lessons.heads.tensors_view import FEW, concatenate_bands, heads_figure, joined_bands, project_bands, split_bands
 from lessons.heads.weights_view import attend_figures, dropout_figure
 from lessons.kit.formulas import heads_formula
 from lessons.kit.questions import question_picker
 from lessons.screen.choice import Limit, Number, OneOf
 from lessons.screen.message import Integer, message
-from lessons.screen.screen import Code, Figure, Screen, Step, Table
+from lessons.screen.screen import Code, Figure, Screen, Table
 from lessons.trace.computation import Computation, taken_by
 
 TOPIC = message("Multi-head attention")
@@ -105,7 +101,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         code=code,
         remarks=notice_model(trace),
         ask=question_picker("heads", QUESTIONS, trace.seed, trace, choices.head),
-        derive=partial(derive_number, trace, choices.head),
     )
 
 
@@ -166,17 +161,6 @@ def code_of_step(trace: SideBySide, computation: Computation, choices: Choices) 
 def shown_part(name: str, value: Any, n_heads: int, most: int) -> Any:
     """Of a wide map or its bias the features that the figure shows; another input as it is."""
     return value[..., shown_features(value.shape[-1], n_heads, most)] if name[:2] in ("W_", "b_") else value
-
-
-def derive_number(trace: SideBySide, head: int, number: str, *place: int) -> list[Step]:
-    """All lines that lead to a number that a question is about."""
-    if number == "sliced":
-        return compute_sliced_numbers(*place).follow("all_heads").derive()
-    query, key = place
-    kept = torch.ones_like(trace.heads.weights)
-    kept[head, query, key] = 0
-    sums = in_training(trace, kept).follow("dropped.weights", lambda a: row_sum(a[head]), "sum", ("queries", ""))
-    return sums.derive(query, 0)
 
 
 def parameters_table(trace: HeadsTrace) -> Table:

@@ -5,13 +5,12 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.head_measures import HeadDifference, head_contributions, head_difference
-from attention_core.weights import count_weights
 from lessons.heads.example import HeadsTrace, SideBySide
 from lessons.screen.format import argmax_ties, format_value, names, number
-from lessons.screen.message import Fixed, Integer, ListOf, Message, message, plural
+from lessons.screen.message import Fixed, ListOf, Message, message, plural
 
 HARDLY, CLEARLY = 0.05, 0.2  # shares of a row's weight: below the first heads hardly differ, from the second clearly
-MOST_NAMED_HEADS = 3  # of several that tie
+MOST_NAMED_ROWS = 3  # of several that tie
 
 
 def points(share: float) -> Fixed:
@@ -20,19 +19,17 @@ def points(share: float) -> Fixed:
 
 
 def notice_difference(trace: SideBySide) -> tuple[Message, ...]:
-    """Whether the heads differ, and by how much: measured, not promised."""
+    """Whether the heads differ, and by how much; nothing where every query sees a single key."""
     if trace.n_heads == 1:
         return (message("There is one head, so there is nothing to compare."),)
     difference = head_difference(trace.heads)
     if difference is None:
-        return (message("Every query sees a single key here, so all heads give the same weights."),)
+        return ()
     things = message("sentences") if trace.module is None else message("heads")
     measured = message(
-        "{verdict}: on average, two of them place {mean}% of a row's weight on different keys (0%: the same "
-        "row, 100%: no key in common). Rows differ from uniform attention by {uniform}% on average.",
+        "{verdict}: on average, two of them place {mean}% of a row's weight on different keys.",
         verdict=verdict_on_heads(difference.mean, things),
         mean=points(difference.mean),
-        uniform=points(difference.from_uniform),
     )
     return measured, *notice_furthest(trace, difference, things)
 
@@ -47,25 +44,21 @@ def verdict_on_heads(mean: float, things: Message) -> Message:
 
 
 def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Message) -> tuple[Message, ...]:
-    """The rows that differ most; nothing where all differ alike."""
+    """The rows that differ most; nothing where many tie."""
     furthest = argmax_ties(difference.distances, lambda share: number(100 * share, 1))
-    total, largest = difference.distances.numel(), points(float(difference.distances.max()))
-    if len(furthest) == total:
+    if len(furthest) > MOST_NAMED_ROWS:
         return ()
-    if len(furthest) > MOST_NAMED_HEADS:
-        return (
-            message(
-                "{count} of {total} pairs of rows share the largest difference, {largest}%.",
-                count=len(furthest),
-                total=Integer(total),
-                largest=largest,
-            ),
-        )
     rows, tokens = [], names(trace.tokens)
     for pair, place in furthest:
         (a, b), token = difference.pairs[pair], tokens[difference.queries[place]]
         rows.append(message("{things} {a} and {b} in the row of {token}", things=things, a=a + 1, b=b + 1, token=token))
-    return (message("The rows furthest apart are {rows}: {largest}%.", rows=ListOf(tuple(rows)), largest=largest),)
+    return (
+        message(
+            "The rows furthest apart are {rows}: {largest}%.",
+            rows=ListOf(tuple(rows)),
+            largest=points(float(difference.distances.max())),
+        ),
+    )
 
 
 # The way of the tensors: what happens at one step, with the sizes of the moment.
@@ -76,7 +69,7 @@ def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
     if not trace.usual_sizes:
         return (
             message(
-                "Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of "
+                "Each row of X, {d_model} wide, becomes a query and a key of {queries} features and a value of "
                 "{values}: those of all heads, side by side.",
                 d_model=trace.x.shape[-1],
                 queries=trace.q.shape[-1],
@@ -89,11 +82,7 @@ def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
             "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
             trace.x.shape[-1],
         ),
-        plural(
-            "There is only one head, so it has all of them.",
-            "They are those of the {count} heads, side by side.",
-            trace.n_heads,
-        ),
+        *([message("They are those of all heads, side by side.")] if trace.n_heads > 1 else []),
     )
 
 
@@ -102,26 +91,18 @@ def notice_split(trace: HeadsTrace, role: str) -> tuple[Message, ...]:
     parts = getattr(trace.heads, role).shape
     whole, parts, each = shape_in_words(getattr(trace, role).shape), shape_in_words(parts), parts[-1]
     shared = plural(
-        "Each head gets one feature of every token. No number changes.",
-        "Each head gets {count} neighbouring features of every token. No number changes.",
+        "Each head gets one feature of every token.",
+        "Each head gets {count} neighbouring features of every token.",
         each,
     )
-    if trace.n_heads == 1:
-        shared = message("The one head gets all features. No number changes.")
     return message("{whole} is read as {parts}.", whole=whole, parts=parts), shared
 
 
 def notice_concatenate(trace: HeadsTrace) -> tuple[Message, ...]:
     """What becomes of the outputs of all heads."""
     shapes = {"parts": shape_in_words(trace.heads.output.shape), "whole": shape_in_words(trace.concatenated.shape)}
-    if trace.n_heads == 1:
-        return (message("The output of the one head, {parts}, is read as {whole}. No number changes.", **shapes),)
     return (
-        message(
-            "The outputs of the {count} heads, {parts}, are put side by side again: {whole}.",
-            count=trace.n_heads,
-            **shapes,
-        ),
+        message("The outputs of the heads, {parts}, are put side by side again: {whole}.", **shapes),
         message("No number changes, and no head knows yet what another has found."),
     )
 
@@ -137,17 +118,9 @@ def notice_joined(trace: HeadsTrace) -> tuple[Message, ...]:
     lengths = head_contributions(trace.heads.output, trace.module.W_o)[:, -1].norm(dim=-1)
     longest, shortest = argmax_ties(lengths), argmax_ties(-lengths)
     most, least = Fixed(float(lengths.max())), Fixed(float(lengths.min()))
-    if trace.n_heads == 1:
-        return (
-            message(
-                "W_o mixes the features of the one head. For {token} it adds a vector of length {length}.",
-                token=token,
-                length=most,
-            ),
-        )
     mixes = message("W_o mixes the heads: every number of the output is made from all of them.")
     if len(longest) == trace.n_heads:
-        return mixes, message("For {token}, each head adds a vector of length {length}.", token=token, length=most)
+        return () if trace.n_heads == 1 else (mixes,)
     return (
         mixes,
         plural(
@@ -179,22 +152,11 @@ def notice_model(trace: SideBySide) -> tuple[Message, ...]:
         return ()
     said = []
     if trace.module.rotary is not None:
-        said.append(
-            message(
-                "This model encodes positions by rotation: after the split, each head turns its queries and "
-                "keys by their positions before it compares them."
-            )
-        )
+        said.append(message("After the split, each head of this model turns its queries and keys by their positions."))
     if trace.added is not None:
-        said.append(
-            message(
-                "Before it makes queries and keys, this model adds a position vector to X. Values are made only from X."
-            )
-        )
+        said.append(message("Before it makes queries and keys, this model adds a position vector to X."))
     if trace.trained.sliced:
-        said.append(
-            message("Each head of this model reads a slice of X only. Here its maps have zeros where it reads nothing.")
-        )
+        said.append(message("Each head of this model reads only a slice of X: elsewhere its maps have zeros."))
     return tuple(said)
 
 
@@ -204,13 +166,11 @@ def notice_model(trace: SideBySide) -> tuple[Message, ...]:
 def notice_dropout(trace: SideBySide, dropped: AttentionTrace, head: int) -> tuple[Message, ...]:
     """How many weights were dropped, what the rows sum to then, and that this is the case in training only."""
     if trace.example.dropout == 0:
-        return (message("The dropout is 0, so training changes nothing and every row still sums to 1."),)
-    mean = Fixed(float(dropped.weights[head].sum(dim=-1).mean()))
+        return (message("The dropout is 0, so training changes nothing."),)
     return (
         notice_dropped(trace, dropped, head),
-        notice_row_sums(trace, dropped, head),
-        message("Over many draws a row sums to 1 on average; here the mean over all rows is {mean}.", mean=mean),
-        message("Outside training nothing is dropped."),
+        *notice_row_sums(trace, dropped, head),
+        message("Over many draws a row sums to 1 on average. Outside training nothing is dropped."),
     )
 
 
@@ -218,15 +178,9 @@ def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Mes
     """How many weights were dropped, and what became of the others."""
     visible, gone = int(trace.heads.visible[head].sum()), int(was_dropped(trace, dropped, head).sum())
     kept = Fixed(1 - trace.example.dropout)
-    if visible == gone == 1:
-        return message("In training, the only weight was dropped.")
-    if visible == 1:
-        return message("In training, the only weight was kept and divided by {kept}.", kept=kept)
-    if gone == visible:
-        return message("In training, all {visible} visible weights were dropped.", visible=visible)
     return plural(
-        "In training, {count} of the {visible} visible weights was dropped and the others divided by {kept}.",
-        "In training, {count} of the {visible} visible weights were dropped and the others divided by {kept}.",
+        "In training, {count} of {visible} visible weights was dropped; what stays is divided by {kept}.",
+        "In training, {count} of {visible} visible weights were dropped; what stays is divided by {kept}.",
         gone,
         visible=visible,
         kept=kept,
@@ -238,23 +192,21 @@ def was_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Bool[T
     return (trace.heads.weights[head] > 0) & (dropped.weights[head] == 0)
 
 
-def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Message:
-    """The rows whose sums are furthest from 1."""
+def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> tuple[Message, ...]:
+    """The rows whose sums are furthest from 1; nothing where that is every row, or one on either side."""
     tokens, sums = names(trace.tokens), dropped.weights[head].sum(dim=-1)
     rows = [row for (row,) in argmax_ties((sums - 1).abs())]
     named, each = ListOf(tuple(tokens[row] for row in rows)), tuple(Fixed(float(sums[row])) for row in rows)
-    if len(set(map(format_value, each))) > 1:
-        return message(
-            "The rows furthest from 1 are those of {rows}, which now sum to {sums}.", rows=named, sums=ListOf(each)
-        )
-    if len(rows) == len(tokens):
-        return plural("The only row now sums to {sum}.", "Every row now sums to {sum}.", len(rows), sum=each[0])
-    return plural(
-        "The row furthest from 1 is that of {rows}, which now sums to {sum}.",
-        "The rows furthest from 1 are those of {rows}, which now sum to {sum} each.",
-        len(rows),
-        rows=named,
-        sum=each[0],
+    if len(set(map(format_value, each))) > 1 or len(rows) == len(tokens):
+        return ()
+    return (
+        plural(
+            "The row furthest from 1 is that of {rows}, which now sums to {sum}.",
+            "The rows furthest from 1 are those of {rows}, which now sum to {sum} each.",
+            len(rows),
+            rows=named,
+            sum=each[0],
+        ),
     )
 
 
@@ -262,32 +214,17 @@ def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Me
 
 
 def notice_parameters(trace: HeadsTrace) -> tuple[Message, ...]:
-    """How many parameters there are, and that the number of heads is not in the count."""
-    d_model = trace.x.shape[-1]
-    count = {"total": Integer(count_weights(trace.module)), "d": d_model}
-    if not trace.usual_sizes:
-        sizes = {"queries": trace.q.shape[-1], "values": trace.v.shape[-1]}
-        return (
-            message(
-                "The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and "
-                "{values} · {d} in W_o.",
-                **count,
-                **sizes,
-            ),
-        )
-    many = message("The module has {total} parameters: 4 · {d} · {d}.", **count)
-    if trace.module.b_o is not None:
-        many = message("The module has {total} parameters: 4 · {d} · {d} + {d}.", **count)
-    if trace.module.b_q is not None:
-        many = message("The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.", **count)
-    if trace.n_heads == 1:
-        return many, message("The number of heads does not matter: several heads would share the same projections.")
-    return many, plural(
-        "The number of heads does not matter: {heads} heads of 1 feature share the projections that one head "
-        "of {d} would have.",
-        "The number of heads does not matter: {heads} heads of {count} features share the projections that one "
-        "head of {d} would have.",
-        trace.d_head,
-        heads=trace.n_heads,
-        d=d_model,
+    """That the number of heads is not in the count; nothing where heads are not as wide together as a token."""
+    if not trace.usual_sizes or trace.n_heads == 1:
+        return ()
+    return (
+        plural(
+            "The number of heads does not matter: {heads} heads of 1 feature share the projections that one head of "
+            "{d} would have.",
+            "The number of heads does not matter: {heads} heads of {count} features share the projections that one "
+            "head of {d} would have.",
+            trace.d_head,
+            heads=trace.n_heads,
+            d=trace.x.shape[-1],
+        ),
     )

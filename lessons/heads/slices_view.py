@@ -7,7 +7,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.arrays import Array
-from attention_core.attention import Number
 from attention_core.head_measures import head_reach, outside_slice
 from attention_core.heads import MultiHeadAttention, SlicedHeads
 from attention_core.randomness import generator
@@ -145,50 +144,19 @@ def notice_reach(trace: HeadsTrace, reach: Reach) -> tuple[Message, ...]:
     """What a sliced head cannot see, and what both kinds cost: with as many features, a slice has fewer rows."""
     numbers = sum(W.numel() for W in (trace.module.W_q, trace.module.W_k, trace.module.W_v))
     cost = message(
-        "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each "
-        "head reads only its slice.",
+        "W_q, W_k and W_v hold {projected} numbers when every head projects all features, {sliced} when each reads "
+        "only its slice.",
         projected=Integer(numbers),
         sliced=Integer(numbers // trace.n_heads),
     )
-    if trace.n_heads == 1:
-        return cost, message("With one head, the slice is the whole row of X, so both kinds read the same features.")
     outside = float(reach.projected_outside.max())
-    if outside == 0:
-        return cost, message(
-            "Add 1 to one of these features, outside a head's slice: no output changes, since the heads of "
-            "this model are slices too."
-        )
+    if trace.n_heads == 1 or outside == 0:
+        return (cost,)
     return cost, message(
-        "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
-        "{projected}, that of a sliced head by exactly 0.",
+        "Add 1 to a feature outside a head's slice: the output of a head that projects changes by up to {projected}, "
+        "that of a sliced head by exactly 0.",
         projected=Magnitude(outside),
     )
 
 
 # How many numbers sliced heads have.
-
-
-@dataclass(frozen=True)
-class SlicedNumbers:
-    """Of one matrix, of one head, and of all heads."""
-
-    matrix: Number
-    head: Number
-    all_heads: Number
-
-
-def count_sliced(n_heads: Number, d_head: Number) -> SlicedNumbers:
-    """How many numbers W_q, W_k and W_v hold where each head reads only a slice."""
-    matrix = d_head * d_head
-    head = 3 * matrix
-    return SlicedNumbers(matrix, head, n_heads * head)
-
-
-def compute_sliced_numbers(n_heads: int, d_head: int) -> Computation:
-    """The numbers of weights in sliced heads, for a question, each with its name."""
-    sentences = {
-        "matrix": message("one matrix: {d_head} features in, {d_head} out", d_head=d_head),
-        "head": message("W_q, W_k and W_v of one head"),
-        "all_heads": message("of all {heads} heads", heads=n_heads),
-    }
-    return Computation(count_sliced, {"n_heads": float(n_heads), "d_head": float(d_head)}, Names(sentences, {}))

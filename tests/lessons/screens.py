@@ -70,7 +70,7 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "Rows are queries, columns are keys. Click a heatmap to see it large.",
     "No number changes, and no head knows yet what another has found.",
     "W_o mixes the heads: every number of the output is made from all of them.",
-    "Outside training nothing is dropped.",
+    "Over many draws a row sums to 1 on average. Outside training nothing is dropped.",
     "Nothing is added: queries and keys are turned.",
     "Nothing is added: a row of X says which token it is, but not where it is.",
     "The same weights, under PyTorch's names",

@@ -1,11 +1,11 @@
 """The lesson on heads says only what its tensors say: everything is computed again with NumPy, head by head."""
 
 import math
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import torch
-from screens import JUDGE, Ranked, by_largest, by_text, chosen, holds
+from screens import JUDGE, Ranked, by_largest, by_text, by_thought, chosen, holds
 
 from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
@@ -14,7 +14,7 @@ from lessons.example.example import Example, run_example
 from lessons.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, heads_example, in_training, run_heads
 from lessons.heads.lesson import Choices, screen
 from lessons.screen.format import number, render
-from tests.printed import largest, read_alike, readings, with_decimals
+from tests.printed import read_alike, readings, with_decimals
 
 STEPS = ("project", "split", "attend", "concatenate", "output", "slices", "dropout")
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (16, 16))
@@ -116,7 +116,7 @@ def measured(case, sentence):
     mean = float(np.mean([*between.values()]))
     noun = "heads" if isinstance(trace_of(case), HeadsTrace) else "sentences"
     word = "hardly differ" if mean < 0.05 else "differ a little" if mean < 0.2 else "differ clearly"
-    return {"verdict": f"The {noun} {word}", "mean": 100 * mean, "uniform": 100 * even}
+    return {"verdict": f"The {noun} {word}", "mean": 100 * mean}
 
 
 def furthest(case, sentence):
@@ -129,17 +129,6 @@ def furthest(case, sentence):
         "rows": [...] * len(named),
         "largest": 100 * max(between.values()),
         "ranked": Ranked([*between.values()], [list(between).index(cell) for cell in named], in_percent),
-    }
-
-
-def many_furthest(case, sentence):
-    values = [*distances(case)[0].values()]
-    tied = largest(values, sentence.arguments["count"])
-    return {
-        "count": len(tied),
-        "total": len(values),
-        "largest": 100 * max(values),
-        "ranked": Ranked(values, tied, in_percent),
     }
 
 
@@ -167,11 +156,6 @@ def extreme(sign):
     return ranked
 
 
-def one_length(case, sentence):
-    assert read_alike(lengths(case))
-    return {"token": len(trace_of(case).tokens) - 1, "length": lengths(case)[0]}
-
-
 def dropped_weights(case):
     return in_training(trace_of(case)).result.dropped.weights[case.choices.head].double().numpy()
 
@@ -190,16 +174,8 @@ def row_sums_furthest(case, sentence):
     sums = dropped_weights(case).sum(axis=-1)
     rows = [token.position for token in sentence.arguments["rows"].items]
     expected = {"rows": rows, "ranked": Ranked([abs(s - 1) for s in sums], rows, number)}
-    if "sums" in sentence.arguments:
-        return expected | {"sums": [sums[row] for row in rows]}
     assert read_alike([sums[row] for row in rows])
     return expected | {"sum": sums[rows[0]], "count": len(rows)}
-
-
-def every_row(case, sentence):
-    sums = dropped_weights(case).sum(axis=-1)
-    assert read_alike(sums)
-    return {"sum": sums[0], "count": len(sums)}
 
 
 @cache
@@ -254,14 +230,6 @@ def total(case, sentence):
     biases = sum(b is not None for b in (module.b_q, module.b_k, module.b_v, module.b_o))
     assert ("+ 4" in sentence.template) == (biases == 4) and ("+ {d}" in sentence.template) == (biases == 1)
     return {"total": 4 * d * d + biases * d, "d": d}
-
-
-def own_total(case, sentence):
-    """Of heads whose queries or values are not as wide together as a token."""
-    W_q, W_k, W_v, W_o = (getattr(trace_of(case).module, f"W_{name}").shape for name in "qkvo")
-    assert W_q == W_k and W_v == W_o[::-1] and not W_q == W_v == W_o
-    total = sum(rows * columns for rows, columns in (W_q, W_k, W_v, W_o))
-    return {"total": total, "d": W_q[0], "queries": W_q[1], "values": W_v[1]}
 
 
 def widths(case, sentence):
@@ -320,69 +288,34 @@ def own_seed(case, sentence):
 ORACLE = {
     "Untrained: random weights (seed {seed}).": own_seed,
     "Random queries, keys and values (seed {seed}).": own_seed,
-    "{verdict}: on average, two of them place {mean}% of a row's weight on different keys (0%: the same row, "
-    "100%: no key in common). Rows differ from uniform attention by {uniform}% on average.": measured,
+    "{verdict}: on average, two of them place {mean}% of a row's weight on different keys.": measured,
     "The rows furthest apart are {rows}: {largest}%.": furthest,
-    "{count} of {total} pairs of rows share the largest difference, {largest}%.": many_furthest,
     "{things} {a} and {b} in the row of {token}": chosen,
     "head {number}": chosen,
     "sentence {number}": chosen,
     "{rows}×{columns}, {shown} shown": shown,
     "{rows}×{columns}, {shown}×{wide} shown": shown,
-    "Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of {values}: "
-    "those of all heads, side by side.": widths,
+    "Each row of X, {d_model} wide, becomes a query and a key of {queries} features and a value of "
+    "{values}: those of all heads, side by side.": widths,
     "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
     "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
-    "There is only one head, so it has all of them.": counting("h"),
     "{whole} is read as {parts}.": sizes,
-    "Each head gets one feature of every token. No number changes.": counting("d_head"),
-    "The outputs of the {count} heads, {parts}, are put side by side again: {whole}.": counting("h"),
-    "W_o mixes the features of the one head. For {token} it adds a vector of length {length}.": one_length,
-    "For {token}, each head adds a vector of length {length}.": one_length,
+    "Each head gets one feature of every token.": counting("d_head"),
+    "The outputs of the heads, {parts}, are put side by side again: {whole}.": sizes,
     "For {token}, head {heads} adds the longest vector, of length {length}.": extreme(1),
     "Head {heads} adds the shortest, of length {length}.": extreme(-1),
-    "In training, the only weight was kept and divided by {kept}.": dropped_count,
-    "In training, all {visible} visible weights were dropped.": dropped_count,
-    "In training, {count} of the {visible} visible weights was dropped and the others divided by "
-    "{kept}.": dropped_count,
-    "Over many draws a row sums to 1 on average; here the mean over all rows is {mean}.": lambda case, sentence: {
-        "mean": dropped_weights(case).sum(axis=-1).mean()
-    },
+    "In training, {count} of {visible} visible weights was dropped; what stays is divided by {kept}.": dropped_count,
     "The row furthest from 1 is that of {rows}, which now sums to {sum}.": row_sums_furthest,
-    "The rows furthest from 1 are those of {rows}, which now sum to {sums}.": row_sums_furthest,
-    "The only row now sums to {sum}.": every_row,
-    "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each head "
-    "reads only its slice.": cost,
-    "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
+    "W_q, W_k and W_v hold {projected} numbers when every head projects all features, {sliced} when "
+    "each reads only its slice.": cost,
+    "Add 1 to a feature outside a head's slice: the output of a head that projects changes by up to "
     "{projected}, that of a sliced head by exactly 0.": reach,
-    "The module has {total} parameters: 4 · {d} · {d}.": total,
-    "The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.": total,
-    "The module has {total} parameters: 4 · {d} · {d} + {d}.": total,
-    "The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and {values} · {d} "
-    "in W_o.": own_total,
     "The number of heads does not matter: {heads} heads of 1 feature share the projections that one head of "
     "{d} would have.": counting("d_head"),
 }
 
 
 # Questions
-
-
-def spaced(*axes):
-    return "\u00a0×\u00a0".join(map(str, axes))
-
-
-def answer_split(case, prompt):
-    n, d = (prompt.arguments["shape"].arguments[name] for name in ("rows", "columns"))
-    h, q = prompt.arguments["heads"], np.ones((n, d))
-    parts = np.stack(np.split(q, h, axis=1))
-    return {
-        "Every head has all tokens, and {d_model} ÷ {heads} features of each.": spaced(*parts.shape),
-        "No head gets the whole query: the {d_model} features are divided among the heads.": spaced(h, n, d),
-        "That is the shape before the axes are swapped. The axis of the heads must come first, so that each "
-        "head has its own matrix.": spaced(*q.reshape(n, h, -1).shape),
-        "That would be a single head. Here there are {heads}.": spaced(1, n, d),
-    }
 
 
 def answer_more_heads(case, prompt):
@@ -396,52 +329,13 @@ def answer_more_heads(case, prompt):
             "In proportion to the number of features in a head.": then * other == now * prompt.arguments["heads"],
         }
     )
-    return dict.fromkeys(MORE_HEADS_REPLIES) | {JUDGE: judge}
+    return {STAYS: ..., JUDGE: judge}
 
 
 def parameters_of(d, heads):
     """Every number of a module with so many heads, each with projections of its own width."""
     each = [np.zeros((d, d // heads)) for _ in range(3 * heads)]
     return np.concatenate([W.ravel() for W in (*each, np.zeros((d, d)))])
-
-
-def answer_cost(case, prompt):
-    h, d_head, d = (prompt.arguments[name] for name in ("heads", "d_head", "d_model"))
-    assert d == h * d_head
-    return {
-        SMALL_MATRICES: sum(3 * d_head**2 for _ in range(h)),
-        "Multi-head attention has that many: there, every head projects all features. Heads are not slices.": 3 * d * d,
-        "That is one head. There are more.": 3 * d_head**2,
-        "Only W_q, W_k and W_v are asked for, not W_o.": sum(4 * d_head**2 for _ in range(h)),
-        "That is only one of the three: queries, keys and values need one each.": sum(d_head**2 for _ in range(h)),
-    }
-
-
-def who_changes(case, prompt, way):
-    changes, d_head = reached(case.choices.example)
-    feature = prompt.arguments["feature"] - 1
-    return [changes[way, head, feature] > 1e-5 for head in range(trace_of(case).n_heads)], feature // d_head
-
-
-def answer_notices(case, prompt):
-    changed, _ = who_changes(case, prompt, "projected" if prompt.arguments["way"].template == PROJECTS else "sliced")
-    judge = by_text({"All heads.": all(changed), "One head only.": sum(changed) == 1, "No head.": not any(changed)})
-    if prompt.arguments["way"].template == PROJECTS:
-        return {
-            "Each head projects feature {feature}. Queries, keys and values are split afterwards.": ...,
-            "That would be true if heads were slices of X. They are slices of Q, K and V.": ...,
-            "The projections read this feature, so queries, keys and values change.": ...,
-            JUDGE: judge,
-        }
-    changed, own = who_changes(case, prompt, "sliced")
-    assert prompt.arguments["way"].template == READS_SLICE
-    assert [head for head, does in enumerate(changed) if does] == [own]
-    return {
-        "Head {own}: the feature is in its slice. The others would never read it.": ...,
-        "That is what multi-head attention does, where every head projects all features.": ...,
-        "One slice holds this feature, and its head reads it.": ...,
-        JUDGE: judge,
-    }
 
 
 def answer_home(case, prompt):
@@ -453,115 +347,38 @@ def answer_home(case, prompt):
     (hand,) = [place for place, part in enumerate(dealt) if feature in part]
     return {
         "Each head has one feature.": f"Feature {own + 1} of head {head + 1}.",
-        "Features are not dealt out like cards, one to each head in turn. Each head takes neighbouring ones.": (
+        "Features are not dealt out in turn: each head takes neighbouring ones.": (
             f"Feature {dealt[hand].index(feature) + 1} of head {hand + 1}."
         ),
-        "Then each head would have all {d_model} features. They are divided "
-        "among the heads.": f"Feature {feature} of every head.",
+        "The features are divided among the heads.": f"Feature {feature} of every head.",
         "That swaps head and feature.": f"Feature {head + 1} of head {own + 1}.",
     }
-
-
-def answer_dropout(case, prompt):
-    query, key = (prompt.arguments[name].position for name in ("query", "key"))
-    row = heads_again(case.choices.example)[0][case.choices.head][query]
-    p = case.choices.example.dropout
-    return {
-        "What is left, 1 minus that weight, is divided by {kept}.": sum(np.delete(row, key)) / (1 - p),
-        "The softmax came before the dropout. Nothing makes the weights sum to 1 again.": 1,
-        "Dropout also divides the weights that stay by {kept}.": sum(np.delete(row, key)),
-        "That is the share of weights that stay on average, not the sum of this row.": 1 - p,
-        "The weight itself is gone, so 1 minus that weight is left to divide.": 1 / (1 - p),
-    }
-
-
-def asked_about(case, sentence):
-    query, key = (sentence.arguments[name].position for name in ("query", "key"))
-    row = heads_again(case.choices.example)[0][case.choices.head][query]
-    return {"query": query, "key": key, "p": case.choices.example.dropout, "weight": row[key]}
 
 
 def answer_divided(case, prompt):
     d, h = (prompt.arguments[name] for name in ("d_model", "heads"))
     q = torch.ones(h, 1, d // h)
     d_k = round(float(q[0] @ q[0].T / attend(q, q, q).scaled[0]) ** 2)
-    return {
-        "The query of one head has {d_model} ÷ {heads} features: that is d_k.": f"√{d_k}",
-        "No head sees a query {d_model} wide. Its dot products have {d_head} terms.": f"√{d}",
-        "The number of heads does not matter: they do not meet before their outputs are put side by side.": f"√{h}",
-        "That is how many features a head has. Divide by the square root.": f"{d_k}",
+    thoughts = {
+        "the root of the features of one head": f"√{d_k}",
+        "the root of the features of all heads together": f"√{d}",
+        "the root of the number of heads": f"√{h}",
+        "the number of features of one head": f"{d_k}",
     }
+    return {"The query of one head has {d_model} ÷ {heads} features: that is d_k.": ..., JUDGE: by_thought(thoughts)}
 
 
-def answer_weights(case, prompt):
-    of_heads = isinstance(trace_of(case), HeadsTrace)
-    h, n, d_head = (prompt.arguments[name] for name in ("heads" if of_heads else "sentences", "tokens", "d_head"))
-    trace = attend(*(torch.ones(h, n, d_head) for _ in "qkv"))
-    every, alone = (
-        ("Each head has a weight for every pair of tokens.", "That is the matrix of a single head.")
-        if of_heads
-        else ("Each sentence has a weight for every pair of its tokens.", "That is only one sentence.")
-    )
-    return {
-        every: spaced(*trace.weights.shape),
-        "That is the shape of the outputs. A weight belongs to a pair of tokens.": spaced(*trace.output.shape),
-        alone: spaced(n, n),
-        "Attention compares tokens, not features.": spaced(h, d_head, d_head),
-    }
-
-
-ORACLE |= {
-    template: lambda case, sentence: {"kept": 1 - case.choices.example.dropout}
-    for template in (
-        "What is left, 1 minus that weight, is divided by {kept}.",
-        "Dropout also divides the weights that stay by {kept}.",
-    )
-}
-SMALL_MATRICES = "Each of the {heads} heads has 3 matrices of {d_head}\u00a0×\u00a0{d_head}."
 MORE_HEADS = (
-    "This module has n_heads = {heads} and d_model = {d_model}. Build it with n_heads = {other} and the same d_model. "
-    "How does the number of its parameters change?"
+    "This module has n_heads = {heads} and d_model = {d_model}. With n_heads = {other} and the same "
+    "d_model, how does the number of its parameters change?"
 )
-MORE_HEADS_REPLIES = (
-    "It stays {total}: the same projections are cut into more or fewer pieces.",
-    "Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ {other} "
-    "features wide. Together they still hold {total} numbers.",
-    "The features per head change with the number of heads, but so does the number of parts: the total stays {total}.",
-)
-NOTICES = "{way} Add 1 to feature {feature} of every row of X. Which heads change their output?"
-PROJECTS = "Each head projects all features of X."
-READS_SLICE = "Suppose each head read only its own slice of X, {d_head} of the {d_model} features."
-SPLIT = (
-    "Q of another sentence is {shape}, and it is split among {heads} heads. What is its shape then, heads × tokens × "
-    "features?"
-)
-SLICED = (
-    "Suppose each of {heads} heads read only its own {d_head} of {d_model} features. How many numbers would all W_q, "
-    "W_k and W_v hold together, without bias?"
-)
+STAYS = "It stays {total}: the same projections are cut into more or fewer pieces."
 DIVIDED = (
     "In another model d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?"
 )
-ALL_WEIGHTS = (
-    "A model has {heads} heads of {d_head} features, and there are {tokens} tokens. What is the shape of the tensor "
-    "with all attention weights, heads first?"
-)
-OF_SENTENCES = (
-    "There are {sentences} sentences of {tokens} tokens, each of {d_head} features. What is the shape of the tensor "
-    "with all attention weights, sentences first?"
-)
-DROPPED = (
-    "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. What does "
-    "the row sum to then?"
-)
 ORACLE |= {
-    "Every query sees a single key here, so all heads give the same weights.": holds(
-        lambda case: (np.array(heads_again(case.choices.example)[0]) > 0).sum(axis=-1).max() == 1
-    ),
     "There is one head, so there is nothing to compare.": holds(lambda case: trace_of(case).n_heads == 1),
-    "The number of heads does not matter: several heads would share the same projections.": holds(
-        lambda case: trace_of(case).n_heads == 1
-    ),
+    "They are those of all heads, side by side.": holds(lambda case: trace_of(case).n_heads > 1),
 }
 
 WHICH_HEAD = "Which head gives {key} the most weight from {query}?"
@@ -590,7 +407,7 @@ def answer_which_head(case, prompt):
     return {
         "It gives {weight}: each head has its own W_q and W_k.": {"head": weights.argmax() + 1},
         "It gives {weight}, and another head more.": ...,
-        "The tokens are the same, but each head has its own W_q and W_k.": ...,
+        "Each head has its own W_q and W_k.": ...,
         JUDGE: lambda card: (
             weights[card.text.arguments["head"] - 1] == weights.max()
             if card.text.arguments
@@ -605,8 +422,8 @@ def answer_in_head(case, prompt):
         prompt.arguments["query"].position,
     )
     return {
-        "Rows are queries: in its row, this key has the largest weight.": weights[query].argmax(),
-        "That is read down the column: it is the query that looks at {query} most.": weights[:, query].argmax(),
+        "In its row, this key has the largest weight.": weights[query].argmax(),
+        "That is read down the column. Rows are queries.": weights[:, query].argmax(),
         GETS_MORE: ...,
         JUDGE: by_largest(weights[query].tolist()),
     }
@@ -617,25 +434,17 @@ ORACLE |= {
     IN_HEAD: lambda case, prompt: chosen(case, prompt) | {"concept": True},
     "It gives {weight}: each head has its own W_q and W_k.": some_weight,
     "It gives {weight}, and another head more.": some_weight,
-    "Rows are queries: in its row, this key has the largest weight.": lambda case, reply: {"concept": True},
-    "That is read down the column: it is the query that looks at {query} most.": lambda case, reply: (
-        chosen(case, reply) | {"concept": True}
-    ),
+    "In its row, this key has the largest weight.": lambda case, reply: {"concept": True},
+    "That is read down the column. Rows are queries.": lambda case, reply: chosen(case, reply) | {"concept": True},
     GETS_MORE: weight_of_pair,
 }
 ANSWERS = {
     WHICH_HEAD: answer_which_head,
     IN_HEAD: answer_in_head,
-    SPLIT: answer_split,
     MORE_HEADS: answer_more_heads,
-    SLICED: answer_cost,
-    NOTICES: answer_notices,
     "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from "
     "1?": answer_home,
-    DROPPED: answer_dropout,
     DIVIDED: answer_divided,
-    ALL_WEIGHTS: answer_weights,
-    OF_SENTENCES: answer_weights,
 }
 
 
@@ -648,33 +457,15 @@ def parameters_now(case, sentence):
 
 
 ORACLE |= {
-    DROPPED: asked_about,
-    **dict.fromkeys((MORE_HEADS, *MORE_HEADS_REPLIES), parameters_now),
-    READS_SLICE: lambda case, sentence: {
-        "d_head": trace_of(case).x.shape[1] // trace_of(case).n_heads,
-        "d_model": trace_of(case).x.shape[1],
-    },
+    **dict.fromkeys((MORE_HEADS, STAYS), parameters_now),
     "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?": chosen,
     "Each head has one feature.": lambda case, sentence: {"count": sizes_of("q", case, sentence)["count"]["d_head"]},
-    "Then each head would have all {d_model} features. They are divided among the heads.": partial(sizes_of, "q"),
     **dict.fromkeys(
         (
             "{rows}\u00a0×\u00a0{columns}",
             "{how_many}\u00a0×\u00a0{matrix}",
-            SPLIT,
-            SLICED,
-            NOTICES,
             DIVIDED,
-            ALL_WEIGHTS,
-            OF_SENTENCES,
-            "Each head projects feature {feature}. Queries, keys and values are split afterwards.",
-            "Head {own}: the feature is in its slice. The others would never read it.",
-            "Every head has all tokens, and {d_model} ÷ {heads} features of each.",
-            "No head gets the whole query: the {d_model} features are divided among the heads.",
-            "That would be a single head. Here there are {heads}.",
-            SMALL_MATRICES,
             "The query of one head has {d_model} ÷ {heads} features: that is d_k.",
-            "No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
         ),
         chosen,
     ),
@@ -702,7 +493,6 @@ def test_the_wide_module_has_the_notebooks_number_of_parameters():
     example = run_example(Example())
     table = screen(example, 0, Choices(heads_example(example, "wide"))).figures[-1]
     assert table.cells[-1][-1].value == 1_050_624
-    assert render(table.notice[0]) == "The module has 1,050,624 parameters: 4 · 512 · 512 + 4 · 512."
 
 
 def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():
@@ -713,13 +503,10 @@ def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():
 
 def test_slices_need_half_of_the_numbers_with_two_heads():
     sentence = said(step="slices", d_model=16, n_heads=2)
-    assert "hold 768 numbers when every head projects all features, and 384 when" in sentence
+    assert "hold 768 numbers when every head projects all features, 384 when each" in sentence
 
 
 def test_where_there_is_nothing_to_compare_that_is_said():
     assert said(d_model=4, n_heads=1) == "There is one head, so there is nothing to compare."
-    one = Example(source="sentence", text="one")
-    assert said(running=one) == "Every query sees a single key here, so all heads give the same weights."
-    assert said(step="dropout", dropout=0.0) == (
-        "The dropout is 0, so training changes nothing and every row still sums to 1."
-    )
+    assert said(running=Example(source="sentence", text="one")) == ""
+    assert said(step="dropout", dropout=0.0) == "The dropout is 0, so training changes nothing."

@@ -9,7 +9,7 @@ from attention_core.tasks import TASKS
 from attention_core.training import recommended
 from lessons.example.example import Example, run_example
 from lessons.heads.example import HeadsExample, heads_example, in_training, run_heads
-from lessons.heads.lesson import Choices, derive_number, screen
+from lessons.heads.lesson import Choices, screen
 from lessons.screen.format import format_value, names, render
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
@@ -112,24 +112,6 @@ def test_drawn_queries_and_keys_are_where_all_begins():
     trace = run_heads(HeadsExample(source="drawn"))
     steps = follow(trace.computation, "heads.weights", (1, 3, 1), trace.heads.weights[1, 3, 1])
     assert steps[0][0].startswith("sentence 2: score of ") and not any("X" in says for says, _ in steps)
-
-
-def test_a_question_on_dropout_drops_that_weight_alone():
-    trace = run_heads(HeadsExample(dropout=0.3))
-    steps = derive_number(trace, 1, "row without", 4, 2)
-    assert steps[-1].value == pytest.approx((1 - float(trace.heads.weights[1, 4, 2])) / 0.7)
-    kept = [render(step.meaning).split(" in training")[0] for step in steps if "in training" in render(step.meaning)]
-    keys = ("Your", "journey", "with", "one")
-    assert kept == [f"head 2: weight that “one” puts on “{key}”" for key in keys]
-
-
-def test_the_numbers_of_slices_are_counted():
-    steps = derive_number(run_heads(HeadsExample()), 0, "sliced", 3, 4)
-    assert [(render(step.meaning), step.text) for step in steps] == [
-        ("one matrix: 4 features in, 4 out", "4·4 = 16"),
-        ("W_q, W_k and W_v of one head", "3·16 = 48"),
-        ("of all 3 heads", "3·48 = 144"),
-    ]
 
 
 def test_the_largest_change_from_outside_a_slice_is_that_of_its_row():

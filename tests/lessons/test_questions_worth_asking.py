@@ -322,7 +322,6 @@ DERIVED = {
     "mask",
     "softmax",
     "output",
-    "heads",
     "positions",
     "pytorch",
     "backward",
@@ -369,7 +368,7 @@ MEASURED = (  # no line of arithmetic leads to this number: the model ran once m
 )
 
 
-@pytest.mark.parametrize("lesson", ["heads", "positions", "pytorch", "backward", "variants"])
+@pytest.mark.parametrize("lesson", ["positions", "pytorch", "backward", "variants"])
 def test_every_number_asked_for_is_derived(lesson):
     for _, question in shown_and_asked(lesson):
         if "number" in question.cards[question.right].text.arguments:
