@@ -30,13 +30,12 @@ def total_variation(a: Float[Tensor, "*batch keys"], b: Float[Tensor, "*batch ke
 class HeadDifference:
     """Total variation between the rows of two heads, for all pairs of heads and all queries with a choice of keys.
 
-    `pairs` and `queries` are counted from 0. `from_uniform` is the mean distance of a row from uniform attention.
+    `pairs` and `queries` are counted from 0.
     """
 
     pairs: tuple[tuple[int, int], ...]
     queries: tuple[int, ...]
     distances: Float[Tensor, "pairs queries"]
-    from_uniform: float
 
     @property
     def mean(self) -> float:
@@ -52,12 +51,10 @@ def head_difference(heads: AttentionTrace) -> HeadDifference | None:
     if not pairs or not len(queries):
         return None
     weights = heads.weights[:, queries]
-    uniform = heads.visible[:, queries] / n_visible[queries, None]
     return HeadDifference(
         pairs=pairs,
         queries=tuple(queries.tolist()),
         distances=torch.stack([total_variation(weights[a], weights[b]) for a, b in pairs]),
-        from_uniform=float(total_variation(weights, uniform).mean()),
     )
 
 

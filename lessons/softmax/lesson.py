@@ -223,7 +223,7 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
     if len(row.keys) == 1:
         return (
             message(
-                "{query} may look at only one key, so its weight is 1 at every temperature, whatever the score.",
+                "{query} may look at only one key, so its weight is 1.",
                 query=example.names[choices.query],
             ),
         )
@@ -235,10 +235,6 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
         count=len(row.keys),
     )
     spreads = (spread,) if row.effective_keys > NEARLY_ONE_KEY else ()
-    if len(most) == len(row.keys):
-        return message(
-            "At temperature {temperature}, every weight is {share}.", temperature=heat, share=share
-        ), *spreads
     keys = ListOf(tuple(example.names[row.keys[j]] for j in most))
     largest = plural(
         "At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
@@ -258,30 +254,16 @@ def notice_changes(
     if len(row.keys) == 1:
         return ()
     shift, times = Fixed(SHIFT, 0), Fixed(FACTOR, 0)
-    rounding = float((added.weights - row.weights).abs().max())
     plus = message("Add {shift} to every score and no weight changes: softmax sees only differences.", shift=shift)
-    if rounding > 100 * NO_CHANGE:
-        plus = message(
-            "Add {shift} to every score and weights change by up to {change}, only by rounding: these scores "
-            "have too many digits.",
-            shift=shift,
-            change=Magnitude(rounding),
-        )
-    changes = (tripled.weights - row.weights).abs()
-    j = int(changes.argmax())
+    stays = float((added.weights - row.weights).abs().max()) <= 100 * NO_CHANGE  # but for rounding of large scores
+    j = int((tripled.weights - row.weights).abs().argmax())
     before, after = (Percent(float(one.weights[j])) for one in (row, tripled))
-    if float(changes[j]) < NO_CHANGE:
-        return plus, message("Multiply every score by {times} and these weights do not change either.", times=times)
-    if percent(before.value) == percent(after.value):
-        return plus, message(
-            "Multiply every score by {times} and no weight changes by more than {change}.",
-            times=times,
-            change=Magnitude(float(changes[j])),
-        )
-    return plus, message(
+    multiplied = message(
         "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
         times=times,
         key=example.names[row.keys[j]],
         before=before,
         after=after,
     )
+    changes = percent(before.value) != percent(after.value)
+    return *((plus,) if stays else ()), *((multiplied,) if changes else ())

@@ -92,19 +92,17 @@ def turned(vectors):
 
 
 def distances(case):
-    """Half the sum of differences, for every two heads and every query with a choice; and from equal shares."""
+    """Half the sum of differences, for every two heads and every query with a choice."""
     weights, _ = heads_again(case.choices.example)
     n = len(weights[0])
     seen = [i + 1 if case.choices.example.running.causal else n for i in range(n)]
     rows = [i for i in range(n) if seen[i] > 1]
-    between = {
+    return {
         (a, b, i): 0.5 * sum(abs(p - q) for p, q in zip(weights[a][i], weights[b][i], strict=True))
         for a in range(len(weights))
         for b in range(a + 1, len(weights))
         for i in rows
     }
-    even = [0.5 * sum(abs(p - 1 / seen[i]) for p in w[i][: seen[i]]) for w in weights for i in rows]
-    return between, float(np.mean(even))
 
 
 def in_percent(share):
@@ -112,7 +110,7 @@ def in_percent(share):
 
 
 def measured(case, sentence):
-    between, even = distances(case)
+    between = distances(case)
     mean = float(np.mean([*between.values()]))
     noun = "heads" if isinstance(trace_of(case), HeadsTrace) else "sentences"
     word = "hardly differ" if mean < 0.05 else "differ a little" if mean < 0.2 else "differ clearly"
@@ -120,7 +118,7 @@ def measured(case, sentence):
 
 
 def furthest(case, sentence):
-    between, _ = distances(case)
+    between = distances(case)
     named = [
         (row.arguments["a"] - 1, row.arguments["b"] - 1, row.arguments["token"].position)
         for row in sentence.arguments["rows"].items
