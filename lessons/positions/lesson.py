@@ -158,9 +158,9 @@ def notice_order(
 ) -> Iterator[Message]:
     """What the permutation does."""
     if len(example.tokens) == 1:
-        yield message("One token has only one order: take a longer sentence to shuffle.")
+        yield message("One token has only one order.")
     elif order == tuple(range(len(example.tokens))):
-        yield message("This is the sentence's own order. Ask for another shuffle to see what moves.")
+        yield message("This is the sentence's own order. Ask for another shuffle.")
     elif measured.knows_order:
         yield notice_trace(example, both, order, view)
         yield why_it_shows(measured)
@@ -186,16 +186,16 @@ def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, vi
     if of_weights:
         key = message("itself") if row == column else example.names[order[column]]
         return message(
-            "The order matters: {query} puts the weight {before} on {key} if we attend first and {after} if we "
-            "shuffle first, and no weight differs by more.",
+            "The order matters: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle "
+            "first.",
             query=token,
             key=key,
             before=before,
             after=after,
         )
     return message(
-        "The order matters: feature {feature} of the output of {token} is {before} if we attend first and "
-        "{after} if we shuffle first, and no number differs by more.",
+        "The order matters: feature {feature} of the output of {token} is {before} if we attend first and {after} if "
+        "we shuffle first.",
         feature=column + 1,
         token=token,
         before=before,
@@ -205,13 +205,9 @@ def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, vi
 
 def notice_no_trace(measured: Residual) -> Message:
     """How small the difference is, and that it is rounding."""
-    if measured.residual == 0:
-        return message("The output rows are permuted in the same way, to the last digit.")
     return message(
-        "The output rows are permuted in the same way: no number differs by more than {single}. In double "
-        "precision no number differs by more than {double}, so this is rounding.",
+        "The output rows are permuted in the same way: no number differs by more than {single}, which is rounding.",
         single=Magnitude(measured.residual),
-        double=Magnitude(measured.precise),
     )
 
 
@@ -219,8 +215,6 @@ def why_it_shows(measured: Residual) -> Message:
     """What tells the head one order from another."""
     if measured.kind == "none":
         return message("No positions are given: only the causal mask reveals the order.")
-    if measured.causal:
-        return message("The tokens moved, but the positions and the mask stayed where they were.")
     return message("The tokens moved, but the positions stayed where they were.")
 
 
@@ -235,9 +229,7 @@ def residual_table(residuals: tuple[Residual, ...]) -> Table:
         name=message("The difference that a shuffle makes"),
         width=420,
         notice=(
-            message(
-                "The table shows by how much, at most, the output differs between attending first and shuffling first."
-            ),
+            message("By how much, at most, the output differs between attending first and shuffling first."),
             notice_leak(residuals),
         ),
         columns=(message("positions"), message("no mask"), message("causal mask")),
@@ -249,10 +241,4 @@ def notice_leak(residuals: tuple[Residual, ...]) -> Message:
     """Without positions: nothing without the mask, and what the mask alone reveals."""
     free, masked = (next(r for r in residuals if (r.kind, r.causal) == ("none", causal)) for causal in (False, True))
     both = {"free": Magnitude(free.residual), "masked": Magnitude(masked.residual)}
-    if not masked.knows_order:
-        return message("Without positions it is {free}, with the causal mask {masked}.", **both)
-    return message(
-        "Without positions it is {free}; with only the causal mask, {masked}: the first token sees only "
-        "itself, so the mask reveals order.",
-        **both,
-    )
+    return message("Without positions it is {free}; with only the causal mask, {masked}.", **both)

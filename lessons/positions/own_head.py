@@ -81,11 +81,6 @@ def derive_in_order(example: ExampleTrace, head: int, number: str, *place: int) 
     match number:
         case "weight of two tokens":
             return in_own_order(example, head).follow("head.weights").derive(*place)
-        case "output at the front":
-            token, feature = place
-            front = (token, *(position for position in order if position != token))
-            both = in_both_orders(example, head, "none", front, causal=True)
-            return both.follow("shuffled.head.output").derive(0, feature)
         case "row at another place":
             token, there, feature = place
             order[token], order[there] = there, token
@@ -126,42 +121,23 @@ def vectors_in_x(trace: ExampleTrace) -> bool:
 def remarks_on_rows(trace: ExampleTrace, kind: PositionKind) -> tuple[Message, ...]:
     """What has become of the positions that the model of an example knows by itself."""
     said = []
-    if vectors_in_x(trace):
+    if vectors_in_x(trace) or trace.added is not None:
         said.append(
-            message(
-                "This model adds a position vector to each row of its embedding table. Here X is made without "
-                "it, since this page has its own positions."
-            )
+            message("This model adds position vectors. Here X is without them, since this page has its own positions.")
         )
     if trace.trained is not None and trace.example.layer > 1:
         said.append(
-            message(
-                "X is the input of this layer. The layers below have mixed the tokens, so each row may already "
-                "reveal its position; a shuffle moves that along with the row."
-            )
-        )
-    if trace.added is not None:
-        said.append(
-            message(
-                "Before it makes queries and keys, this model adds a position vector to X. Here that is left "
-                "out, since this page has its own positions."
-            )
+            message("The layers below have mixed the tokens, so each row of X may already reveal its position.")
         )
     if trace.rotary is not None and kind == "rotary":
         said.append(
             message(
-                "This model has rotary positions of its own, with base {base}, and here queries and keys are turned "
-                "in just this way.",
+                "This model turns queries and keys in just this way, with base {base}.",
                 base=Integer(round(trace.rotary.base)),
             )
         )
     elif trace.rotary is not None:
-        said.append(
-            message(
-                "This model turns queries and keys by their positions. Here that is left out, since this page "
-                "has its own positions."
-            )
-        )
+        said.append(message("This model turns queries and keys by their positions. Here that is left out."))
     return tuple(said)
 
 

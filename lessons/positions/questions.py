@@ -19,6 +19,7 @@ from lessons.kit.questions import (
     multiple_choice_of_numbers,
     numbers_asked,
     one_of,
+    told,
     two_alike,
     two_of,
 )
@@ -38,20 +39,13 @@ def moved_row(order: Permutation, random: Generator) -> int:
 def token_in_a_row(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """A permutation is read forwards: which token comes to a row."""
     row, names = moved_row(order, random), example.names
-    wrong = (
-        (row, message("It was in this row before the shuffle.")),
-        (order.index(row), message("It went where {token} was, the other way round.", token=names[row])),
-        *(
-            (order[other], message("It is in row {row} now.", row=other + 1))
-            for other in range(len(order))
-            if other != row
-        ),
-    )
+    wrong = (row, order.index(row), *order)
     different = {names[order[row]].text: None}
     cards = []
-    for position, reply in wrong:
+    for position in wrong:
         if names[position].text not in different:
             different[names[position].text] = None
+            reply = message("It is in row {row} now.", row=order.index(position) + 1)
             cards.append(Card(message("{token}", token=names[position]), reply))
     return multiple_choice(
         message("Which token is in row {row} after the shuffle?", row=row + 1),
@@ -75,89 +69,20 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
         (i, j),
         multiple_choice_of_numbers(
             message(
-                "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the "
-                "head attends again. Which weight is now in row {row}, column {column} of the weights, where "
-                "{a} is the query and {b} the key?",
+                "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}. Which weight "
+                "is now in row {row}, column {column}, where {a} is the query and {b} the key?",
                 a=a,
                 b=b,
                 row=row + 1,
                 column=column + 1,
             ),
-            (
-                float(weights[i, j]),
-                message(
-                    "The weight has moved with its two tokens: it depends on the query of {a} and the key of "
-                    "{b}, not on their positions.",
-                    a=a,
-                    b=b,
-                ),
-                message("the weight between the two tokens before"),
-            ),
-            (
-                float(weights[row, column]),
-                message("That was there before. Weights move with their tokens; they do not stay in their cells."),
-                message("what was in this cell before"),
-            ),
-            (
-                float(weights[i, i]),
-                message("That is the weight that {a} puts on itself.", a=a),
-                message("what the query token puts on itself"),
-            ),
-            (
-                float(weights[j, j]),
-                message("That is the weight that {b} puts on itself.", b=b),
-                message("what the key token puts on itself"),
-            ),
-            (
-                1 / len(weights),
-                message("Equal shares need equal scores."),
-                message("without positions all keys get the same"),
-            ),
-        ),
-    )
-
-
-def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
-    """The causal mask alone knows who stands first."""
-    i = order[0]
-    if i == 0:
-        return None
-    masked, free = (in_own_order(example, head, causal=causal).result.head for causal in (True, False))
-    f = below(masked.v.shape[-1], random)
-    a = example.names[i]
-    return asks_about(
-        "output at the front",
-        (i, f),
-        multiple_choice_of_numbers(
-            lambda shown: message(
-                "Causal mask, no positions: feature {feature} of the output of {token} is {before}. The "
-                "shuffle moves {token} to the first row. What is feature {feature} of its output now?",
-                feature=f + 1,
-                token=a,
-                before=shown(float(masked.output[i, f])),
-            ),
-            (
-                float(masked.v[i, f]),
-                message(
-                    "The first token sees only itself, so its output is its own value. Even without positions, "
-                    "the mask reveals order."
-                ),
-                message("its own value, and nothing else"),
-            ),
-            (
-                float(masked.output[i, f]),
-                message("That would be true if the mask revealed no order. But the first token sees only itself."),
-                message("its old output, which moves with it"),
-            ),
-            (
-                float(free.output[i, f]),
-                message("That is its output without a mask. The first token sees only itself."),
-                message("its output as if there were no mask"),
-            ),
-            (
-                float(masked.v[:, f].mean()),
-                message("That is the mean of all values. The first token sees only its own."),
-                message("all values, mixed evenly"),
+            *told(
+                message("The weight has moved with its two tokens: it does not depend on their positions."),
+                (float(weights[i, j]), message("the weight between the two tokens before")),
+                (float(weights[row, column]), message("what was in this cell before")),
+                (float(weights[i, i]), message("what the query token puts on itself")),
+                (float(weights[j, j]), message("what the key token puts on itself")),
+                (1 / len(weights), message("without positions all keys get the same")),
             ),
         ),
     )
@@ -180,25 +105,12 @@ def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, ra
                 b=b,
                 feature=f + 1,
             ),
-            (
-                float(x[i, f] + added[j, f]),
-                message("Its own vector, plus the vector of the position where {b} was.", b=b),
-                message("its own vector, plus that of its new position"),
-            ),
-            (
-                float(x[i, f] + added[i, f]),
-                message("That was its row before. The position stays behind when a token moves."),
-                message("its own vector, plus that of its old position"),
-            ),
-            (
-                float(x[i, f]),
-                message("That is only its own vector. The vector of its position is added."),
-                message("its own vector, just as it is"),
-            ),
-            (
-                float(x[j, f] + added[j, f]),
-                message("That was the row of {b}. The position is the same, the token is not.", b=b),
-                message("the row that was at its new position"),
+            *told(
+                message("Its own vector, plus that of the position where {b} was: a position stays behind.", b=b),
+                (float(x[i, f] + added[j, f]), message("its own vector, plus that of its new position")),
+                (float(x[i, f] + added[i, f]), message("its own vector, plus that of its old position")),
+                (float(x[i, f]), message("its own vector, just as it is")),
+                (float(x[j, f] + added[j, f]), message("the row that was at its new position")),
             ),
         ),
     )
@@ -217,31 +129,16 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
         return float(turned(attention.q[i], i + steps, rotary) @ turned(attention.k[j], key_position, rotary))
 
     same = score(j + steps)
-    replies = {
-        j: (
-            message("Then {b} would have stayed where it was, and the distance would change.", b=b),
-            message("the query moves, the key stays"),
-        ),
-        i + steps: (
-            message("Then both would be at the same position, and the distance would be 0."),
-            message("the key goes where the query is"),
-        ),
-        j + 2 * steps: (
-            message("The key would move twice as far. The distance stays the same when both move equally far."),
-            message("the key moves twice as far as the query"),
-        ),
-        i: (
-            message("Then {b} would be where {a} was, and the distance would change.", a=a, b=b),
-            message("the key goes where the query was"),
-        ),
-        j + steps + 1: (
-            message("That is one position too far: the distance would change."),
-            message("the key moves one step further than the query"),
-        ),
+    thoughts = {
+        j: message("the query moves, the key stays"),
+        i + steps: message("the key goes where the query is"),
+        j + 2 * steps: message("the key moves twice as far as the query"),
+        i: message("the key goes where the query was"),
+        j + steps + 1: message("the key moves one step further than the query"),
     }
-    wrong = {at: said for at, said in replies.items() if abs(score(at) - same) > CLEARLY_OTHER}
-    right = message("The distance is the same, and so is the angle between query and key.")
-    replies = {j + steps: (right, message("the key moves as far as the query")), **wrong}
+    wrong = {at: thought for at, thought in thoughts.items() if abs(score(at) - same) > CLEARLY_OTHER}
+    thoughts = {j + steps: message("the key moves as far as the query"), **wrong}
+    reply = message("The distance is the same, and so is the angle between query and key.")
     return numbers_asked(
         message(
             "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
@@ -254,8 +151,8 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
             score=Fixed(same),
             moved=i + steps,
         ),
-        tuple(Card(message("at position {position}", position=at), *said) for at, said in replies.items()),
-        tuple(replies),
+        tuple(Card(message("at position {position}", position=at), reply, said) for at, said in thoughts.items()),
+        tuple(thoughts),
     )
 
 
@@ -278,10 +175,8 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permuta
         positions=message("no positions") if kind == "none" else message("sinusoidal positions"),
         **both,
     )
-    same = message(
-        "The same vector makes the same query, and both see the same keys and values: nothing tells them apart."
-    )
-    other = message("Different positions were added to the same vector, so queries, keys and values differ.")
+    same = message("The same vector makes the same query, and both see the same keys and values.")
+    other = message("Different positions were added to the same vector.")
     reasons = message("the same vector gives the same output"), message("another position gives another output")
     return same_or_other(prompt, gap <= SAME, same, other, reasons)
 
@@ -303,14 +198,11 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
     stays = float((shuffled - own).abs().max())
     still = Card(
         message("No row of the output changes."),
-        message("The output rows are permuted in the same way as the tokens: they move with them."),
+        message("The output rows move with their tokens."),
         message("attention does not know the order"),
     )
-    same = message("It sees the same keys as before, or keys that give the same mixture; their order is not used.")
-    other = message(
-        "The mask hides what comes later, and now other tokens come later. Even without positions, the "
-        "mask reveals order."
-    )
+    same = message("It sees the same keys as before, or keys that give the same mixture.")
+    other = message("Now other tokens come later, and the mask hides them: it reveals order.")
     reasons = (
         message("it meets the same keys and values as before"),
         message("it meets other keys and values than before"),
@@ -326,12 +218,11 @@ def same_or_other(
     reasons: tuple[Message, Message],
     *more: Card,
 ) -> Asked:
-    """A choice between the same and other numbers, where the reply to the right one mends the wrong one as well."""
+    """A choice between the same and other numbers, with one reply to both."""
     why = why_same if same else why_other
-    mended = message("It is the other way round. {why}", why=why)
     cards = (
-        Card(message("Its numbers are the same."), why if same else mended, reasons[0]),
-        Card(message("Its numbers differ."), mended if same else why, reasons[1]),
+        Card(message("Its numbers are the same."), why, reasons[0]),
+        Card(message("Its numbers differ."), why, reasons[1]),
     )
     return multiple_choice(prompt, *(cards if same else reversed(cards)), *more)
 
@@ -340,8 +231,8 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
     position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
-    sine = message("The first feature is the sine of the position, taken as an angle in radians.")
-    cosine = message("The second feature is the cosine of the position, taken as an angle in radians.")
+    sine = message("The first feature is the sine of the position, an angle in radians.")
+    cosine = message("The second feature is the cosine of the position, an angle in radians.")
     name, other_name = (message("cosine"), message("sine")) if f else (message("sine"), message("cosine"))
     return asks_about(
         "wave",
@@ -354,31 +245,14 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
                 token=example.names[position],
                 position=position,
             ),
-            (wave(position), cosine if f else sine, message("the {wave} of its position", wave=name)),
-            (
-                other(position),
-                message("Sines come first: feature 1 is a sine, feature 2 a cosine."),
-                message("the {wave} of its position", wave=other_name),
-            ),
-            (
-                float(position),
-                message("A count would grow without limit and drown out the vectors. A wave does not."),
-                message("its position itself"),
-            ),
-            (
-                wave(position + 1),
-                message("Positions are counted from 0 here, not from 1."),
-                message("the {wave} of its position, counted from 1", wave=name),
-            ),
-            (
-                -wave(position),
-                message("That has the wrong sign: the wave is added, not subtracted."),
-                message("the {wave} of its position, subtracted", wave=name),
-            ),
-            (
-                wave(math.radians(position)),
-                message("The position is an angle in radians, not in degrees."),
-                message("the {wave} of its position, in degrees", wave=name),
+            *told(
+                cosine if f else sine,
+                (wave(position), message("the {wave} of its position", wave=name)),
+                (other(position), message("the {wave} of its position", wave=other_name)),
+                (float(position), message("its position itself")),
+                (wave(position + 1), message("the {wave} of its position, counted from 1", wave=name)),
+                (-wave(position), message("the {wave} of its position, subtracted", wave=name)),
+                (wave(math.radians(position)), message("the {wave} of its position, in degrees", wave=name)),
             ),
         ),
     )
@@ -390,7 +264,6 @@ QUESTIONS: Kinds = {
         tokens_shuffled,
         weight_after_a_shuffle,
         row_after_a_shuffle,
-        moved_to_the_front,
     ),
     "generalise": (
         same_token_at_two_positions,

@@ -12,8 +12,6 @@ from attention_core.positions import (
     Similarity,
     TurnedVectors,
     add_positions,
-    added_positions,
-    over_distance,
     scores_by_distance,
     similarity_of_query_and_key,
     similarity_of_rows,
@@ -81,25 +79,23 @@ def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[
 def notice_added(example: ExampleTrace, rows: PositionedRows, kind: PositionKind) -> Iterator[Message]:
     """What is added to X, and how long it is beside X."""
     if rows.positions is None:
-        yield message("Nothing is added: a row of X says which token it is, but not where it is.")
+        yield message("A row of X says which token it is, but not where it is.")
         return
     if kind == "learned":
         yield message(
-            "One row for each position, drawn at random from seed {seed}: untrained, so they have no meaning yet.",
+            "One row for each position, drawn at random from seed {seed}: untrained.",
             seed=example.example.seed,
         )
     else:
         waves = wavelengths(example.x.shape[-1])
-        shown = {"first": Fixed(waves[0], 1), "last": Fixed(waves[-1], 0)}
-        if len(waves) == 1:
-            yield message("A wave over the positions, which repeats every {first} positions.", first=shown["first"])
-        else:
+        if len(waves) > 1:
             yield message(
                 "Waves over the positions: the first features repeat every {first} positions, the last every {last}.",
-                **shown,
+                first=Fixed(waves[0], 1),
+                last=Fixed(waves[-1], 0),
             )
     yield message(
-        "On average an added row has the length {added}, and a row of X the length {x}.",
+        "On average an added row has length {added}, a row of X length {x}.",
         added=Fixed(float(rows.positions.norm(dim=-1).mean())),
         x=Fixed(float(example.x.norm(dim=-1).mean())),
     )
@@ -110,15 +106,13 @@ def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Mess
     last = len(example.names) - 1
     yield message("Nothing is added: queries and keys are turned.")
     if (rotary := own_rotary(example)) is not None:
-        yield notice_own_turn(turned.q.shape[-1], rotary)
+        yield from notice_own_turn(turned.q.shape[-1], rotary)
     if last == 0:
-        yield message("The first position has the angle 0, so with one token nothing turns yet.")
         return
     degrees = [Fixed(angle, 1) for angle in turned.angles[last].rad2deg().tolist()]
     if len(degrees) > MOST_ANGLES:
         yield message(
-            "At the position of {token}, the first pair has turned by {first}° and the last by {last}°. Every query "
-            "and key keeps its length.",
+            "At the position of {token}, the first pair has turned by {first}° and the last by {last}°.",
             token=example.names[last],
             first=degrees[0],
             last=Magnitude(degrees[-1].value),
@@ -135,27 +129,21 @@ def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Mess
     )
 
 
-def notice_own_turn(d_k: int, rotary: Rotary) -> Message:
+def notice_own_turn(d_k: int, rotary: Rotary) -> Iterator[Message]:
     """What turns in the model of an example, and after how many tokens the quickest and the slowest are round."""
     features = turned_features(d_k, rotary)
     periods = [rotary.stretch * tokens for tokens in wavelengths(features, rotary.base)]
     turning = {"features": features, "all": d_k}
     which = message("all {all}", all=d_k) if features == d_k else message("{features} of the {all}", **turning)
     said = {"which": which, "base": Integer(round(rotary.base))}
-    if len(periods) == 1:
-        return message(
-            "This is how the model itself turns, with base {base}: {which} features, a pair that comes round "
-            "after {first} tokens.",
+    if len(periods) > 1:
+        yield message(
+            "This is how the model itself turns, with base {base}: {which} features. The first pair comes round after "
+            "{first} tokens, the last after {last}.",
             first=Fixed(periods[0], 1),
+            last=Integer(round(periods[-1])),
             **said,
         )
-    return message(
-        "This is how the model itself turns, with base {base}: {which} features, in pairs of neighbours. "
-        "The first pair comes round after {first} tokens, the last after {last}.",
-        first=Fixed(periods[0], 1),
-        last=Integer(round(periods[-1])),
-        **said,
-    )
 
 
 def distance_view(example: ExampleTrace, head: int, kind: PositionKind, token: int) -> View:
@@ -234,21 +222,13 @@ def score_figure(example: ExampleTrace, head: int, token: int) -> Curves:
 def notice_scores(example: ExampleTrace, token: int, key: int, weight: float, scores: list[float]) -> Message:
     """What the score of two tokens is where they stand, and what it would be elsewhere."""
     there = {"here": Fixed(scores[token - key]), **{name: Fixed(scores[at]) for name, at in DISTANCES.items()}}
-    said = {"query": example.names[token], "weight": Percent(weight), **there}
-    if token == key:
-        return message(
-            "{query} puts {weight} of its weight on itself: the scaled score is {here}. With its key 1 position before "
-            "it would be {near}, 8 positions before {further}, and 32 positions before {far}.",
-            **said,
-        )
-    return plural(
-        "{query} puts {weight} of its weight on {key}, which stands {count} position before it: their scaled score is "
-        "{here}. The same two vectors would score {near} at a distance of 1, {further} at 8 and {far} at 32.",
-        "{query} puts {weight} of its weight on {key}, which stands {count} positions before it: their scaled score is "
-        "{here}. The same two vectors would score {near} at a distance of 1, {further} at 8 and {far} at 32.",
-        token - key,
-        key=example.names[key],
-        **said,
+    return message(
+        "{query} puts {weight} of its weight on {key}: the scaled score is {here}. At a distance of 1 the same two "
+        "vectors would score {near}, at 8 {further} and at 32 {far}.",
+        query=example.names[token],
+        weight=Percent(weight),
+        key=message("itself") if token == key else example.names[key],
+        **there,
     )
 
 
@@ -280,8 +260,8 @@ def notice_rows(similarity: Similarity, example: ExampleTrace, kind: PositionKin
     variation = Magnitude(similarity.variation)
     if kind == "learned":
         yield message(
-            "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so they do "
-            "not show distance: pairs at the same distance differ by up to {variation}.",
+            "Learned positions are untrained here (seed {seed}), so they do not show distance: pairs at the same "
+            "distance differ by up to {variation}.",
             seed=example.example.seed,
             variation=variation,
         )
@@ -291,24 +271,13 @@ def notice_rows(similarity: Similarity, example: ExampleTrace, kind: PositionKin
         "{further} at 8 and {far} at 32.",
         **told(similarity),
     )
-    width = example.x.shape[-1]
-    if width % 2 == 0:
+    if example.x.shape[-1] % 2 == 0:
         yield only_distance(similarity)
-    elif width == 1:
-        yield message(
-            "With one feature there is a sine without its cosine: pairs at the same distance differ by up to "
-            "{variation}. With an even number of features only the distance counts.",
-            variation=variation,
-        )
     else:
-        paired = added_positions("sinusoidal", N_POSITIONS, width, 0)[:, :-1]
         yield message(
-            "Pairs at the same distance differ by up to {variation}, but only because the number of features, {width}, "
-            "is odd: the last sine has no cosine beside it. Without that feature they differ by at most {paired}, "
-            "which is rounding: then only the distance counts.",
+            "With an odd number of features the last sine has no cosine: pairs at the same distance differ by up to "
+            "{variation}.",
             variation=variation,
-            width=width,
-            paired=Magnitude(over_distance(paired, paired).variation),
         )
 
 
