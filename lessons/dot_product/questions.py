@@ -14,8 +14,6 @@ from lessons.kit.questions import (
     multiple_choice_of_numbers,
     multiple_choice_of_tokens,
     one_of,
-    shaped,
-    sizes,
     two_of,
 )
 from lessons.screen.message import Fixed, message
@@ -31,20 +29,6 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     names = [example.names[p] for p in others]
     if not others:
         return None
-    if below(2, random):
-        return multiple_choice_of_tokens(
-            message("Which other token has the smallest dot product with {query}?", query=example.names[i]),
-            names,
-            -row,
-            message("Its vector is short, or points in another direction, or both."),
-            [(int(lengths.argmin()), message("No vector is shorter, but the direction counts as well."))],
-            lambda p: message(
-                "The dot product of {query} and {key} is {score}; another is smaller.",
-                query=example.names[i],
-                key=names[p],
-                score=Fixed(float(row[p])),
-            ),
-        )
     return multiple_choice_of_tokens(
         message("Which other token has the largest dot product with {query}?", query=example.names[i]),
         names,
@@ -102,6 +86,7 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     i, j = two_of(len(example.names), random) if len(example.names) > 1 else (0, 0)
     a, b = example.x[i], example.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
+    why = message("Multiply the numbers in pairs and add the products.")
     return asks_about(
         "scores",
         (i, j),
@@ -111,38 +96,16 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
                 query=example.names[i],
                 key=example.names[j],
             ),
-            (
-                dot,
-                message("Multiply the numbers in pairs and add the products."),
-                message("the products of the pairs, added up"),
-            ),
+            (dot, why, message("the products of the pairs, added up")),
             (
                 dot / max(lengths, 1e-9),
                 message("That is the cosine: the dot product divided by both lengths."),
                 message("the products, added up, over both lengths"),
             ),
-            (
-                float(a.sum() + b.sum()),
-                message(
-                    "A dot product does not add all the numbers: it multiplies them in pairs and adds the products."
-                ),
-                message("all the numbers of both rows, added up"),
-            ),
-            (
-                float(a.sum() * b.sum()),
-                message("A dot product multiplies in pairs first and adds afterwards, not the other way round."),
-                message("both sums, multiplied"),
-            ),
-            (
-                float(a[0] * b[0]),
-                message("That is only the first pair. Add the products of all pairs."),
-                message("the product of the first pair"),
-            ),
-            (
-                dot / len(a),
-                message("That is the mean of the products. A dot product is their sum."),
-                message("the products of the pairs, averaged"),
-            ),
+            (float(a.sum() + b.sum()), why, message("all the numbers of both rows, added up")),
+            (float(a.sum() * b.sum()), why, message("both sums, multiplied")),
+            (float(a[0] * b[0]), why, message("the product of the first pair")),
+            (dot / len(a), why, message("the products of the pairs, averaged")),
         ),
     )
 
@@ -150,10 +113,10 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
 def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     """Without weights, scores are symmetric."""
     i, j = two_of(len(example.tokens), random)
-    x = example.x
-    there, own, other = (Fixed(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
-    if abs(there.value) < CLEAR_LEAD:
+    score = Fixed(float(example.x[i] @ example.x[j]))
+    if abs(score.value) < CLEAR_LEAD:
         return None  # 0 is the same with the other sign
+    reply = message("Both are {score}: they add up the same products, so X Xᵀ is symmetric.", score=score)
     return asks_about(
         "scores",
         (j, i),
@@ -164,58 +127,9 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
                 one=example.names[i],
                 other=example.names[j],
             ),
-            Card(
-                message("The same number."),
-                message(
-                    "Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
-                    score=there,
-                ),
-                message("the same pairs are multiplied"),
-            ),
-            Card(
-                message("Minus that number."),
-                message(
-                    "Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same "
-                    "products.",
-                    score=there,
-                ),
-                message("the order flips the sign"),
-            ),
-            Card(
-                message("Another number."),
-                message(
-                    "Both lengths count in both cells, and both are {score}. Their dot products with "
-                    "themselves are {own} and {other}.",
-                    score=there,
-                    own=own,
-                    other=other,
-                ),
-                message("one vector counts more than the other"),
-            ),
-        ),
-    )
-
-
-@beyond_figure
-def shape_of_dot_products(example: ExampleTrace, random: Generator) -> Asked:
-    """A score for each pair of tokens."""
-    n, d = sizes(2, random)
-    return multiple_choice(
-        message("For another sentence, X is {shape}. What is the shape of X Xᵀ?", shape=shaped(n, d)),
-        Card(
-            shaped(n, n),
-            message("One dot product for each pair of tokens: rows are queries, columns are keys."),
-            message("a row and a column for each token"),
-        ),
-        Card(
-            shaped(d, d),
-            message("That is Xᵀ X, which compares features. X Xᵀ compares tokens."),
-            message("a row and a column for each feature"),
-        ),
-        Card(
-            shaped(n, d),
-            message("That is X itself. Each dot product turns two rows of X into one number."),
-            message("a row for each token, as in X"),
+            Card(message("The same number."), reply, message("the same pairs are multiplied")),
+            Card(message("Minus that number."), reply, message("the order flips the sign")),
+            Card(message("Another number."), reply, message("one vector counts more than the other")),
         ),
     )
 
@@ -233,7 +147,7 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
         Card(
             message("It becomes {times} times as large.", times=longer**2),
             message(
-                "Both factors are {longer} times as long, and {longer} × {longer} = {times}.",
+                "Both factors become longer: {longer} × {longer} = {times}.",
                 longer=longer,
                 times=longer**2,
             ),
@@ -241,12 +155,12 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
         ),
         Card(
             message("It becomes {times} times as large.", times=longer),
-            message("That would be true with another token. Here both factors have become longer."),
+            message("That is so with another token. Here both factors become longer."),
             message("the product grows as the vector does"),
         ),
         Card(
             message("It does not change."),
-            message("The cosine does not change. The dot product grows with the lengths."),
+            message("Only the cosine does not change."),
             message("its direction is the same, so the product is"),
         ),
     )
@@ -261,8 +175,5 @@ QUESTIONS: Kinds = {
         dot_product_cell,
         longer_vector,
     ),
-    "generalise": (
-        mirror_image,
-        shape_of_dot_products,
-    ),
+    "generalise": (mirror_image,),
 }

@@ -20,7 +20,7 @@ from lessons.projections.questions import questions_of
 from lessons.projections.real_head import compute_by_feature, head_figures
 from lessons.screen.choice import OneOf, OneToken
 from lessons.screen.format import distinguishable
-from lessons.screen.message import Magnitude, Message, message
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 from lessons.trace.head import VECTORS, head_inputs, head_names, project
@@ -168,17 +168,13 @@ def mirror_view(example: ExampleTrace, computation: Computation) -> View:
 def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Message:
     """X Xᵀ is symmetric; Q Kᵀ in general is not."""
     if len(example.tokens) == 1:
-        return message("A single token is compared only with itself, so each matrix is one number.")
+        return message("A single token is compared only with itself.")
     gaps = (scores - scores.mT).abs()
     largest_gap = float(gaps.max())
     i, j = divmod(int(gaps.argmax()), len(example.tokens))
     if largest_gap <= SYMMETRIC_UP_TO * float(scores.abs().max()):
         return message("X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.")
     there, back = (float(scores[a, b]) for a, b in ((i, j), (j, i)))
-    if largest_gap < 0.005:
-        return message(
-            "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.", gap=Magnitude(largest_gap)
-        )
     one, other = distinguishable(there, back)
     return message(
         "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of "

@@ -22,83 +22,31 @@ from lessons.kit.questions import (
 )
 from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
+from lessons.trace.head import VECTORS
 
 ROLES = ("q", "k", "v")
 CLEARLY_LONGER = 1.1  # times as long as the next
-LONGEST = {
-    "q": message(
-        "Square the numbers of each query and add them up: the longest has the largest sum. Which token has the "
-        "longest query?"
-    ),
-    "k": message(
-        "Square the numbers of each key and add them up: the longest has the largest sum. Which token has the "
-        "longest key?"
-    ),
-    "v": message(
-        "Square the numbers of each value and add them up: the longest has the largest sum. Which token has the "
-        "longest value?"
-    ),
-}
 
 
 @beyond_figure
 def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A projection keeps the tokens and changes the features."""
     n, d, d_k = sizes(3, random)
+    reply = message("Each token keeps its row; its features are mixed into {d_k} new ones.", d_k=d_k)
     return multiple_choice(
         message(
             "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?",
             x=shaped(n, d),
             W_q=shaped(d, d_k),
         ),
-        Card(
-            shaped(n, d_k),
-            message("Each token keeps its row; its features are mixed into new ones."),
-            message("the rows of X, the columns of W_q"),
-        ),
-        Card(
-            shaped(n, d),
-            message("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k),
-            message("the rows of X, the columns of X"),
-        ),
-        Card(
-            shaped(d_k, n),
-            message("That is Q transposed. In Q, tokens are rows."),
-            message("the columns of W_q, the rows of X"),
-        ),
-        Card(
-            shaped(d, d_k),
-            message("That is W_q itself. Q has a row for each token."),
-            message("the rows of W_q, the columns of W_q"),
-        ),
-    )
-
-
-def longest_of_three(example: ExampleTrace, head: int, random: Generator) -> Asked:
-    """Three matrices make three vectors of one row, and they differ in length."""
-    attention, position = example.heads.select(head), below(len(example.tokens), random)
-    vectors = {"q": attention.q, "k": attention.k, "v": attention.v}
-    lengths = {role: float(rows[position].norm()) for role, rows in vectors.items()}
-    *others, second, longest = sorted(lengths, key=lengths.__getitem__)
-    if lengths[longest] < CLEARLY_LONGER * lengths[second]:
-        return None
-    called = {"q": message("its query"), "k": message("its key"), "v": message("its value")}
-    return multiple_choice(
-        message("Compare Q, K and V. Which vector of {token} is the longest?", token=example.names[position]),
-        Card(
-            called[longest],
-            message(
-                "Its length is {length}: each matrix makes another vector of the same row of X.",
-                length=Fixed(lengths[longest]),
-            ),
-        ),
         *(
-            Card(called[role], message("Its length is {length}, and another is longer.", length=Fixed(lengths[role])))
-            for role in (second, *others)
-        ),
-        Card(
-            message("All three are equally long."),
-            message("They are made of the same row of X, but each by a matrix of its own."),
+            Card(shape, reply, thought)
+            for shape, thought in (
+                (shaped(n, d_k), message("the rows of X, the columns of W_q")),
+                (shaped(n, d), message("the rows of X, the columns of X")),
+                (shaped(d_k, n), message("the columns of W_q, the rows of X")),
+                (shaped(d, d_k), message("the rows of W_q, the columns of W_q")),
+            )
         ),
     )
 
@@ -108,35 +56,20 @@ def entry_of_query(example: ExampleTrace, head: int, random: Generator) -> Asked
     attention, position = example.heads.select(head), below(len(example.tokens), random)
     feature = below(attention.q.shape[-1], random)
     row, q = example.x[position], float(attention.q[position, feature])
+    why = message("Its row of X times column {feature} of W_q: multiply in pairs, then add.", feature=feature + 1)
     return multiple_choice_of_numbers(
         message(
             "What is feature {feature} of the query of {token}?", feature=feature + 1, token=example.names[position]
         ),
-        (
-            q,
-            message("Its row of X times column {feature} of W_q: multiply in pairs, then add.", feature=feature + 1),
-            message("its row of X, times a column of W_q"),
-        ),
+        (q, why, message("its row of X, times a column of W_q")),
         (
             float(row[feature]) if feature < len(row) else math.nan,
-            message("That is its row of X, before W_q. W_q mixes all its features into new ones."),
+            message("That is its row of X. W_q mixes all its features into new ones."),
             message("the same feature of its row of X"),
         ),
-        (
-            float(attention.k[position, feature]),
-            message("That is its key, made by W_k. The query is made by W_q."),
-            message("its row of X, times a column of W_k"),
-        ),
-        (
-            float(attention.q[:, feature].sum()),
-            message("That adds up the queries of all tokens. Each token has its own."),
-            message("all rows of X, times a column of W_q"),
-        ),
-        (
-            float(row.sum()),
-            message("W_q gives each feature a factor before they are added."),
-            message("its row of X, added up"),
-        ),
+        (float(attention.k[position, feature]), why, message("its row of X, times a column of W_k")),
+        (float(attention.q[:, feature].sum()), why, message("all rows of X, times a column of W_q")),
+        (float(row.sum()), why, message("its row of X, added up")),
     )
 
 
@@ -151,11 +84,11 @@ def longest_in(role: str) -> Maker:
         if len(lengths) < 2 or lengths[longest] < CLEARLY_LONGER * lengths.topk(2).values[1]:
             return None
         return multiple_choice_of_tokens(
-            LONGEST[role],
+            message("Which token has the longest {vector}? Its squares have the largest sum.", vector=VECTORS[role]),
             example.names,
             lengths,
             message(
-                "Its squares add up to {sum}. The root of that, {length}, is its length.",
+                "Its squares add up to {sum}; the root of that, {length}, is its length.",
                 sum=Fixed(float(sums[longest])),
                 length=Fixed(float(lengths[longest])),
             ),
@@ -163,13 +96,13 @@ def longest_in(role: str) -> Maker:
                 (
                     row,
                     message(
-                        "It has the longest row in X, but {matrix} stretches some directions and shrinks others.",
+                        "It has the longest row in X, but {matrix} stretches only some directions.",
                         matrix=f"W_{role}",
                     ),
                 )
             ],
             lambda p: message(
-                "The squares of {token} add up to {sum}, and those of another to more.",
+                "The squares of {token} add up to {sum}, those of another to more.",
                 token=example.names[p],
                 sum=Fixed(float(sums[p])),
             ),
@@ -188,14 +121,14 @@ def read_off(role: str) -> Maker:
         others = [
             (
                 float(vectors[position, (feature + step) % width]),
-                message("That is another feature of this token. Each feature has a column."),
+                message("That is another feature of this token."),
             )
             for step in (1, -1)
         ]
         other_rows = [
             (
                 float(vectors[(position + step) % n, feature]),
-                message("That is this feature of another token. Each token has a row."),
+                message("That is this feature of another token."),
             )
             for step in (1, -1)
         ]
@@ -210,10 +143,10 @@ def read_off(role: str) -> Maker:
                     token=example.names[position],
                     matrix=role.upper(),
                 ),
-                (float(vectors[position, feature]), message("It stands in the row of its token and in that column.")),
+                (float(vectors[position, feature]), message("It is in the row of its token and in that column.")),
                 others[0],
                 other_rows[0],
-                (in_x, message("That stands in X, before the weights make a new vector of it.")),
+                (in_x, message("That is in X.")),
                 others[1],
                 other_rows[1],
             ),
@@ -234,11 +167,11 @@ def best_key(example: ExampleTrace, head: int, random: Generator) -> Asked:
         [
             (
                 int((example.x @ example.x[query]).argmax()),
-                message("In X Xᵀ it has the largest number in this row. Q Kᵀ compares queries with keys."),
+                message("It has the largest number in X Xᵀ, but Q Kᵀ compares queries with keys."),
             ),
             (
                 int(scores[:, query].argmax()),
-                message("Its query gives the largest number in the column of {query}. Rows are queries.", query=asks),
+                message("That is read down the column. Rows are queries."),
             ),
         ],
         lambda p: message(
@@ -251,6 +184,7 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
     """Scores of queries and keys are not symmetric."""
     (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
     one, other = example.names[a], example.names[b]
+    why = message("Another query meets another key, so Q Kᵀ need not be symmetric.")
     return asks_about(
         "scores",
         (b, a),
@@ -262,31 +196,15 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
                 other=other,
                 score=shown(float(scores[a, b])),
             ),
-            (
-                float(scores[b, a]),
-                message("Another query meets another key, so Q Kᵀ need not be symmetric."),
-                message("the other query meets the other key"),
-            ),
+            (float(scores[b, a]), why, message("the other query meets the other key")),
             (
                 float(scores[a, b]),
                 message("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key."),
                 message("the same two tokens have the same score"),
             ),
-            (
-                float(example.x[a] @ example.x[b]),
-                message("That is the dot product of their rows of X, before W_q and W_k."),
-                message("the rows of X, multiplied as they are"),
-            ),
-            (
-                float(scores[b, b]),
-                message("That is the query of {other} times its own key.", other=other),
-                message("the other query meets its own key"),
-            ),
-            (
-                float(scores[a, a]),
-                message("That is the query of {one} times its own key.", one=one),
-                message("the first query meets its own key"),
-            ),
+            (float(example.x[a] @ example.x[b]), why, message("the rows of X, multiplied as they are")),
+            (float(scores[b, b]), why, message("the other query meets its own key")),
+            (float(scores[a, a]), why, message("the first query meets its own key")),
         ),
     )
 
@@ -294,39 +212,21 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
 @beyond_figure
 def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Q grows with the sentence, W_q does not. Always possible."""
-    (n, d), d_k = example.x.shape, example.example.d_k
-    Q, W_q = shaped(n + 1, d_k), shaped(d, d_k)
+    d_model, d_k = example.x.shape[-1], example.example.d_k
+    reply = message(
+        "Each row of X makes a row of Q, K and V. W_q stays {W_q} however long the sentence is.",
+        W_q=shaped(d_model, d_k),
+    )
     return multiple_choice(
         message("The sentence gets one more token. Which matrices of this head get one more row?"),
-        Card(
-            message("X, Q, K and V."),
-            message(
-                "The new token brings a row of X, and the same weights make its query, key and value: Q is {Q} then, "
-                "and W_q is {W_q} as before.",
-                Q=Q,
-                W_q=W_q,
-            ),
-            message("each of them has a row for each token"),
-        ),
+        Card(message("X, Q, K and V."), reply, message("each of them has a row for each token")),
         Card(
             message("X, Q, K, V and the weights W_q, W_k and W_v."),
-            message(
-                "W_q is {W_q} however long the sentence is: a row for each feature of X, not for each token.", W_q=W_q
-            ),
+            reply,
             message("a new token makes every matrix one row longer"),
         ),
-        Card(
-            message("Only X."),
-            message("Each row of X makes a row of Q, so Q is {Q} then.", Q=Q),
-            message("only the input gets longer"),
-        ),
-        Card(
-            message("W_q, W_k and W_v."),
-            message(
-                "They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.", Q=Q, W_q=W_q
-            ),
-            message("a new token needs new weights"),
-        ),
+        Card(message("Only X."), reply, message("only the input gets longer")),
+        Card(message("W_q, W_k and W_v."), reply, message("a new token needs new weights")),
     )
 
 
@@ -348,7 +248,6 @@ BEYOND: Kinds = {
     "generalise": (
         one_more_token,
         shape_of_q,
-        longest_of_three,
     ),
 }
 QUESTIONS = questions_of("q")  # of the view that comes first

@@ -177,13 +177,12 @@ def notice_sum(
     pair = {"query": example.names[query], "key": example.names[key], "count": d_k, "score": written(row.score)}
     if scaled is None:
         return message(
-            "The query of {query} and the key of {key}: {count} products add up to the score, {score}. They come from "
-            "the numbers before rounding, and are written so that they add up.",
+            "The query of {query} and the key of {key}: {count} products add up to the score, {score}.",
             **pair,
         )
     return message(
         "The query of {query} and the key of {key}: {count} products add up to the score, {score}; divided by "
-        "√{count} it is {scaled}. They come from the numbers before rounding, and are written so that they add up.",
+        "√{count} it is {scaled}.",
         **pair,
         scaled=Fixed(scaled),
     )

@@ -26,12 +26,12 @@ def tokens_of_word(cutting: "Cutting", random: Generator) -> Asked:
     tokens, merges, letters = len(word.tokens), len(word.steps) - 1, len(word.text.strip())
     return multiple_choice_of_counts(
         message("Into how many tokens is “{word}” cut?", word=visible_text(word.text)),
-        (tokens, message("Each part of it that has an id below it is one token.")),
-        (1, message("More than one id stands below it. A word is one token only if merges join all its bytes.")),
-        (letters, message("That counts letters. One token can hold several of them.")),
-        (tokens - 1, message("That counts the cuts within the word. There is one more token than cuts.")),
-        (len(word.text.encode()), message("That counts bytes, the space in front among them. Merges join them.")),
-        (merges, message("That counts merges. Each makes one piece of two.")),
+        (tokens, message("Each part with an id below it is one token.")),
+        (1, message("A word is one token only if merges join all its bytes.")),
+        (letters, message("That counts letters.")),
+        (tokens - 1, message("That counts the cuts within the word.")),
+        (len(word.text.encode()), message("That counts bytes.")),
+        (merges, message("That counts merges.")),
     )
 
 
@@ -51,15 +51,14 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
         return message("{one} + {other} (number {number})", one=one, other=other, number=Integer(1 + rank[pair]))
 
     wrong = (
-        (known[0], message("It stands first in the word, but the place in the list decides.")),
+        (known[0], message("It is first in the word, but the place in the list decides.")),
         (max(known, key=rank.__getitem__), message("That pair was learned last of these: rare pairs wait.")),
         *((pair, message("Another pair stands earlier in the list.")) for pair in known),
     )
     return multiple_choice(
         message(
-            "Of all neighbours in a word, the pair that stands first in the list of merges is merged first. On its "
-            "way to tokens “{word}” has these neighbours, among others, each pair with its number in the list. Which "
-            "is merged first?",
+            "On its way to tokens “{word}” has these neighbours, each pair with its number in the list of merges. "
+            "Which is merged first?",
             word=visible_text(word.text),
         ),
         Card(called(best), message("The pair that was learned first, so the smallest number.")),
@@ -89,7 +88,7 @@ def with_and_without_space(cutting: "Cutting", random: Generator) -> Asked:
         ),
         Card(
             message("the same token"),
-            message("To us it is the same word. The model has two rows for it and has to learn that they are alike."),
+            message("The model has two rows for it and has to learn that they are alike."),
             message("the same word is the same token"),
         ),
         Card(
@@ -106,14 +105,14 @@ def fewest_tokens(cutting: "Cutting", random: Generator) -> Asked:
     words = len(cutting.words)
     return multiple_choice_of_counts(
         message(
-            "Before merging, this text is cut into {words} words; marks and digits count. A model with a far longer "
-            "list of merges cuts it into words in the same way. How many tokens would it need at least?",
+            "Before merging, this text is cut into {words} words, marks and digits. How many tokens would a model "
+            "with a far longer list of merges need at least?",
             words=words,
         ),
         (words, message("Each word becomes one token at best, since no merge goes beyond a word.")),
         (1, message("No merge goes beyond a word, however long the list of merges.")),
-        (len(cutting.text), message("That counts characters. Merges join them.")),
-        (len(cutting.text.encode()), message("That counts bytes, where merging begins.")),
+        (len(cutting.text), message("That counts characters.")),
+        (len(cutting.text.encode()), message("That counts bytes.")),
     )
 
 
@@ -127,9 +126,9 @@ def tokens_of_number(cutting: "Cutting", random: Generator) -> Asked:
     return multiple_choice_of_counts(
         message("How many tokens does {number} become, at the beginning of a text?", number=number),
         (digits, message("Each digit is a token: they are cut apart before anything is merged.")),
-        (1, message("Long numbers are rare, and this tokenizer cuts digits apart before it merges.")),
+        (1, message("This tokenizer cuts digits apart before it merges.")),
         (-(-digits // 3), message("Some tokenizers cut digits in threes; this one cuts them one by one.")),
-        (2 * digits, message("A digit is one byte, so it is never more than one token.")),
+        (2 * digits, message("A digit is one byte, so it is one token.")),
     )
 
 

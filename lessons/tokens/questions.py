@@ -16,7 +16,7 @@ def where_its_vector_is(example: ExampleTrace, random: Generator) -> Asked:
     token, place, id = example.names[position], position + 1, example.ids[position]
     by_id = Card(
         message("Row {row} of X.", row=id),
-        message("{id} is its id: the row of the table where its vector is looked up.", id=id),
+        message("{id} is its id, its row in the table.", id=id),
         message("its id says the row"),
     )
     return multiple_choice(
@@ -29,18 +29,13 @@ def where_its_vector_is(example: ExampleTrace, random: Generator) -> Asked:
         *([by_id] if example.tokens[id - 1 : id] != example.tokens[position:place] else []),
         Card(
             message("Column {column} of X.", column=place),
-            message("A column is one feature of all tokens. A token is a row."),
+            message("A column is one feature of all tokens."),
             message("each token has a column"),
         ),
         Card(
             message("Row {row}, column {column}.", row=place, column=place),
-            message("That is one number. A vector is a whole row of them."),
+            message("That is one number. A vector is a row."),
             message("each token has one number"),
-        ),
-        Card(
-            message("All of X."),
-            message("X holds the vectors of all tokens, one below the other."),
-            message("each token is spread over all rows"),
         ),
     )
 
@@ -50,6 +45,7 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
     """Rows are tokens, columns are features."""
     n, d, fewer = sizes(3, random)
     different = min(n, fewer)
+    reply = message("A row for each token, even one that appears twice; a column for each feature.")
     return multiple_choice(
         message(
             "Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} "
@@ -58,30 +54,15 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
             different=different,
             numbers=d,
         ),
-        Card(
-            shaped(n, d),
-            message("A row for each token, a column for each feature."),
-            message("rows for tokens, columns for features"),
-        ),
-        Card(
-            shaped(d, n),
-            message("That is X transposed. Tokens are rows, features are columns."),
-            message("rows for features, columns for tokens"),
-        ),
-        Card(
-            shaped(different, d),
-            message("X has a row for every token: one that appears twice has two rows."),
-            message("rows for different tokens, columns for features"),
-        ),
-        Card(
-            shaped(n, n),
-            message("Scores have a number for each pair of tokens. X has one for each feature of a token."),
-            message("rows for tokens, columns for tokens"),
-        ),
-        Card(
-            shaped(1, d),
-            message("One row for all tokens would mix them up. Each token keeps its own row."),
-            message("one row for the sentence, columns for features"),
+        *(
+            Card(shape, reply, thought)
+            for shape, thought in (
+                (shaped(n, d), message("rows for tokens, columns for features")),
+                (shaped(d, n), message("rows for features, columns for tokens")),
+                (shaped(different, d), message("rows for different tokens, columns for features")),
+                (shaped(n, n), message("rows for tokens, columns for tokens")),
+                (shaped(1, d), message("one row for the sentence, columns for features")),
+            )
         ),
     )
 
@@ -96,58 +77,26 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
         return None
     names = example.names
     prompt = message("How do the rows of {one} and {other} in X compare?", one=names[one], other=names[other])
-    first, second = (Fixed(float(example.fetched[position, 0])) for position in (one, other))
     same, differ = message("They hold the same numbers."), message("They hold different numbers.")
     if alike:
+        reply = message("A row is looked up by its token; the position is not in it.")
         return multiple_choice(
             prompt,
-            Card(
-                same,
-                message(
-                    "A row is looked up by its token; the position is not in it. Both rows start with {first}.",
-                    first=first,
-                ),
-                message("a row is looked up by its token"),
-            ),
-            Card(
-                differ,
-                message("The same token has the same row wherever it is. Positions come in only if added."),
-                message("a row is looked up by token and position"),
-            ),
-            Card(
-                message("The later one holds larger numbers only."),
-                message("Nothing is added up on the way: a row is looked up, not counted."),
-                message("it gathers what came before"),
-            ),
+            Card(same, reply, message("a row is looked up by its token")),
+            Card(differ, reply, message("a row is looked up by token and position")),
+            Card(message("The later one holds larger numbers only."), reply, message("it gathers what came before")),
         )
+    reply = message(
+        "Different tokens have different rows of the table: one starts with {first}, the other with {second}.",
+        first=Fixed(float(x_one[0])),
+        second=Fixed(float(x_other[0])),
+    )
+    single = Card(message("They differ in a single number."), reply, message("one of the features counts the position"))
     return multiple_choice(
         prompt,
-        Card(
-            differ,
-            message(
-                "Different tokens have different ids, and so different rows of the table: one starts with "
-                "{first}, the other with {second}.",
-                first=first,
-                second=second,
-            ),
-            message("each token has its own row"),
-        ),
-        Card(
-            same,
-            message("Only the same token gets the same row. These two are different tokens."),
-            message("untrained rows are alike"),
-        ),
-        *(
-            [
-                Card(
-                    message("They differ in a single number."),
-                    message("No number in a row tells the position, and these tokens have different rows."),
-                    message("one of the features counts the position"),
-                )
-            ]
-            if int((x_one != x_other).sum()) > 1
-            else []
-        ),
+        Card(differ, reply, message("each token has its own row")),
+        Card(same, reply, message("untrained rows are alike")),
+        *([single] if int((x_one != x_other).sum()) > 1 else []),
     )
 
 
@@ -159,31 +108,20 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
         return None
     a, b = (example.names[position] for position in pair)
     rows = {"first": min(pair) + 1, "second": max(pair) + 1}
-    columns = Card(
-        message("Columns {first} and {second} swap.", **rows),
-        message("Columns are features, and every token has all of them. Tokens are rows."),
-        message("a token is a column"),
-    )
+    reply = message("The vectors move with their tokens, and no number in them changes.")
+    columns = Card(message("Columns {first} and {second} swap.", **rows), reply, message("a token is a column"))
     return multiple_choice(
         message(
             "{one} and {other} swap positions, and each takes its vector along. What happens to X?", one=a, other=b
         ),
-        Card(
-            message("Rows {first} and {second} swap.", **rows),
-            message("The vectors move with their tokens, and no number in them changes."),
-            message("a row belongs to its token"),
-        ),
+        Card(message("Rows {first} and {second} swap.", **rows), reply, message("a row belongs to its token")),
         Card(
             message("Rows {first} and {second} get new numbers.", **rows),
-            message("Order is not built into the vectors: a token has the same vector wherever it is."),
+            reply,
             message("a row depends on its position"),
         ),
         *([] if columns_swap_as_well(example.fetched, *sorted(pair)) else [columns]),
-        Card(
-            message("Nothing changes."),
-            message("The rows of X are in the order of the sentence, so two of them move."),
-            message("X does not know the order"),
-        ),
+        Card(message("Nothing changes."), reply, message("X does not know the order")),
     )
 
 
@@ -202,30 +140,19 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     """A token that comes again brings the row it has. Always possible."""
     position = below(len(example.tokens), random)
     token = example.names[position]
+    reply = message(
+        "The same token, so the same row again: it starts with {number}.",
+        number=Fixed(float(example.fetched[position, 0])),
+    )
     return multiple_choice(
-        message(
-            "Each row of X is looked up in a table by its token. Suppose {token} appears once more, at the end of the "
-            "sentence. Which row does X get?",
-            token=token,
-        ),
+        message("Suppose {token} appears once more, at the end of the sentence. Which row does X get?", token=token),
         Card(
             message("The row that {token} already has.", token=token),
-            message(
-                "The same token, so the same row again: it starts with {number}.",
-                number=Fixed(float(example.fetched[position, 0])),
-            ),
+            reply,
             message("the table has one row for this token"),
         ),
-        Card(
-            message("A row with its own numbers."),
-            message("A row depends only on the token. The same token has the same row at every position."),
-            message("another position, another row"),
-        ),
-        Card(
-            message("No row at all."),
-            message("X has a row for each position in the sentence, even where a token repeats."),
-            message("X has one row for each different token"),
-        ),
+        Card(message("A row with its own numbers."), reply, message("another position, another row")),
+        Card(message("No row at all."), reply, message("X has one row for each different token")),
     )
 
 

@@ -126,7 +126,7 @@ def test_the_questions_have_the_answers_of_the_tokenizer(smollm2, file, text):
             n_tokens, letters = len(smollm2.tokenizer.encode(word).ids), len(word.strip())
             says = {
                 "Each part": n_tokens,
-                "More than one id": 1,
+                "A word is one token only": 1,
                 "That counts letters": letters,
                 "That counts the cuts": n_tokens - 1,
                 "That counts bytes": len(word.encode()),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from arithmetic_checks import evaluates
-from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen, holds
+from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, by_thought, chosen, holds
 
 from lessons.dot_product.lesson import Choices, attend_without_weights, notice_ways, screen
 from lessons.dot_product.loops_and_numpy import loops_beside_matrices
@@ -94,26 +94,18 @@ def dot(case, i, j):
 def other_is_larger(case, sentence):
     query, key = (sentence.arguments[name].position for name in ("query", "key"))
     row = [dot(case, query, j) for j in range(len(x_of(case)))]
-    assert dot(case, query, key) < max(row) if "larger" in sentence.template else dot(case, query, key) > min(row)
+    assert dot(case, query, key) < max(row)
     return {"query": query, "key": key, "score": dot(case, query, key)}
 
 
-def shown_scores(case, sentence):
-    """The prompt is not known here, so it must be the score of some pair, and their own."""
-    said, n = {name: number.value for name, number in sentence.arguments.items()}, len(x_of(case))
-    pairs = [
-        {"score": dot(case, i, j), "own": dot(case, i, i), "other": dot(case, j, j)}
-        for i in range(n)
-        for j in range(n)
-        if i != j
-    ]
-    nearest = min(pairs, key=lambda pair: sum(abs(pair[name] - said[name]) for name in said))
-    return {name: nearest[name] for name in said}
+def some_score(case, sentence):
+    """The prompt is not known here, so it must be the score of some pair."""
+    said, n = sentence.arguments["score"].value, len(x_of(case))
+    return {"score": min((dot(case, i, j) for i in range(n) for j in range(n)), key=lambda score: abs(score - said))}
 
 
 LARGEST = "Which other token has the largest dot product with {query}?"
 CELL = "What is the dot product of the rows of {query} and {key} in X?"
-SMALLEST = LARGEST.replace("largest", "smallest")
 SIGN = "Do the vectors of {one} and {other} point more in the same direction or more in opposite ones?"
 SIGN_SAYS = {
     True: "Their dot product is {score}: above 0, the products of like signs win.",
@@ -124,12 +116,7 @@ MIRROR = (
     "In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in the "
     "column of {one}?"
 )
-SAME_PRODUCTS = "Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be."
-NO_SIGN = "Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same products."
-BOTH_LENGTHS = (
-    "Both lengths count in both cells, and both are {score}. Their dot products with themselves are {own} and {other}."
-)
-SHAPE = "For another sentence, X is {shape}. What is the shape of X Xᵀ?"
+SAME_PRODUCTS = "Both are {score}: they add up the same products, so X Xᵀ is symmetric."
 LONGER = "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?"
 
 ROW: dict = {
@@ -146,13 +133,11 @@ ORACLE = ROW | {
     "{rows}\u00a0×\u00a0{columns}": chosen,
     LARGEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},
     CELL: chosen,
-    SMALLEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},
     MIRROR: chosen,
-    **dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS), shown_scores),
+    SAME_PRODUCTS: some_score,
     LONGER: chosen,
     "The dot product of {query} and {key} is {score}; another is larger.": other_is_larger,
-    "The dot product of {query} and {key} is {score}; another is smaller.": other_is_larger,
-    "Both factors are {longer} times as long, and {longer} × {longer} = {times}.": chosen,
+    "Both factors become longer: {longer} × {longer} = {times}.": chosen,
 }
 
 
@@ -172,19 +157,6 @@ def answer_largest(case, prompt):
         ),
         "The dot product of {query} and {key} is {score}; another is larger.": ...,
         JUDGE: by_largest([dot(case, query, j) if j != query else -math.inf for j in range(len(x_of(case)))]),
-    }
-
-
-def answer_smallest(case, prompt):
-    query = prompt.arguments["query"].position
-    others = others_than(case, query)
-    return {
-        "Its vector is short, or points in another direction, or both.": min(others, key=lambda j: dot(case, query, j)),
-        "No vector is shorter, but the direction counts as well.": min(
-            others, key=lambda j: np.linalg.norm(x_of(case)[j])
-        ),
-        "The dot product of {query} and {key} is {score}; another is smaller.": ...,
-        JUDGE: by_largest([-dot(case, query, j) if j != query else -math.inf for j in range(len(x_of(case)))]),
     }
 
 
@@ -212,16 +184,19 @@ def answer_sign(case, prompt):
 def answer_cell(case, prompt):
     i, j = (prompt.arguments[name].position for name in ("query", "key"))
     a, b = x_of(case)[i], x_of(case)[j]
-    return {
-        "Multiply the numbers in pairs and add the products.": dot(case, i, j),
-        "That is the cosine: the dot product divided by both lengths.": dot(case, i, j)
-        / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-9),
-        "A dot product does not add all the numbers: it multiplies them in pairs and adds the products.": a.sum()
-        + b.sum(),
-        "A dot product multiplies in pairs first and adds afterwards, not the other way round.": a.sum() * b.sum(),
-        "That is only the first pair. Add the products of all pairs.": a[0] * b[0],
-        "That is the mean of the products. A dot product is their sum.": dot(case, i, j) / len(a),
+    thoughts = {
+        "the products of the pairs, added up": dot(case, i, j),
+        "the products, added up, over both lengths": dot(case, i, j) / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-9),
+        "all the numbers of both rows, added up": sum(a) + sum(b),
+        "both sums, multiplied": sum(a) * sum(b),
+        "the product of the first pair": a[0] * b[0],
+        "the products of the pairs, averaged": dot(case, i, j) / len(a),
     }
+    replies = (
+        "Multiply the numbers in pairs and add the products.",
+        "That is the cosine: the dot product divided by both lengths.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 def answer_mirror(case, prompt):
@@ -234,20 +209,7 @@ def answer_mirror(case, prompt):
             "Another number.": abs(there - back) > AS_GOOD,
         }
     )
-    return dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS)) | {JUDGE: judge}
-
-
-def answer_shape(case, prompt):
-    n, d = prompt.arguments["shape"].arguments.values()
-    rows, columns = (np.ones((n, d)) @ np.ones((n, d)).T).shape
-    return {
-        "One dot product for each pair of tokens: rows are queries, columns are keys.": {
-            "rows": rows,
-            "columns": columns,
-        },
-        "That is Xᵀ X, which compares features. X Xᵀ compares tokens.": {"rows": d, "columns": d},
-        "That is X itself. Each dot product turns two rows of X into one number.": {"rows": n, "columns": d},
-    }
+    return {SAME_PRODUCTS: ..., JUDGE: judge}
 
 
 def answer_longer(case, prompt):
@@ -259,11 +221,11 @@ def answer_longer(case, prompt):
         return abs(stretched @ stretched - times * plain @ plain) < AS_GOOD
 
     return {
-        "Both factors are {longer} times as long, and {longer} × {longer} = {times}.": round(
+        "Both factors become longer: {longer} × {longer} = {times}.": round(
             float(stretched @ stretched / (plain @ plain))
         ),
-        "That would be true with another token. Here both factors have become longer.": longer,
-        "The cosine does not change. The dot product grows with the lengths.": None,
+        "That is so with another token. Here both factors become longer.": longer,
+        "Only the cosine does not change.": None,
         JUDGE: judge,
     }
 
@@ -278,10 +240,8 @@ ORACLE |= {SIGN: chosen, **dict.fromkeys((*SIGN_SAYS.values(), NO_ANGLE), some_d
 ANSWERS = {
     SIGN: answer_sign,
     LARGEST: answer_largest,
-    SMALLEST: answer_smallest,
     CELL: answer_cell,
     MIRROR: answer_mirror,
-    SHAPE: answer_shape,
     LONGER: answer_longer,
 }
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from edits_oracle import EDITS_ORACLE
 from hypothesis import strategies as st
-from screens import JUDGE, Ranked, by_largest, by_text, chosen, holds
+from screens import JUDGE, Ranked, by_largest, by_thought, chosen, holds
 from strategies import EXAMPLES as PLAIN
 
 from lessons.example.edits import Edit
@@ -93,9 +93,8 @@ def asked_score(case, prompt):
 
 def shapes_then(case, sentence):
     """With one more token."""
-    (n, d), d_k = case.example.x.shape, len(product(case, "q")[0])
-    every = {"Q": f"{n + 1}\u00a0×\u00a0{d_k}", "W_q": f"{d}\u00a0×\u00a0{d_k}"}
-    return {name: every[name] for name in sentence.arguments}
+    d, d_k = len(case.example.x[0]), len(product(case, "q")[0])
+    return {"W_q": f"{d}\u00a0×\u00a0{d_k}"}
 
 
 def many_become_fewer(case, sentence):
@@ -117,70 +116,55 @@ def added_up(case, sentence):
     return said | ({"scaled": total / math.sqrt(len(q))} if "scaled" in sentence.arguments else {})
 
 
-LONGEST = {
-    role: f"Square the numbers of each {name} and add them up: the longest has the largest sum. Which token has the "
-    f"longest {name}?"
-    for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
-}
-ITS_SQUARES = "Its squares add up to {sum}. The root of that, {length}, is its length."
-OTHER_SQUARES = "The squares of {token} add up to {sum}, and those of another to more."
-LONGEST_ROW = "It has the longest row in X, but {matrix} stretches some directions and shrinks others."
+LONGEST = "Which token has the longest {vector}? Its squares have the largest sum."
+ITS_SQUARES = "Its squares add up to {sum}; the root of that, {length}, is its length."
+OTHER_SQUARES = "The squares of {token} add up to {sum}, those of another to more."
+LONGEST_ROW = "It has the longest row in X, but {matrix} stretches only some directions."
 READ_OFF = "Find feature {feature} of {token} in {matrix}. Which number is it?"
-IN_ITS_PLACE = "It stands in the row of its token and in that column."
-OTHER_FEATURE = "That is another feature of this token. Each feature has a column."
-OTHER_TOKEN = "That is this feature of another token. Each token has a row."
-IN_X = "That stands in X, before the weights make a new vector of it."
+IN_ITS_PLACE = "It is in the row of its token and in that column."
+OTHER_FEATURE = "That is another feature of this token."
+OTHER_TOKEN = "That is this feature of another token."
 IN_ROW = "In the row of {query} in Q Kᵀ, which key gives the largest number?"
 BEST_KEY = "Its column has {score} in this row."
 OTHER_KEY = "Its column has {score} in this row, and another has more."
-BEST_IN_X = "In X Xᵀ it has the largest number in this row. Q Kᵀ compares queries with keys."
-BEST_IN_COLUMN = "Its query gives the largest number in the column of {query}. Rows are queries."
+BEST_IN_X = "It has the largest number in X Xᵀ, but Q Kᵀ compares queries with keys."
 SHAPE_OF_Q = "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?"
 ONE_MORE = "The sentence gets one more token. Which matrices of this head get one more row?"
-NEW_ROWS = (
-    "The new token brings a row of X, and the same weights make its query, key and value: Q is {Q} then, and W_q is "
-    "{W_q} as before.",
-    "W_q is {W_q} however long the sentence is: a row for each feature of X, not for each token.",
-    "Each row of X makes a row of Q, so Q is {Q} then.",
-    "They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.",
-)
+NEW_ROWS = "Each row of X makes a row of Q, K and V. W_q stays {W_q} however long the sentence is."
 ORACLE = EDITS_ORACLE | {
     "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. The longest {vector} "
     "is that of {tokens}: length {length}.": longest,
     "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
     "the key of {one} give {back}.": mirrored,
-    "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,
     "X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.": holds(symmetric),
-    "A single token is compared only with itself, so each matrix is one number.": holds(
+    "A single token is compared only with itself.": holds(
         lambda case: (
             len(case.example.tokens) == 1 and all(m.values.numel() == 1 for m in case.screen.figures[0].matrices)
         )
     ),
     "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the {d_v} of its value. "
     "A number has the same width everywhere: up if it is positive, down if it is negative.": many_become_fewer,
-    "The query of {query} and the key of {key}: {count} products add up to the score, {score}. They come from the "
-    "numbers before rounding, and are written so that they add up.": added_up,
-    "The query of {query} and the key of {key}: {count} products add up to the score, {score}; divided by √{count} it "
-    "is {scaled}. They come from the numbers before rounding, and are written so that they add up.": added_up,
+    "The query of {query} and the key of {key}: {count} products add up to the score, {score}.": added_up,
+    "The query of {query} and the key of {key}: {count} products add up to the score, {score}; divided "
+    "by √{count} it is {scaled}.": added_up,
     "{rows}\u00a0×\u00a0{columns}": chosen,
-    "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": chosen,
-    **dict.fromkeys(NEW_ROWS, shapes_then),
+    NEW_ROWS: shapes_then,
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} "
     "and the key of {one}?": asked_score,
-    "That is the query of {other} times its own key.": chosen,
-    "That is the query of {one} times its own key.": chosen,
 }
 
 
 def answer_shape(case, prompt):
     (n, d), (inner, d_k) = (prompt.arguments[name].arguments.values() for name in ("x", "W_q"))
     assert inner == d
-    return {
-        "Each token keeps its row; its features are mixed into new ones.": {"rows": n, "columns": d_k},
-        "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": {"rows": n, "columns": d},
-        "That is Q transposed. In Q, tokens are rows.": {"rows": d_k, "columns": n},
-        "That is W_q itself. Q has a row for each token.": {"rows": d, "columns": d_k},
+    thoughts = {
+        "the rows of X, the columns of W_q": (n, d_k),
+        "the rows of X, the columns of X": (n, d),
+        "the columns of W_q, the rows of X": (d_k, n),
+        "the rows of W_q, the columns of W_q": (d, d_k),
     }
+    shapes = {thought: dict(zip(("rows", "columns"), shape, strict=True)) for thought, shape in thoughts.items()}
+    return {"Each token keeps its row; its features are mixed into {d_k} new ones.": ..., JUDGE: by_thought(shapes)}
 
 
 def alone(numbers):
@@ -189,22 +173,19 @@ def alone(numbers):
     return ... if math.isclose(first, second, rel_tol=1e-4) else numbers.index(first)
 
 
-def answer_longest(role):
-    """Of one role: whoever leads must lead by so much that it is seen."""
-
-    def answer(case, prompt):
-        assert case.choices.role in (role, "head"), "it is asked of what is shown"
-        lengths = list(map(length, product(case, role)))
-        *_, second, first = sorted(lengths)
-        assert first > 1.09 * second
-        return {
-            ITS_SQUARES: lengths.index(first),
-            LONGEST_ROW: alone(list(map(length, case.example.x.tolist()))),
-            OTHER_SQUARES: ...,
-            JUDGE: by_largest(lengths),
-        }
-
-    return answer
+def answer_longest(case, prompt):
+    """Whoever leads must lead by so much that it is seen."""
+    role = {"query": "q", "key": "k", "value": "v"}[render(prompt.arguments["vector"])]
+    assert case.choices.role in (role, "head"), "it is asked of what is shown"
+    lengths = list(map(length, product(case, role)))
+    *_, second, first = sorted(lengths)
+    assert first > 1.09 * second
+    return {
+        ITS_SQUARES: lengths.index(first),
+        LONGEST_ROW: alone(list(map(length, case.example.x.tolist()))),
+        OTHER_SQUARES: ...,
+        JUDGE: by_largest(lengths),
+    }
 
 
 def squares_of_longest(case, reply):
@@ -233,7 +214,7 @@ def answer_read_off(case, prompt):
         IN_ITS_PLACE: [own],
         OTHER_FEATURE: other_features,
         OTHER_TOKEN: other_tokens,
-        IN_X: [in_x] if in_x is not None else [],
+        "That is in X.": [in_x],
     }
 
     def judge(card):
@@ -252,8 +233,8 @@ def answer_best_key(case, prompt):
     return {
         BEST_KEY: row.index(max(row)),
         BEST_IN_X: alone([float(np.dot(x[query], other)) for other in x]),
-        BEST_IN_COLUMN: alone([score(case, other, query) for other in range(n)]),
         OTHER_KEY: ...,
+        "That is read down the column. Rows are queries.": alone([score(case, other, query) for other in range(n)]),
         JUDGE: by_largest(row),
     }
 
@@ -268,13 +249,18 @@ def score_in_row(case, reply):
 def answer_other_way(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
     x = case.example.x.tolist()
-    return {
-        "Another query meets another key, so Q Kᵀ need not be symmetric.": score(case, other, one),
-        "That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.": score(case, one, other),
-        "That is the dot product of their rows of X, before W_q and W_k.": np.dot(x[one], x[other]),
-        "That is the query of {other} times its own key.": score(case, other, other),
-        "That is the query of {one} times its own key.": score(case, one, one),
+    thoughts = {
+        "the other query meets the other key": score(case, other, one),
+        "the same two tokens have the same score": score(case, one, other),
+        "the rows of X, multiplied as they are": np.dot(x[one], x[other]),
+        "the other query meets its own key": score(case, other, other),
+        "the first query meets its own key": score(case, one, one),
     }
+    replies = (
+        "Another query meets another key, so Q Kᵀ need not be symmetric.",
+        "That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 def answer_one_more(case, prompt):
@@ -288,67 +274,51 @@ def answer_one_more(case, prompt):
     def judge(card):
         return set(re.findall(r"\b(?:W_[qkv]|[XQKV])\b", card.text.template)) == grown
 
-    return dict.fromkeys(NEW_ROWS) | {JUDGE: judge}
+    return {NEW_ROWS: ..., JUDGE: judge}
 
 
-LONGEST_OF_THREE = "Compare Q, K and V. Which vector of {token} is the longest?"
-IS_LONGEST = "Its length is {length}: each matrix makes another vector of the same row of X."
-IS_SHORTER = "Its length is {length}, and another is longer."
 ENTRY = "What is feature {feature} of the query of {token}?"
-
-
-def some_length(case, sentence):
-    """Of which vector, the card and the prompt say."""
-    said = sentence.arguments["length"].value
-    every = [length(vector) for role in "qkv" for vector in product(case, role)]
-    return {"length": min(every, key=lambda one: abs(one - said)), "concept": True}
-
-
-def answer_longest_of_three(case, prompt):
-    token = prompt.arguments["token"].position
-    lengths = {role: length(product(case, role)[token]) for role in "qkv"}
-    longest = max(lengths, key=lengths.get)
-    assert all(lengths[longest] > 1.09 * lengths[role] for role in "qkv" if role != longest)
-    called = {"q": "its query", "k": "its key", "v": "its value"}
-    judge = by_text({called[role]: role == longest for role in "qkv"} | {"All three are equally long.": False})
-    apart = "They are made of the same row of X, but each by a matrix of its own."
-    return {IS_LONGEST: ..., IS_SHORTER: ..., apart: ..., JUDGE: judge}
 
 
 def answer_entry(case, prompt):
     token, feature = prompt.arguments["token"].position, prompt.arguments["feature"] - 1
     q, k, row = np.array(product(case, "q")), np.array(product(case, "k")), case.example.x[token].tolist()
-    return {
-        "Its row of X times column {feature} of W_q: multiply in pairs, then add.": q[token, feature],
-        "That is its row of X, before W_q. W_q mixes all its features into new ones.": dict(enumerate(row)).get(
-            feature
-        ),
-        "That is its key, made by W_k. The query is made by W_q.": k[token, feature],
-        "That adds up the queries of all tokens. Each token has its own.": q[:, feature].sum(),
-        "W_q gives each feature a factor before they are added.": sum(row),
+    thoughts = {
+        "its row of X, times a column of W_q": q[token, feature],
+        "the same feature of its row of X": dict(enumerate(row)).get(feature, math.nan),
+        "its row of X, times a column of W_k": k[token, feature],
+        "all rows of X, times a column of W_q": q[:, feature].sum(),
+        "its row of X, added up": sum(row),
     }
+    replies = (
+        "Its row of X times column {feature} of W_q: multiply in pairs, then add.",
+        "That is its row of X. W_q mixes all its features into new ones.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 ORACLE |= {
     **dict.fromkeys(
-        (*LONGEST.values(), LONGEST_ROW, IN_ROW, BEST_IN_X, BEST_IN_COLUMN),
+        (
+            LONGEST,
+            LONGEST_ROW,
+            IN_ROW,
+            BEST_IN_X,
+        ),
         lambda case, said: chosen(case, said) | {"concept": True},
     ),
     ITS_SQUARES: squares_of_longest,
     OTHER_SQUARES: squares_of_other,
     READ_OFF: chosen,
     **dict.fromkeys((BEST_KEY, OTHER_KEY), score_in_row),
-    LONGEST_OF_THREE: lambda case, prompt: chosen(case, prompt) | {"concept": True},
-    IS_LONGEST: some_length,
-    IS_SHORTER: some_length,
     ENTRY: chosen,
     "Its row of X times column {feature} of W_q: multiply in pairs, then add.": chosen,
+    "Each token keeps its row; its features are mixed into {d_k} new ones.": chosen,
 }
 ANSWERS = {
-    LONGEST_OF_THREE: answer_longest_of_three,
     ENTRY: answer_entry,
     SHAPE_OF_Q: answer_shape,
-    **{prompt: answer_longest(role) for role, prompt in LONGEST.items()},
+    LONGEST: answer_longest,
     READ_OFF: answer_read_off,
     IN_ROW: answer_best_key,
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} "

@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import JUDGE, by_text, chosen, holds
+from screens import JUDGE, by_text, by_thought, chosen, holds
 
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
@@ -96,17 +96,11 @@ SHAPE = (
 WHERE = "Where in X is the vector of {token}?"
 TWO = "How do the rows of {one} and {other} in X compare?"
 SWAP = "{one} and {other} swap positions, and each takes its vector along. What happens to X?"
-AGAIN = (
-    "Each row of X is looked up in a table by its token. Suppose {token} appears once more, at the end of the "
-    "sentence. Which row does X get?"
-)
+AGAIN = "Suppose {token} appears once more, at the end of the sentence. Which row does X get?"
 
-SAME_ROW = "A row is looked up by its token; the position is not in it. Both rows start with {first}."
+SAME_ROW = "A row is looked up by its token; the position is not in it."
 SAME_AGAIN = "The same token, so the same row again: it starts with {number}."
-OTHER_ROW = (
-    "Different tokens have different ids, and so different rows of the table: one starts with {first}, the other with "
-    "{second}."
-)
+OTHER_ROW = "Different tokens have different rows of the table: one starts with {first}, the other with {second}."
 
 
 def first_number(case, said):
@@ -127,7 +121,6 @@ ORACLE = {
     "{rows}\u00a0×\u00a0{columns}": chosen,
     SHAPE: chosen,
     TWO: chosen,
-    SAME_ROW: lambda case, sentence: {"first": first_number(case, sentence.arguments["first"])},
     SAME_AGAIN: lambda case, sentence: {"number": first_number(case, sentence.arguments["number"])},
     OTHER_ROW: lambda case, sentence: {
         name: first_number(case, sentence.arguments[name]) for name in ("first", "second")
@@ -140,19 +133,16 @@ ORACLE = {
 def answer_shape(case, prompt):
     n, d, different = (prompt.arguments[name] for name in ("tokens", "numbers", "different"))
     assert different <= n
-    return {
-        "A row for each token, a column for each feature.": {"rows": n, "columns": d},
-        "That is X transposed. Tokens are rows, features are columns.": {"rows": d, "columns": n},
-        "X has a row for every token: one that appears twice has two rows.": {
-            "rows": different,
-            "columns": d,
-        },
-        "Scores have a number for each pair of tokens. X has one for each feature of a token.": {
-            "rows": n,
-            "columns": n,
-        },
-        "One row for all tokens would mix them up. Each token keeps its own row.": {"rows": 1, "columns": d},
+    thoughts = {
+        "rows for tokens, columns for features": (n, d),
+        "rows for features, columns for tokens": (d, n),
+        "rows for different tokens, columns for features": (different, d),
+        "rows for tokens, columns for tokens": (n, n),
+        "one row for the sentence, columns for features": (1, d),
     }
+    shapes = {thought: dict(zip(("rows", "columns"), shape, strict=True)) for thought, shape in thoughts.items()}
+    reply = "A row for each token, even one that appears twice; a column for each feature."
+    return {reply: ..., JUDGE: by_thought(shapes)}
 
 
 def answer_two(case, prompt):
@@ -169,21 +159,7 @@ def answer_two(case, prompt):
             "They differ in a single number.": (later != earlier).sum() == 1,
         }
     )
-    if alike:
-        return dict.fromkeys(
-            (
-                SAME_ROW,
-                "The same token has the same row wherever it is. Positions come in only if added.",
-                "Nothing is added up on the way: a row is looked up, not counted.",
-            )
-        ) | {JUDGE: judge}
-    return dict.fromkeys(
-        (
-            OTHER_ROW,
-            "Only the same token gets the same row. These two are different tokens.",
-            "No number in a row tells the position, and these tokens have different rows.",
-        )
-    ) | {JUDGE: judge}
+    return {SAME_ROW if alike else OTHER_ROW: ..., JUDGE: judge}
 
 
 def answer_swap(case, prompt):
@@ -192,7 +168,6 @@ def answer_swap(case, prompt):
     order[one], order[other] = other, one
     moved = (rows_of(case)[order] != rows_of(case)).any(dim=1).nonzero()[:, 0].tolist()
     assert moved == [one, other]
-    rows = {"first": one + 1, "second": other + 1}
     before, after, columns = rows_of(case), rows_of(case)[order], [*range(rows_of(case).shape[1])]
     if other < len(columns):
         columns[one], columns[other] = other, one
@@ -205,21 +180,13 @@ def answer_swap(case, prompt):
             "Nothing changes.": torch.equal(after, before),
         }
     )
-    return {
-        "The vectors move with their tokens, and no number in them changes.": rows,
-        "Order is not built into the vectors: a token has the same vector wherever it is.": rows,
-        "Columns are features, and every token has all of them. Tokens are rows.": rows,
-        "The rows of X are in the order of the sentence, so two of them move.": None,
-        JUDGE: judge,
-    }
+    return {"The vectors move with their tokens, and no number in them changes.": ..., JUDGE: judge}
 
 
 def answer_again(case, prompt):
     position = prompt.arguments["token"].position
     return {
-        SAME_AGAIN: position,
-        "A row depends only on the token. The same token has the same row at every position.": None,
-        "X has a row for each position in the sentence, even where a token repeats.": None,
+        SAME_AGAIN: ...,
         JUDGE: by_text(
             {
                 "The row that {token} already has.": all(
@@ -253,10 +220,9 @@ def answer_where(case, prompt):
     place, id = position + 1, case.example.ids[position]
     return {
         "The tokens are the rows of X, in the order of the sentence.": place,
-        "{id} is its id: the row of the table where its vector is looked up.": id,
-        "A column is one feature of all tokens. A token is a row.": place,
-        "That is one number. A vector is a whole row of them.": place,
-        "X holds the vectors of all tokens, one below the other.": None,
+        "{id} is its id, its row in the table.": id,
+        "A column is one feature of all tokens.": place,
+        "That is one number. A vector is a row.": place,
         JUDGE: lambda card: (
             card.text.template == "Row {row} of X."
             and 1 <= card.text.arguments["row"] <= len(case.example.tokens)
@@ -265,7 +231,7 @@ def answer_where(case, prompt):
     }
 
 
-ORACLE |= {WHERE: chosen, "{id} is its id: the row of the table where its vector is looked up.": chosen}
+ORACLE |= {WHERE: chosen, "{id} is its id, its row in the table.": chosen}
 ANSWERS = {WHERE: answer_where, SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
 
 
