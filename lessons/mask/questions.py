@@ -2,7 +2,7 @@
 
 from torch import Generator
 
-from attention_core.attention import AttentionTrace, softmax_rows
+from attention_core.attention import AttentionTrace
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
@@ -27,45 +27,16 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
     key = one_of(had_some[query], random)
     a, b = example.names[query], example.names[key]
     before = Fixed(float(free.weights[query, key]))
-    zero_score = Fixed(float(softmax_rows(free.scaled[query].where(masked.visible[query], 0.0)[None])[0, key]))
+    why = message("Its score is −∞ before the softmax, and exp(−∞) is exactly 0. It was {before}.", before=before)
     return asks_about(
         "weights",
         (query, key),
         multiple_choice(
             message("The mask hides {key} from {query}. How much weight does {query} put on {key}?", query=a, key=b),
-            Card(
-                message("None: exactly 0."),
-                message(
-                    "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
-                    before=before,
-                ),
-                message("a hidden key is not part of the sum"),
-            ),
-            Card(
-                message("A little."),
-                message(
-                    "A hidden score of 0 would give it {weight}, since exp(0) = 1. A hidden score is −∞.",
-                    weight=zero_score,
-                ),
-                message("softmax gives every key something"),
-            ),
-            Card(
-                message("As much as without the mask."),
-                message(
-                    "Without the mask it was {before}. The mask comes before the softmax, so the visible keys "
-                    "share the whole.",
-                    before=before,
-                ),
-                message("only the output leaves it out"),
-            ),
-            Card(
-                message("A negative weight."),
-                message(
-                    "Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
-                    before=before,
-                ),
-                message("the mask pulls it far below 0"),
-            ),
+            Card(message("None: exactly 0."), why, message("a hidden key is not part of the sum")),
+            Card(message("A little."), why, message("softmax gives every key something")),
+            Card(message("As much as without the mask."), why, message("only the output leaves it out")),
+            Card(message("A negative weight."), why, message("the mask pulls it far below 0")),
         ),
     )
 
@@ -81,6 +52,7 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
     n_visible = int(masked.visible[query].sum())
+    why = message("The softmax divides by a smaller sum, so each visible weight grows by the same factor.")
     return asks_about(
         "weights",
         (query, key),
@@ -92,36 +64,16 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
                 key=b,
                 before=shown(before),
             ),
-            (
-                after,
-                message("The softmax divides by a smaller sum, so each visible weight grows by the same factor."),
-                message("all visible weights grow by the same factor"),
-            ),
+            (after, why, message("all visible weights grow by the same factor")),
             (
                 before,
-                message("The score does not change, but the share does: fewer keys share the whole now."),
+                message("The score does not change, but fewer keys share the whole now."),
                 message("its score stays, and so does its weight"),
             ),
-            (
-                before + hidden,
-                message("It does not get all the weight of the hidden keys: all visible keys share it."),
-                message("it takes over all the weight of the hidden keys"),
-            ),
-            (
-                before + hidden / n_visible,
-                message("The weight is not shared out evenly: each weight grows by the same factor."),
-                message("the weight of the hidden keys is shared out evenly"),
-            ),
-            (
-                before * (1 - hidden),
-                message("The weight is divided by the share that is left, not multiplied by it."),
-                message("all visible weights shrink by the same factor"),
-            ),
-            (
-                1 / n_visible,
-                message("Equal shares need equal scores. The mask does not change visible scores."),
-                message("every visible key gets the same share"),
-            ),
+            (before + hidden, why, message("it takes over all the weight of the hidden keys")),
+            (before + hidden / n_visible, why, message("the weight of the hidden keys is shared out evenly")),
+            (before * (1 - hidden), why, message("all visible weights shrink by the same factor")),
+            (1 / n_visible, why, message("every visible key gets the same share")),
         ),
     )
 
@@ -131,6 +83,7 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
     query = one_of(~masked.visible.all(dim=-1), random)
     kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
     n = len(example.tokens)
+    why = message("The hidden keys have taken their share already. A mask must come before the softmax.")
     return multiple_choice_of_numbers(
         message(
             "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does "
@@ -138,29 +91,17 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
             n=n,
             query=example.names[query],
         ),
-        (
-            kept,
-            message("The hidden keys have taken their share already. A mask must come before the softmax."),
-            message("what the visible keys had, added up"),
-        ),
+        (kept, why, message("what the visible keys had, added up")),
         (
             1.0,
-            message("That would be true if the mask came first: then the visible keys would share the whole."),
+            message("That is so if the mask comes first: then the visible keys share the whole."),
             message("a row of weights is always one whole"),
         ),
-        (
-            1 - kept,
-            message("That is the share of the hidden keys, which is gone."),
-            message("what the hidden keys had, added up"),
-        ),
-        (
-            int(masked.visible[query].sum()) / n,
-            message("That is the fraction of keys that are visible, but their shares are not equal."),
-            message("the visible keys, out of all keys"),
-        ),
+        (1 - kept, why, message("what the hidden keys had, added up")),
+        (int(masked.visible[query].sum()) / n, why, message("the visible keys, out of all keys")),
         (
             float(free.weights[query].where(masked.visible[query], 0.0).max()),
-            message("That is only one weight. Add up all that are left."),
+            why,
             message("the maximum that one visible key had"),
         ),
     )
@@ -171,7 +112,7 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
     n = len(example.tokens)
     query = below(n, random)
     visible, seen_by = int(masked.visible[query].sum()), int(masked.visible[:, query].sum())
-    token = example.names[query]
+    token, why = example.names[query], message("Count the visible cells of its row.")
     return multiple_choice_of_counts(
         message(
             "{query} is token {position} of {n}. How many keys may it look at under this mask?",
@@ -179,19 +120,15 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
             position=query + 1,
             n=n,
         ),
-        (visible, message("Its row has this many visible cells."), message("the visible cells of its row")),
+        (visible, why, message("the visible cells of its row")),
         (
             seen_by,
             message("That is its column: this many queries may look at {token}.", token=token),
             message("the visible cells of its column"),
         ),
-        (n - visible, message("That is how many are hidden from it."), message("the hidden cells of its row")),
-        (visible - 1, message("That is one less than its row has."), message("the visible cells of its row, less one")),
-        (
-            visible + 1,
-            message("That is one more than its row has."),
-            message("the visible cells of its row, and one more"),
-        ),
+        (n - visible, why, message("the hidden cells of its row")),
+        (visible - 1, why, message("the visible cells of its row, less one")),
+        (visible + 1, why, message("the visible cells of its row, and one more")),
     )
 
 

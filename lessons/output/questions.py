@@ -33,16 +33,13 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
     free = weights_if(example, head, causal=False)[i]
+    why = message("Multiply each value by its weight in the row and add up.")
     return asks_about(
         "output",
         (i, feature),
         multiple_choice_of_numbers(
             message("What is feature {feature} of the output of {query}?", feature=feature + 1, query=example.names[i]),
-            (
-                float(weights[i] @ values),
-                message("Multiply each value by its weight in the row and add up."),
-                message("the values, mixed by the weights of its row"),
-            ),
+            (float(weights[i] @ values), why, message("the values, mixed by the weights of its row")),
             (
                 float(values[winner]),
                 message("That is only the value of {key}. The others are mixed in too.", key=example.names[winner]),
@@ -53,21 +50,9 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
                 message("The weights of a query are in its row, not down its column."),
                 message("the values, mixed by the weights of its column"),
             ),
-            (
-                float(free @ values),
-                message("The mask hides some values, and hidden values are not mixed in."),
-                message("the values, mixed as if there were no mask"),
-            ),
-            (
-                float(values[attention.visible[i]].mean()),
-                message("That is the plain average. Each value counts by its weight."),
-                message("the visible values, mixed evenly"),
-            ),
-            (
-                float(values[i]),
-                message("That is its own value, before attention mixes in the others."),
-                message("its own value, unchanged"),
-            ),
+            (float(free @ values), why, message("the values, mixed as if there were no mask")),
+            (float(values[attention.visible[i]].mean()), why, message("the visible values, mixed evenly")),
+            (float(values[i]), why, message("its own value, unchanged")),
         ),
     )
 
@@ -76,6 +61,7 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
 def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
     n, d_v = sizes(2, random)
+    reply = message("A row for each query, with the features of a value.")
     return multiple_choice(
         message(
             "In another model the weights of one head are {weights} and V is {values}. What is the shape of "
@@ -83,25 +69,14 @@ def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator)
             weights=shaped(n, n),
             values=shaped(n, d_v),
         ),
-        Card(
-            shaped(n, d_v),
-            message("A row for each query, with the features of a value."),
-            message("for each query, as many features as a value"),
-        ),
-        Card(
-            shaped(n, n),
-            message("That is the shape of the weights. A mix of values is a vector like a value."),
-            message("for each query, as many numbers as there are keys"),
-        ),
-        Card(
-            shaped(1, d_v),
-            message("Every token is a query, so every token has a row in the output."),
-            message("for the whole sentence, one mix of values"),
-        ),
-        Card(
-            shaped(d_v, n),
-            message("That is the transposed output. Tokens are rows."),
-            message("for each feature of a value, all queries"),
+        *(
+            Card(shape, reply, thought)
+            for shape, thought in (
+                (shaped(n, d_v), message("for each query, as many features as a value")),
+                (shaped(n, n), message("for each query, as many numbers as there are keys")),
+                (shaped(1, d_v), message("for the whole sentence, one mix of values")),
+                (shaped(d_v, n), message("for each feature of a value, all queries")),
+            )
         ),
     )
 
@@ -124,7 +99,7 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
         [
             (
                 heaviest,
-                message("No key has more weight, but its value is shorter. A big weight is not a big influence."),
+                message("No key has more weight, but its value is shorter."),
             ),
             (longest, message("No value is longer, but its weight in this row is too small.")),
         ],
@@ -146,15 +121,15 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
     keeps = message("It keeps its numbers.")
     changes = message("It changes, but not to the numbers of {token}.", token=other)
     right, wrong = (changes, keeps) if causal else (keeps, changes)
-    why = message("Without a mask, the same queries meet the same keys and mix the same values: only rows move.")
+    why = message("The same queries meet the same keys and mix the same values: only rows move.")
     meets = message("it meets the same keys and values as before")
     misses = message("it meets other keys and values than before")
     if causal:
-        why = message("At its new position it may look at other tokens. The mask makes the order count.")
+        why = message("At its new position it may look at other tokens: the mask makes the order count.")
     return multiple_choice(
         message(
-            "With {mask}, {one} and {other} swap positions, and each takes its query, key and value along. "
-            "What happens to the output of {one}?",
+            "With {mask}, {one} and {other} swap positions, each with its query, key and value. What happens to the "
+            "output of {one}?",
             mask=message("a causal mask") if causal else message("no mask"),
             one=token,
             other=other,
@@ -163,7 +138,7 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
         Card(wrong, why, meets if causal else misses),
         Card(
             message("It takes on the numbers of {token}.", token=other),
-            message("Its query moves with it, so it does not become the other token."),
+            why,
             message("an output belongs to its position"),
         ),
     )
@@ -197,12 +172,12 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
         ),
         Card(
             message("It does not change."),
-            message("The weights still sum to 1, but the values they mix are larger."),
+            message("The weights sum to 1, but the values are larger."),
             message("the weights still sum to 1"),
         ),
         Card(
             message("It becomes {times} times as large.", times=times**2),
-            message("That would also need larger weights, but they come only from queries and keys."),
+            message("Weights come only from queries and keys."),
             message("the values grow, and the weights grow with them"),
         ),
     )

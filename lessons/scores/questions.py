@@ -29,15 +29,13 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
     beliefs = [
         (
             down,
-            message(
-                "That is read down the column: its query fits the key of {token} best. Rows are queries.", token=query
-            ),
+            message("That is read down the column. Rows are queries."),
         ),
-        (i, message("A query need not fit the key of its own token: the two come from different weights.")),
+        (i, message("A query need not fit the key of its own token.")),
     ]
     return multiple_choice_of_tokens(
         message(
-            "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?",
+            "{query} may look at {keys} keys. Which of them has the largest score?",
             query=query,
             keys=len(keys),
         ),
@@ -76,38 +74,19 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
                 d_k=d_k,
             ),
             (score / root, by_root, message("the score, divided by √d_k")),
-            (
-                score,
-                message("That is the score before scaling: it still has to be divided."),
-                message("the score, just as it is"),
-            ),
+            (score, by_root, message("the score, just as it is")),
             (
                 score / d_k,
                 message("Divide by √d_k, not by d_k: the standard deviation of the scores grows only with √d_k."),
                 message("the score, divided by d_k"),
             ),
-            (
-                score * root,
-                message("Divide, do not multiply: scaling takes back what the sum of d_k products adds."),
-                message("the score, multiplied by √d_k"),
-            ),
+            (score * root, by_root, message("the score, multiplied by √d_k")),
             (
                 score / math.sqrt(d_model) if d_model != d_k else math.nan,
-                message(
-                    "Do not divide by √{d_model}: the dot product has {d_k} terms, not {d_model}.",
-                    d_model=d_model,
-                    d_k=d_k,
-                ),
+                by_root,
                 message("the score, divided by √d_model"),
             ),
-            (
-                score / math.sqrt(n),
-                message(
-                    "Do not divide by √{n}: the number of tokens does not change the size of a dot product.",
-                    n=n,
-                ),
-                message("the score, divided by the root of the number of tokens"),
-            ),
+            (score / math.sqrt(n), by_root, message("the score, divided by the root of the number of tokens")),
         ),
     )
 
@@ -117,6 +96,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     i = row_with_a_choice(divided, random)
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
+    why = message("The differences between scores become smaller, so the row becomes flatter.")
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
     return asks_about(
         "weights",
@@ -129,36 +109,16 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
                 weight=shown(before),
                 d_k=d_k,
             ),
-            (
-                after,
-                message("The scores move closer together, so the row becomes flatter."),
-                message("the softmax of the scores, divided by √d_k"),
-            ),
-            (
-                before,
-                message("The softmax sees the differences between scores, and the division makes all of them smaller."),
-                message("the order of the keys stays, and with it the weight"),
-            ),
+            (after, why, message("the softmax of the scores, divided by √d_k")),
+            (before, why, message("the order of the keys stays, and with it the weight")),
             (
                 before / math.sqrt(d_k),
                 message("The scores are divided, not the weights: a row must still sum to 1."),
                 message("the weight, divided by √d_k"),
             ),
-            (
-                multiplied,
-                message("That is what scores multiplied by √{d_k} give.", d_k=d_k),
-                message("the softmax of the scores, multiplied by √d_k"),
-            ),
-            (
-                1 / int(plain.visible[i].sum()),
-                message("Equal shares need equal scores, and the division makes no two equal."),
-                message("every visible key gets the same share"),
-            ),
-            (
-                by_d_k,
-                message("That is what scores divided by {d_k} itself give, not by its square root.", d_k=d_k),
-                message("the softmax of the scores, divided by d_k"),
-            ),
+            (multiplied, why, message("the softmax of the scores, multiplied by √d_k")),
+            (1 / int(plain.visible[i].sum()), why, message("every visible key gets the same share")),
+            (by_d_k, why, message("the softmax of the scores, divided by d_k")),
         ),
     )
 
@@ -166,44 +126,22 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
 def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """A sum of d_k products has the standard deviation √d_k. Always possible."""
     d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
+    why = message("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}.", d_k=d_k)
     return multiple_choice_of_numbers(
         message(
-            "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
-            "standard deviation of the scores q · k for d_k = {d_k}?",
+            "Features of queries and keys are independent, with mean 0 and standard deviation 1. What is the standard "
+            "deviation of the scores q · k for d_k = {d_k}?",
             d_k=d_k,
         ),
-        (
-            math.sqrt(d_k),
-            message(
-                "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The "
-                "division by √{d_k} makes the standard deviation 1 again.",
-                d_k=d_k,
-            ),
-            message("each product adds 1 to the variance"),
-        ),
-        (
-            1.0,
-            message(
-                "That is the standard deviation after the division by √{d_k}: q · k itself is a sum of {d_k} products.",
-                d_k=d_k,
-            ),
-            message("products of such features have 1 as well"),
-        ),
+        (math.sqrt(d_k), why, message("each product adds 1 to the variance")),
+        (1.0, why, message("products of such features have 1 as well")),
         (
             float(d_k),
             message("That is the variance. The standard deviation is its square root."),
             message("each product adds 1 to the deviation"),
         ),
-        (
-            math.sqrt(2 * d_k),
-            message("Each product has variance 1, not 2: the variances of independent factors with mean 0 multiply."),
-            message("each product adds 2 to the variance"),
-        ),
-        (
-            1 / math.sqrt(d_k),
-            message("That would be the mean of the products. A score is their sum."),
-            message("more products average out more"),
-        ),
+        (math.sqrt(2 * d_k), why, message("each product adds 2 to the variance")),
+        (1 / math.sqrt(d_k), why, message("more products average out more")),
     )
 
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from screens import AS_GOOD, JUDGE, Ranked, by_text, chosen, holds
+from screens import AS_GOOD, JUDGE, Ranked, by_text, by_thought, chosen, holds
 
 from attention_core.masks import causal_mask, full_mask, sliding_window_mask
 from lessons.example.edits import Edit
@@ -97,12 +97,7 @@ def weight_before(case, sentence):
 
 
 HIDES = "The mask hides {key} from {query}. How much weight does {query} put on {key}?"
-NOTHING_HIDDEN = (
-    "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
-    "Without the mask it was {before}. The mask comes before the softmax, so the visible keys share the whole.",
-    "Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
-)
-ZERO_SCORE = "A hidden score of 0 would give it {weight}, since exp(0) = 1. A hidden score is −∞."
+NOTHING_HIDDEN = "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. It was {before}."
 
 
 def hidden_before(case, sentence):
@@ -130,8 +125,7 @@ ORACLE = {
     "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, and nothing "
     "warns you. Attention Lab refuses such a mask.": lambda case, sentence: {"even": 1 / len(case.example.tokens)},
     HIDES: chosen,
-    **dict.fromkeys(NOTHING_HIDDEN, hidden_before),
-    ZERO_SCORE: lambda case, sentence: {"weight": sentence.arguments["weight"].value},
+    NOTHING_HIDDEN: hidden_before,
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
     "with the mask?": weight_before,
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
@@ -148,12 +142,6 @@ def pair_of(prompt):
 def answer_hidden(case, prompt):
     query, key = pair_of(prompt)
     assert not case.choices.may_attend[query, key]
-    visible = case.choices.may_attend[query].tolist()
-    zeroed = [
-        s if sees else 0.0
-        for s, sees in zip((case.attention.scores[query] * case.example.scale).tolist(), visible, strict=True)
-    ]
-    assert weights_of(case, True)[query][key] == 0.0 < softmax(zeroed)[key]
     before, after = weights_of(case, False)[query][key], weights_of(case, True)[query][key]
     judge = by_text(
         {
@@ -163,54 +151,60 @@ def answer_hidden(case, prompt):
             "A negative weight.": after < 0,
         }
     )
-    return dict.fromkeys((*NOTHING_HIDDEN, ZERO_SCORE)) | {JUDGE: judge}
+    return {NOTHING_HIDDEN: ..., JUDGE: judge}
 
 
 def answer_with_the_mask(case, prompt):
     query, key = pair_of(prompt)
     before, visible = weights_of(case, False)[query], case.choices.may_attend[query].tolist()
     hidden = sum(w for w, sees in zip(before, visible, strict=True) if not sees)
-    return {
-        "The softmax divides by a smaller sum, so each visible weight grows by the same factor.": before[key]
-        / (1 - hidden),
-        "The score does not change, but the share does: fewer keys share the whole now.": before[key],
-        "The weight is not shared out evenly: each weight grows by the same factor.": before[key]
-        + hidden / sum(visible),
-        "It does not get all the weight of the hidden keys: all visible keys share it.": before[key] + hidden,
-        "The weight is divided by the share that is left, not multiplied by it.": before[key] * (1 - hidden),
-        "Equal shares need equal scores. The mask does not change visible scores.": 1 / sum(visible),
+    thoughts = {
+        "all visible weights grow by the same factor": before[key] / (1 - hidden),
+        "its score stays, and so does its weight": before[key],
+        "the weight of the hidden keys is shared out evenly": before[key] + hidden / sum(visible),
+        "it takes over all the weight of the hidden keys": before[key] + hidden,
+        "all visible weights shrink by the same factor": before[key] * (1 - hidden),
+        "every visible key gets the same share": 1 / sum(visible),
     }
+    replies = (
+        "The softmax divides by a smaller sum, so each visible weight grows by the same factor.",
+        "The score does not change, but fewer keys share the whole now.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 def answer_zeroed(case, prompt):
     query = prompt.arguments["query"].position
     kept = left(case)[query]
-    return {
-        "The hidden keys have taken their share already. A mask must come before the softmax.": kept,
-        "That would be true if the mask came first: then the visible keys would share the whole.": 1.0,
-        "That is the share of the hidden keys, which is gone.": 1 - kept,
-        "That is the fraction of keys that are visible, but their shares are not equal.": sum(
-            case.choices.may_attend[query].tolist()
-        )
-        / len(case.example.tokens),
-        "That is only one weight. Add up all that are left.": max(
-            w
-            for w, sees in zip(weights_of(case, False)[query], case.choices.may_attend[query].tolist(), strict=True)
-            if sees
+    seen = case.choices.may_attend[query].tolist()
+    thoughts = {
+        "what the visible keys had, added up": kept,
+        "a row of weights is always one whole": 1.0,
+        "what the hidden keys had, added up": 1 - kept,
+        "the visible keys, out of all keys": sum(seen) / len(seen),
+        "the maximum that one visible key had": max(
+            w for w, sees in zip(weights_of(case, False)[query], seen, strict=True) if sees
         ),
     }
+    replies = (
+        "The hidden keys have taken their share already. A mask must come before the softmax.",
+        "That is so if the mask comes first: then the visible keys share the whole.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 def answer_count(case, prompt):
     query, n = prompt.arguments["query"].position, len(case.example.tokens)
     row, column = case.choices.may_attend[query].tolist(), case.choices.may_attend[:, query].tolist()
-    return {
-        "Its row has this many visible cells.": sum(row),
-        "That is its column: this many queries may look at {token}.": sum(column),
-        "That is how many are hidden from it.": n - sum(row),
-        "That is one less than its row has.": sum(row) - 1,
-        "That is one more than its row has.": sum(row) + 1,
+    thoughts = {
+        "the visible cells of its row": sum(row),
+        "the visible cells of its column": sum(column),
+        "the hidden cells of its row": n - sum(row),
+        "the visible cells of its row, less one": sum(row) - 1,
+        "the visible cells of its row, and one more": sum(row) + 1,
     }
+    replies = "Count the visible cells of its row.", "That is its column: this many queries may look at {token}."
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 ORACLE |= {

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
+from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, by_thought, chosen
 
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
@@ -140,8 +140,8 @@ CELL = "What is feature {feature} of the output of {query}?"
 SHAPE = "In another model the weights of one head are {weights} and V is {values}. What is the shape of the output?"
 TERMS = "The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?"
 SWAP = (
-    "With {mask}, {one} and {other} swap positions, and each takes its query, key and value along. What "
-    "happens to the output of {one}?"
+    "With {mask}, {one} and {other} swap positions, each with its query, key and value. What happens to "
+    "the output of {one}?"
 )
 TIMES = "Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?"
 
@@ -175,27 +175,34 @@ ORACLE = {
 def answer_cell(case, prompt):
     query, column = prompt.arguments["query"].position, prompt.arguments["feature"] - 1
     weights, values = weights_of(case), role(case, "v")[:, column]
-    return {
-        "Multiply each value by its weight in the row and add up.": weights[query] @ values,
-        "That is only the value of {key}. The others are mixed in too.": values[weights[query].argmax()],
-        "The weights of a query are in its row, not down its column.": weights[:, query] @ values,
-        "The mask hides some values, and hidden values are not mixed in.": weights_of(case, causal=False)[query]
-        @ values,
-        "That is the plain average. Each value counts by its weight.": values[visible(case, query)].mean(),
-        "That is its own value, before attention mixes in the others.": values[query],
+    thoughts = {
+        "the values, mixed by the weights of its row": weights[query] @ values,
+        "the winner takes all, and its value comes out": values[weights[query].argmax()],
+        "the values, mixed by the weights of its column": weights[:, query] @ values,
+        "the values, mixed as if there were no mask": weights_of(case, causal=False)[query] @ values,
+        "the visible values, mixed evenly": values[visible(case, query)].mean(),
+        "its own value, unchanged": values[query],
     }
+    replies = (
+        "Multiply each value by its weight in the row and add up.",
+        "That is only the value of {key}. The others are mixed in too.",
+        "The weights of a query are in its row, not down its column.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 def answer_shape(case, prompt):
     weights, values = (np.ones([*prompt.arguments[name].arguments.values()]) for name in ("weights", "values"))
     rows, columns = (weights @ values).shape
     n, d_v = values.shape
-    return {
-        "A row for each query, with the features of a value.": {"rows": rows, "columns": columns},
-        "That is the shape of the weights. A mix of values is a vector like a value.": {"rows": n, "columns": n},
-        "Every token is a query, so every token has a row in the output.": {"rows": 1, "columns": d_v},
-        "That is the transposed output. Tokens are rows.": {"rows": d_v, "columns": n},
+    thoughts = {
+        "for each query, as many features as a value": (rows, columns),
+        "for each query, as many numbers as there are keys": (n, n),
+        "for the whole sentence, one mix of values": (1, d_v),
+        "for each feature of a value, all queries": (d_v, n),
     }
+    shapes = {thought: dict(zip(("rows", "columns"), shape, strict=True)) for thought, shape in thoughts.items()}
+    return {"A row for each query, with the features of a value.": ..., JUDGE: by_thought(shapes)}
 
 
 def answer_terms(case, prompt):
@@ -203,9 +210,7 @@ def answer_terms(case, prompt):
     values, terms = lengths_of(case, query)
     return {
         "The length of a term is the weight times the length of the value.": int(terms.argmax()),
-        "No key has more weight, but its value is shorter. A big weight is not a big influence.": int(
-            weights_of(case)[query].argmax()
-        ),
+        "No key has more weight, but its value is shorter.": int(weights_of(case)[query].argmax()),
         "No value is longer, but its weight in this row is too small.": int(values.argmax()),
         "The term of {key} has length {length}; another is longer.": ...,
         JUDGE: by_largest(terms),
@@ -238,10 +243,7 @@ def answer_masked(case, prompt):
     own, other = output_after_swap(case, prompt)
     assert own > 0.009 and other > 0.009, "neither its own numbers nor those of the other"
     return {
-        "At its new position it may look at other tokens. The mask makes the order count.": prompt.arguments[
-            "other"
-        ].position,
-        "Its query moves with it, so it does not become the other token.": prompt.arguments["other"].position,
+        "At its new position it may look at other tokens: the mask makes the order count.": ...,
         JUDGE: judge_swapped(case, prompt),
     }
 
@@ -251,9 +253,7 @@ def answer_free(case, prompt):
     own, other = output_after_swap(case, prompt)
     assert own < 2e-3 and other > 0.009
     return {
-        "Without a mask, the same queries meet the same keys and mix the same values: "
-        "only rows move.": prompt.arguments["other"].position,
-        "Its query moves with it, so it does not become the other token.": prompt.arguments["other"].position,
+        "The same queries meet the same keys and mix the same values: only rows move.": ...,
         JUDGE: judge_swapped(case, prompt),
     }
 
@@ -268,8 +268,8 @@ def answer_times(case, prompt):
 
     return {
         "The weights stay the same, so the mix grows as its values do.": times,
-        "The weights still sum to 1, but the values they mix are larger.": None,
-        "That would also need larger weights, but they come only from queries and keys.": times**2,
+        "The weights sum to 1, but the values are larger.": None,
+        "Weights come only from queries and keys.": times**2,
         JUDGE: judge,
     }
 

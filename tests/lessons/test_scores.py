@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from screens import JUDGE, by_largest, chosen, holds
+from screens import JUDGE, by_largest, by_thought, chosen, holds
 
 from attention_core.measures import D_K_MEASURED
 from attention_core.randomness import generator
@@ -112,12 +112,6 @@ def score_asked(case, prompt):
     return other_score(case, prompt) | {"d_k": case.attention.q.shape[1]}
 
 
-def d_k_of(case, sentence):
-    return {"d_k": case.attention.q.shape[1]}
-
-
-BY_TOKENS = "Do not divide by √{n}: the number of tokens does not change the size of a dot product."
-
 SCALED = "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is the scaled score?"
 EXACT_ROOT = "The score is divided by √{d_k} = {root}."
 
@@ -142,33 +136,20 @@ ORACLE = {
     "largest weight of a row stays at about {largest} on average.": own_arguments,
     "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row is "
     "{largest} on average. After the division they are {divided} and {divided_largest}.": own_arguments,
-    "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": seen_by,
+    "{query} may look at {keys} keys. Which of them has the largest score?": seen_by,
     "It has the largest number in the row of {query}.": lambda case, sentence: {
         "query": sentence.arguments["query"].position,
-        "concept": True,
-    },
-    "That is read down the column: its query fits the key of {token} best. Rows are queries.": lambda case, sentence: {
-        "token": sentence.arguments["token"].position,
         "concept": True,
     },
     "The score of {key} for {query} is {score}, and another is larger.": other_score,
     SCALED: score_asked,
     EXACT_ROOT: root_of_d_k,
     EXACT_ROOT.replace("=", "≈"): root_of_d_k,
-    "Do not divide by √{d_model}: the dot product has {d_k} terms, not {d_model}.": lambda case, sentence: {
-        "d_model": case.example.x.shape[1],
-        "d_k": case.attention.q.shape[1],
-    },
-    BY_TOKENS: lambda case, sentence: {"n": len(case.example.tokens)},
-    "That is what scores multiplied by √{d_k} give.": d_k_of,
-    "That is what scores divided by {d_k} itself give, not by its square root.": d_k_of,
     "With unscaled scores, the largest weight of {query} is {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": asked_largest,
-    "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "
-    "deviation of the scores q · k for d_k = {d_k}?": chosen,
-    "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The division by √{d_k} makes the "
-    "standard deviation 1 again.": chosen,
-    "That is the standard deviation after the division by √{d_k}: q · k itself is a sum of {d_k} products.": chosen,
+    "Features of queries and keys are independent, with mean 0 and standard deviation 1. What is the "
+    "standard deviation of the scores q · k for d_k = {d_k}?": chosen,
+    "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}.": chosen,
 }
 
 
@@ -177,8 +158,8 @@ def answer_best(case, prompt):
     row, column = visible_scores(case)[query], visible_scores(case)[:, query]
     return {
         "It has the largest number in the row of {query}.": int(row.argmax()),
-        "That is read down the column: its query fits the key of {token} best. Rows are queries.": int(column.argmax()),
-        "A query need not fit the key of its own token: the two come from different weights.": query,
+        "A query need not fit the key of its own token.": query,
+        "That is read down the column. Rows are queries.": int(column.argmax()),
         "The score of {key} for {query} is {score}, and another is larger.": ...,
         JUDGE: by_largest(row),
     }
@@ -187,44 +168,53 @@ def answer_best(case, prompt):
 def answer_scaled(case, prompt):
     key, query = (prompt.arguments[name].position for name in ("key", "query"))
     score, d_k = visible_scores(case)[query, key], case.attention.q.shape[1]
-    return {
-        EXACT_ROOT if d_k in (1, 4, 9, 16, 64) else EXACT_ROOT.replace("=", "≈"): score * d_k**-0.5,
-        "That is the score before scaling: it still has to be divided.": score,
-        "Divide by √d_k, not by d_k: the standard deviation of the scores grows only with √d_k.": score / d_k,
-        "Divide, do not multiply: scaling takes back what the sum of d_k products adds.": score * d_k**0.5,
-        "Do not divide by √{d_model}: the dot product has {d_k} terms, not {d_model}.": score
-        * case.example.x.shape[1] ** -0.5,
-        BY_TOKENS: score * len(case.example.tokens) ** -0.5,
+    thoughts = {
+        "the score, divided by √d_k": score * d_k**-0.5,
+        "the score, just as it is": score,
+        "the score, divided by d_k": score / d_k,
+        "the score, multiplied by √d_k": score * d_k**0.5,
+        "the score, divided by √d_model": score * case.example.x.shape[1] ** -0.5,
+        "the score, divided by the root of the number of tokens": score * len(case.example.tokens) ** -0.5,
     }
+    replies = (
+        EXACT_ROOT if d_k in (1, 4, 9, 16, 64) else EXACT_ROOT.replace("=", "≈"),
+        "Divide by √d_k, not by d_k: the standard deviation of the scores grows only with √d_k.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 def answer_largest(case, prompt):
     query, root = prompt.arguments["query"].position, case.attention.q.shape[1] ** 0.5
     before = weights_of(case, 1.0)[query].max()
-    return {
-        "The scores move closer together, so the row becomes flatter.": weights_of(case, 1 / root)[query].max(),
-        "The softmax sees the differences between scores, and the division makes all of them smaller.": before,
-        "The scores are divided, not the weights: a row must still sum to 1.": before / root,
-        "Equal shares need equal scores, and the division makes no two equal.": 1
-        / int(case.attention.visible[query].sum()),
-        "That is what scores multiplied by √{d_k} give.": weights_of(case, root)[query].max(),
-        "That is what scores divided by {d_k} itself give, not by its square root.": weights_of(case, root**-2)[
-            query
-        ].max(),
+    thoughts = {
+        "the softmax of the scores, divided by √d_k": weights_of(case, 1 / root)[query].max(),
+        "the order of the keys stays, and with it the weight": before,
+        "the weight, divided by √d_k": before / root,
+        "the softmax of the scores, multiplied by √d_k": weights_of(case, root)[query].max(),
+        "every visible key gets the same share": 1 / int(case.attention.visible[query].sum()),
+        "the softmax of the scores, divided by d_k": weights_of(case, root**-2)[query].max(),
     }
+    replies = (
+        "The differences between scores become smaller, so the row becomes flatter.",
+        "The scores are divided, not the weights: a row must still sum to 1.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 def answer_deviation(case, prompt):
     d_k = prompt.arguments["d_k"]
-    return {
-        "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The division by √{d_k} makes "
-        "the standard deviation 1 again.": d_k**0.5,
-        "That is the standard deviation after the division by √{d_k}: q · k itself is a sum of {d_k} products.": 1.0,
-        "That is the variance. The standard deviation is its square root.": d_k,
-        "That would be the mean of the products. A score is their sum.": d_k**-0.5,
-        "Each product has variance 1, not 2: the variances of independent factors with mean 0 multiply.": (2 * d_k)
-        ** 0.5,
+    thoughts = {
+        "each product adds 1 to the variance": d_k**0.5,
+        "products of such features have 1 as well": 1.0,
+        "each product adds 1 to the deviation": d_k,
+        "each product adds 2 to the variance": (2 * d_k) ** 0.5,
+        "more products average out more": d_k**-0.5,
     }
+    replies = (
+        "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}.",
+        "That is the variance. The standard deviation is its square root.",
+    )
+    return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
 
 ORACLE |= {
@@ -239,12 +229,12 @@ ORACLE |= {
 }
 
 ANSWERS = {
-    "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": answer_best,
+    "{query} may look at {keys} keys. Which of them has the largest score?": answer_best,
     SCALED: answer_scaled,
     "With unscaled scores, the largest weight of {query} is {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": answer_largest,
-    "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "
-    "deviation of the scores q · k for d_k = {d_k}?": answer_deviation,
+    "Features of queries and keys are independent, with mean 0 and standard deviation 1. What is the "
+    "standard deviation of the scores q · k for d_k = {d_k}?": answer_deviation,
 }
 
 
@@ -299,7 +289,7 @@ def test_a_single_token_and_equal_scores_are_not_said_to_be_softened():
 def test_the_best_match_is_a_key_that_may_be_looked_at():
     example = run_example(Example(causal=True))
     asked = [screen(example, 0, Choices()).ask(number) for number in range(40)]
-    best = [question for question in asked if "fits its query best" in question.prompt.template]
+    best = [question for question in asked if "has the largest score" in question.prompt.template]
     assert best
     for question in best:
         query = question.prompt.arguments["query"].position
