@@ -19,7 +19,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention_core.arrays import namespace
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 from attention_core.head_measures import total_variation
 from attention_core.heads import KeyValues
 from attention_core.model import ModelTrace, TinyTransformer
@@ -42,7 +42,7 @@ def read_newest(
     context = context or model.config.context
     xp = namespace(model.table if isinstance(model, TinyTransformer) else model.token_table)
     if past and not model.config.causal:
-        raise InputError(
+        raise TechnicalError(
             "keys and values can be kept only if no token sees what comes after it, but the model is not "
             "causal; read the whole text instead"
         )
@@ -58,7 +58,7 @@ def check_kept(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None:
     """Raise InputError unless these are the keys and values of so many layers and tokens."""
     kept = past[0].k.shape[-2]
     if len(past) != n_layers or kept != n_tokens:
-        raise InputError(
+        raise TechnicalError(
             "the past has the keys and values of all {n_layers} layers and of the {n_tokens} tokens before the newest "
             "that the model sees, but got {layers} layers and {kept} tokens; keep what present gives",
             n_layers=n_layers,

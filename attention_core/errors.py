@@ -13,3 +13,7 @@ class Phrase:
 
 class InputError(Phrase, ValueError):
     """Input that cannot be used: what was expected, what came, and where it helps what to do."""
+
+
+class TechnicalError(InputError):
+    """Input of whoever writes a call or a file of a model: said in English alone, like the names in both."""

@@ -19,7 +19,7 @@ from attention_core.arrays import Array, Positions, Tokens, align_runs, namespac
 from attention_core.attention import AttentionTrace, Mask, Number, attend, mix_values, see_both
 from attention_core.distances import distances, within_window
 from attention_core.embeddings import Rotary, rotate
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 from attention_core.inputs import check_past
 from attention_core.randomness import Generator, draw_linear, draw_map
 
@@ -295,7 +295,7 @@ def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_
     Raises InputError when the heads cannot share the features evenly.
     """
     if n_heads < 1 or x.shape[-1] % n_heads:
-        raise InputError(
+        raise TechnicalError(
             "heads share the features evenly, but {n_heads} heads cannot share {features}",
             n_heads=n_heads,
             features=x.shape[-1],
@@ -316,7 +316,7 @@ def share_heads(
     if kv_heads == n_heads:
         return x
     if kv_heads < 1 or n_heads < 1 or n_heads % kv_heads:
-        raise InputError(
+        raise TechnicalError(
             "{n_heads} heads cannot share the keys and values of {kv_heads} evenly", n_heads=n_heads, kv_heads=kv_heads
         )
     shape = (*batch, kv_heads, n_heads // kv_heads, n_tokens, d_head)
@@ -381,7 +381,7 @@ def patch(
         return x
     n_heads = x.shape[-3]
     if not all(0 <= head < n_heads for head in patched):
-        raise InputError(
+        raise TechnicalError(
             "the heads are 0 to {last}, but to be patched are {heads}", last=n_heads - 1, heads=str(sorted(patched))
         )
     return namespace(x).stack([patched.get(head, x[..., head, :, :]) for head in range(n_heads)], axis=-3)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attention_core.arrays import Array, namespace, numbers_of
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 
 
 def check_inputs(
@@ -36,19 +36,19 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
         return
     for name, x in (("q", q), ("k", k), ("v", v)):
         if not hasattr(x, "dtype"):
-            raise InputError(
+            raise TechnicalError(
                 "{name} is a NumPy array or a torch tensor, but got a {kind}; convert it, for example with np.array",
                 name=name,
                 kind=type(x).__name__,
             )
         if not is_float(x):
-            raise InputError(
+            raise TechnicalError(
                 "{name} holds floating-point numbers, but its type is {kind}; convert it, for example to float32",
                 name=name,
                 kind=str(x.dtype),
             )
         if x.dtype != q.dtype:
-            raise InputError(
+            raise TechnicalError(
                 "q, k and v are arrays of one library with one type of number, but q is {one} and {name} is {other}; "
                 "convert one of them",
                 one=described(q),
@@ -60,7 +60,7 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
     """Of arrays with these shapes, each query can be compared with each key, each key has a value, and there is one."""
     if min(len(q), len(k), len(v)) < 2:
-        raise InputError(
+        raise TechnicalError(
             "q, k and v have a row for each token and a column for each feature, but their shapes are {q}, {k} and "
             "{v}; a single vector is written x[None]",
             q=str((*q,)),
@@ -68,19 +68,19 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
             v=str((*v,)),
         )
     if q[-1] != k[-1]:
-        raise InputError(
+        raise TechnicalError(
             "queries and keys need the same number of features, but q has {q} and k has {k}", q=q[-1], k=k[-1]
         )
     if q[-1] == 0:
-        raise InputError("queries and keys need at least one feature, but they have none")
+        raise TechnicalError("queries and keys need at least one feature, but they have none")
     if k[-2] == 0:
-        raise InputError("every query needs at least one key it may look at, but there are no keys")
+        raise TechnicalError("every query needs at least one key it may look at, but there are no keys")
     if k[-2] != v[-2]:
-        raise InputError(
+        raise TechnicalError(
             "every key needs one value, but there are {keys} keys and {values} values", keys=k[-2], values=v[-2]
         )
     if not q[:-2] == k[:-2] == v[:-2]:
-        raise InputError(
+        raise TechnicalError(
             "q, k and v need the same axes before tokens and features, but theirs are {q}, {k} and {v}; where heads "
             "share keys and values, share_heads repeats them",
             q=str((*q[:-2],)),
@@ -95,7 +95,7 @@ def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool =
     A query may be left without any where it may see nothing.
     """
     if not hasattr(may_attend, "dtype"):
-        raise InputError(
+        raise TechnicalError(
             "a mask is an array with a row for each query and a column for each key, but got {mask}; "
             "causal_mask makes one",
             mask=repr(may_attend),
@@ -105,7 +105,7 @@ def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool =
         raise misfit(tuple(shape), scores_shape)
     boolean = is_boolean(may_attend)
     if of_numpy(may_attend) != of_numpy(q) or not (boolean or may_attend.dtype == q.dtype):
-        raise InputError(
+        raise TechnicalError(
             "a mask is boolean, or added to scores and then of their type, but q is {q} and the mask is {mask}; "
             "convert the mask",
             q=described(q),
@@ -122,7 +122,7 @@ def check_added(mask: Array) -> None:
     below = mask < math.inf  # as NaN is not
     if not below.all():
         place = first(~below)
-        raise InputError(
+        raise TechnicalError(
             "a float mask is added to the scores, so it holds finite numbers, and −∞ to hide a key, but at {place} it "
             "holds {number}; replace it",
             place=str(place),
@@ -138,13 +138,13 @@ def check_visible(visible: Array) -> None:
     if not sees_something.all():
         *batch, query = first(~sees_something)
         if batch:
-            raise InputError(
+            raise TechnicalError(
                 "every query needs at least one key it may look at, but the mask hides all keys from query {query} of "
                 "batch entry {entry}",
                 query=query,
                 entry=batch[0] if len(batch) == 1 else str(tuple(batch)),
             )
-        raise InputError(
+        raise TechnicalError(
             "every query needs at least one key it may look at, but the mask hides all keys from query {query}",
             query=query,
         )
@@ -159,18 +159,18 @@ def is_boolean(may_attend: Array) -> bool:
         return True
     if is_float(may_attend):
         return False
-    raise InputError(
+    raise TechnicalError(
         "a mask is boolean, True where a query may look, or floating-point and added to the scores, but its type is "
         "{kind}; where 1 means that a query may look, write mask == 1",
         kind=str(may_attend.dtype),
     )
 
 
-def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
+def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> TechnicalError:
     """Why a mask of this shape does not fit: its rows and columns, or the axes before them."""
     scores, missing = str(tuple(scores_shape)), len(scores_shape) - len(shape)
     if not has_rows(shape, scores_shape):
-        return InputError(
+        return TechnicalError(
             "to fit scores of shape {scores}, the mask needs {rows} rows (queries) and {columns} columns (keys), but "
             "its shape is {shape}; 1 row holds for all queries",
             scores=scores,
@@ -179,14 +179,14 @@ def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
             shape=str(shape),
         )
     if missing > 0 and shape[:-2] == scores_shape[: len(shape) - 2]:
-        return InputError(
+        return TechnicalError(
             "to fit scores of shape {scores}, the mask of shape {shape} lacks an axis for the heads; write "
             "mask[{index}]",
             scores=scores,
             shape=str(shape),
             index=", ".join([":"] * (len(shape) - 2) + ["None"] * missing),
         )
-    return InputError(
+    return TechnicalError(
         "before its rows and columns, a mask has the axes of the scores (or 1, to hold for all) or none, but "
         "the scores have {axes} and the mask has {own}",
         axes=str(tuple(scores_shape[:-2])),
@@ -214,7 +214,7 @@ def check_scale(scale: Any) -> None:
     """A finite number, or None."""
     scale = numbers_of(scale)
     if scale is not None and not (is_number(scale) and math.isfinite(scale)):
-        raise InputError(
+        raise TechnicalError(
             "scale is the finite number that multiplies the scores, or None for 1/√d_k, but got {scale}",
             scale=repr(scale),
         )
@@ -224,7 +224,7 @@ def check_soft_cap(soft_cap: Any) -> None:
     """A finite number above 0, or 0 or None for no cap."""
     soft_cap = numbers_of(soft_cap)
     if soft_cap is not None and not (is_number(soft_cap) and 0 <= soft_cap < math.inf):
-        raise InputError(
+        raise TechnicalError(
             "a soft cap is a number above 0 that no score exceeds, or 0 or None for no cap, but got {cap}",
             cap=repr(soft_cap),
         )
@@ -235,15 +235,15 @@ def check_sink(sink: Any, q: Array) -> None:
     sink = numbers_of(sink)
     if not hasattr(sink, "dtype") or sink.shape == ():
         if not (is_number(sink) and sink < math.inf):
-            raise InputError("a sink is a score: one number, or one for each head, but got {sink}", sink=repr(sink))
+            raise TechnicalError("a sink is a score: one number, or one for each head, but got {sink}", sink=repr(sink))
     elif sink.dtype != q.dtype:
-        raise InputError(
+        raise TechnicalError(
             "sinks are scores and have the type of q, but q is {q} and the sinks are {sink}; convert them",
             q=described(q),
             sink=described(sink),
         )
     elif not repeats(tuple(sink.shape), tuple(q.shape[:-2])):
-        raise InputError(
+        raise TechnicalError(
             "there is one sink for all heads or one for each, but the sinks have the shape {sink} and q has the axes "
             "{axes} before its tokens",
             sink=str((*sink.shape,)),
@@ -255,7 +255,7 @@ def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
     """Raise InputError unless kept keys and values are of one number of tokens, and go before these."""
     kept = tuple(x.shape[:-2] + x.shape[-1:] for x in past)
     if past[0].shape[-2] != past[1].shape[-2] or kept != (k.shape[:-2] + k.shape[-1:], v.shape[:-2] + v.shape[-1:]):
-        raise InputError(
+        raise TechnicalError(
             "kept keys and values have the shapes of the new ones, except for the number of tokens, which is "
             "the same for both; they are {keys} and {values}, and the new ones {k} and {v}",
             keys=str((*past[0].shape,)),
@@ -268,7 +268,7 @@ def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
 def check_gradient(d_output: Array, output: Array) -> None:
     """Raise InputError unless the gradient of an output has its shape: a part of it would be repeated."""
     if d_output.shape != output.shape:
-        raise InputError(
+        raise TechnicalError(
             "the gradient of an output of shape {output} has its shape, but got {gradient}",
             output=str((*output.shape,)),
             gradient=str((*d_output.shape,)),
@@ -278,7 +278,7 @@ def check_gradient(d_output: Array, output: Array) -> None:
 def check_whole(what: str, number: object, least: int) -> None:
     """Raise InputError unless this is a whole number and not too small."""
     if not isinstance(number, Integral) or isinstance(number, bool) or number < least:
-        raise InputError(
+        raise TechnicalError(
             "{what} is a whole number of at least {least}, but got {number}",
             what=what,
             least=least,

@@ -22,7 +22,7 @@ from attention_core.arrays import Array, Tokens, align_runs, namespace
 from attention_core.attention import Mask
 from attention_core.distances import distances
 from attention_core.embeddings import Rotary, embed, sinusoidal_positions
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 from attention_core.heads import KeyValues, MultiHeadAttention, linear, unit_rms
 from attention_core.inputs import check_whole
 from attention_core.model import FIXED, BlockTrace, LayerNorm, MlpTrace, ModelTrace, check_length
@@ -75,22 +75,24 @@ class TransformerConfig:
         for name in sizes:
             check_whole(name, getattr(self, name), least=1)
         if self.n_heads % self.kv_heads:
-            raise InputError(
+            raise TechnicalError(
                 "heads share keys and values in groups of one size, but {n_heads} heads cannot share {kv_heads}",
                 n_heads=self.n_heads,
                 kv_heads=self.kv_heads,
             )
         turned = self.d_head if self.rotary.features is None else self.rotary.features
         if self.positions == "rotary" and (turned % 2 or turned > self.d_head):
-            raise InputError(
+            raise TechnicalError(
                 "rotary positions turn pairs of the {d_head} features of a head, but of {turned} features",
                 d_head=self.d_head,
                 turned=turned,
             )
         if self.parallel and self.norm_place == "after":
-            raise InputError("attention and MLP side by side have their norms before them, but got norms after them")
+            raise TechnicalError(
+                "attention and MLP side by side have their norms before them, but got norms after them"
+            )
         if not 0 <= self.epsilon < math.inf:
-            raise InputError(
+            raise TechnicalError(
                 "the ε of a norm is a small number from 0 on, but got {epsilon}", epsilon=repr(self.epsilon)
             )
 
@@ -391,7 +393,7 @@ def check_weights(expected: Mapping[str, tuple[int, ...]], came: Mapping[str, tu
     """Raise InputError unless there is each weight, in its shape, and no other."""
     for name in expected.keys() | came.keys():
         if expected.get(name) != came.get(name):
-            raise InputError(
+            raise TechnicalError(
                 "the weight {name} has the shape {expected}, but got {came}",
                 name=name,
                 expected=str(expected.get(name, "of no weight of this model")),

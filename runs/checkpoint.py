@@ -11,7 +11,6 @@ import re
 import typing
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
-from functools import reduce
 
 import msgspec
 import numpy as np
@@ -20,7 +19,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from attention_core.arrays import Array
-from attention_core.errors import InputError, Phrase
+from attention_core.errors import InputError
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.tasks import CharacterTask
 from attention_core.tokens import is_invisible
@@ -35,13 +34,13 @@ MAX_TEXT = 20_000
 MAX_WEIGHT = 1e6
 MAX_DIGITS = 20  # of a whole number
 WORDS = {
-    "int": Phrase("a whole number"),
-    "float": Phrase("a number"),
-    "bool": Phrase("a switch, true or false"),
-    "str": Phrase("a text"),
-    "array": Phrase("a list"),
-    "object": Phrase("a group of settings"),
-    "null": Phrase("nothing"),
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "a switch, true or false",
+    "str": "a text",
+    "array": "a list",
+    "object": "a group of settings",
+    "null": "nothing",
 }  # for what msgspec calls types
 
 
@@ -86,7 +85,7 @@ def load_checkpoint(data: bytes) -> Checkpoint:
     try:
         tensors = load(data)
     except SafetensorError as error:
-        raise refusal(Phrase("tensors that fill the file without gaps"), str(error)) from None
+        raise refusal("tensors that fill the file without gaps", str(error)) from None
     weights = in_one_vector([check_finite(name, tensors[name]) for name in expected])
     checkpoint = Checkpoint(settings, updates, weights)
     check_works(checkpoint)
@@ -106,53 +105,51 @@ def read_header(data: bytes) -> dict:
     """What a safetensors file says of itself: 8 bytes with a length, then so many bytes of JSON."""
     if not 8 <= len(data) <= MAX_FILE_BYTES:
         raise refusal(
-            Phrase("a model of 8 to {most} bytes", most=f"{MAX_FILE_BYTES:,}"),
-            Phrase("{count} bytes", count=f"{len(data):,}"),
+            f"a model of 8 to {MAX_FILE_BYTES:,} bytes",
+            f"{len(data):,} bytes",
         )
     size = int.from_bytes(data[:8], "little")
     if size > MAX_HEADER_BYTES:
-        raise refusal(
-            Phrase("a safetensors file, which begins with the size of its header"), Phrase("some other kind of file")
-        )
+        raise refusal("a safetensors file, which begins with the size of its header", "some other kind of file")
     if size > len(data) - 8:
         raise refusal(
-            Phrase("a header of {size} bytes", size=f"{size:,}"),
-            Phrase("a file that ends after {count} of them", count=f"{len(data) - 8:,}"),
+            f"a header of {size:,} bytes",
+            f"a file that ends after {len(data) - 8:,} of them",
         )
-    header = read_json(data[8 : 8 + size], Phrase("the header in JSON"))
+    header = read_json(data[8 : 8 + size], "the header in JSON")
     if not isinstance(header, dict):
-        raise refusal(Phrase("a header that names tensors"), kind_of(header))
+        raise refusal("a header that names tensors", kind_of(header))
     return header
 
 
-def read_json(text: bytes | str, what: Phrase) -> object:
+def read_json(text: bytes | str, what: str) -> object:
     """JSON as the standard has it, and as every reader takes it: names come once, no NaN, no endless numbers."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
         return json.loads(text, object_pairs_hook=named_once, parse_constant=no_such_number, parse_int=short_number)
     except (ValueError, RecursionError) as error:
-        why = Phrase("too many brackets") if isinstance(error, RecursionError) else str(error)[:80]
-        raise refusal(what, Phrase("something else ({why})", why=why)) from None
+        why = "too many brackets" if isinstance(error, RecursionError) else str(error)[:80]
+        raise refusal(what, f"something else ({why})") from None
 
 
 def named_once(pairs: list[tuple[str, object]]) -> dict:
     """An object of JSON. Raises ValueError for a name that comes twice: readers would differ on it."""
     named = dict(pairs)
     if len(named) < len(pairs):
-        raise InputError("a name appears twice")
+        raise ValueError("a name appears twice")
     return named
 
 
 def no_such_number(name: str) -> float:
     """Raises ValueError: JSON has no such number."""
-    raise InputError("{name} is not JSON", name=name)
+    raise ValueError(f"{name} is not JSON")
 
 
 def short_number(digits: str) -> int:
     """A whole number. Raises ValueError for one that no setting can have, and no sentence can say."""
     if len(digits) > MAX_DIGITS:
-        raise InputError("a number of {n_digits} digits", n_digits=len(digits))
+        raise ValueError(f"a number of {len(digits)} digits")
     return int(digits)
 
 
@@ -177,10 +174,10 @@ def read_about(metadata: object) -> tuple[TrainingSettings, int]:
     """The settings and the number of updates, from the metadata of the file."""
     text = metadata.get(METADATA_KEY) if isinstance(metadata, dict) else None
     if not isinstance(text, str):
-        raise refusal(Phrase("metadata that says how the model was made"), kind_of(text))
-    said = read_json(text, Phrase("the file's description of the model in JSON"))
+        raise refusal("metadata that says how the model was made", kind_of(text))
+    said = read_json(text, "the file's description of the model in JSON")
     if isinstance(said, dict) and said.get("format", FORMAT) != FORMAT:
-        raise refusal(Phrase("the format “{name}”", name=FORMAT), shown_value(said["format"]))
+        raise refusal(f"the format “{FORMAT}”", shown_value(said["format"]))
     try:
         about: typing.Any = msgspec.convert(said, ABOUT)
     except msgspec.ValidationError as error:
@@ -193,23 +190,10 @@ def misfit(error: str) -> InputError:
     found = re.fullmatch(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$\.?([^`]*)`)?", error)
     if found is None:
         what = shown_plainly(error.replace("`$.", "").replace("`", ""), 120)
-        return refusal(
-            Phrase("the settings of a model"), Phrase("something else ({why})", why=f"{what[:1].lower()}{what[1:]}")
-        )
-    wanted, came = (
-        one_or_other([WORDS.get(kind, kind) for kind in kinds.split(" | ")]) for kinds in found.groups()[:2]
-    )
-    part = found[3] or Phrase("the file's description of the model")
-    return refusal(Phrase("{part} to be {wanted}", part=part, wanted=wanted), came)
-
-
-def one_or_other(kinds: Sequence[Phrase | str]) -> Phrase | str:
-    """A phrase for one or another of these kinds."""
-
-    def joined(one: Phrase | str, other: Phrase | str) -> Phrase | str:
-        return Phrase("{one} or {other}", one=one, other=other)
-
-    return reduce(joined, kinds)
+        return refusal("the settings of a model", f"something else ({what[:1].lower()}{what[1:]})")
+    wanted, came = (" or ".join(WORDS.get(kind, kind) for kind in kinds.split(" | ")) for kinds in found.groups()[:2])
+    part = found[3] or "the file's description of the model"
+    return refusal(f"{part} to be {wanted}", came)
 
 
 def make_settings(about: typing.Any) -> TrainingSettings:
@@ -223,11 +207,9 @@ def make_settings(about: typing.Any) -> TrainingSettings:
             "{why}. Choose a file that this page saved.", why=error if isinstance(error, InputError) else str(error)
         ) from None
     if list(settings.task.vocabulary.tokens) != about.vocabulary:
-        raise refusal(
-            Phrase("the vocabulary of the text"), Phrase("another one, of {count}", count=len(about.vocabulary))
-        )
+        raise refusal("the vocabulary of the text", f"another one, of {len(about.vocabulary)}")
     if not 0 <= about.updates <= settings.steps:
-        raise refusal(Phrase("0 to {most} updates", most=settings.steps), str(about.updates))
+        raise refusal(f"0 to {settings.steps} updates", str(about.updates))
     return settings
 
 
@@ -235,27 +217,25 @@ def check_text(text: str) -> None:
     """Raises ValueError for a text that is too long, or that cannot be shown."""
     if len(text) > MAX_TEXT:
         raise refusal(
-            Phrase("a training text of at most {most} characters", most=f"{MAX_TEXT:,}"),
-            Phrase("{count} characters", count=f"{len(text):,}"),
+            f"a training text of at most {MAX_TEXT:,} characters",
+            f"{len(text):,} characters",
         )
     if any(is_invisible(c) and c not in "\n\t" for c in text):
-        raise refusal(Phrase("a training text that can be shown"), Phrase("one with invisible characters"))
+        raise refusal("a training text that can be shown", "one with invisible characters")
 
 
 def check_tensors(header: dict, expected: Mapping[str, Array]) -> None:
     """Raises ValueError unless the file has exactly the tensors of this model, in their shapes, as float32."""
     for name in expected:
         if name not in header:
-            raise refusal(Phrase("the tensor {name}", name=name), Phrase("a file without it"))
+            raise refusal(f"the tensor {name}", "a file without it")
     for name, entry in header.items():
         if name not in expected:
-            raise refusal(
-                Phrase("{count} tensors", count=len(expected)), Phrase("another one, {name}", name=shown_value(name))
-            )
+            raise refusal(f"{len(expected)} tensors", f"another one, {shown_value(name)}")
         shape = entry.get("shape") if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or entry.get("dtype") != "F32" or shape != list(expected[name].shape):
             raise refusal(
-                Phrase("{name} as F32 of shape {shape}", name=name, shape=str(list(expected[name].shape))),
+                f"{name} as F32 of shape {list(expected[name].shape)!s}",
                 shown_value(entry),
             )
 
@@ -264,8 +244,8 @@ def check_finite(name: str, weights: np.ndarray) -> np.ndarray:
     """The weights as they are. Raises ValueError where one is no number, or too large to compute with."""
     if not (np.abs(weights) <= MAX_WEIGHT).all():
         raise refusal(
-            Phrase("weights between −{most} and {most} in {name}", most=f"{MAX_WEIGHT:g}", name=name),
-            Phrase("larger ones, or values that are not numbers"),
+            f"weights between −{MAX_WEIGHT:g} and {MAX_WEIGHT:g} in {name}",
+            "larger ones, or values that are not numbers",
         )
     return weights
 
@@ -276,11 +256,11 @@ def check_works(checkpoint: Checkpoint) -> None:
     with np.errstate(all="ignore"):
         logits = checkpoint.model()(window.numpy()).logits
     if not np.isfinite(logits).all():
-        raise refusal(Phrase("a model that gives finite scores"), Phrase("one that does not"))
+        raise refusal("a model that gives finite scores", "one that does not")
 
 
-def refusal(expected: Phrase, came: Phrase | str) -> InputError:
-    """The sentence for a file that cannot be used."""
+def refusal(expected: str, came: str) -> InputError:
+    """The sentence for a file that cannot be used; what exactly is wrong with it is said in English alone."""
     return InputError(
         "expected {expected}, but got {came}. Choose a file that this page saved.", expected=expected, came=came
     )
@@ -297,9 +277,9 @@ def shown_plainly(text: str, most: int) -> str:
     return visible if len(visible) <= most else f"{visible[:most]}…"
 
 
-def kind_of(value: object) -> Phrase:
+def kind_of(value: object) -> str:
     """What sort of JSON a value is."""
-    return Phrase("nothing") if value is None else Phrase("a {kind}", kind=type(value).__name__)
+    return "nothing" if value is None else f"a {type(value).__name__}"
 
 
 def history_csv(losses: Sequence[float], more: Mapping[str, Mapping[int, float]] | None = None) -> str:

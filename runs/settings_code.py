@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from attention_core.errors import InputError, Phrase
+from attention_core.errors import TechnicalError
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS
 from attention_core.training import TrainingSettings, recommended
@@ -30,19 +30,19 @@ def settings_code(settings: TrainingSettings) -> str | None:
 
 def settings_of_code(code: str) -> TrainingSettings:
     """The run that a code spells. Raises ValueError, with what was expected, for anything else."""
-    said = read_json(code[: LONGEST_CODE + 1], Phrase("the settings of a model in JSON"))
+    said = read_json(code[: LONGEST_CODE + 1], "the settings of a model in JSON")
     if (
         not isinstance(said, dict)
         or str(said.get("task")) not in TASKS
         or not said.keys() <= {"task", "model", "training"}
     ):
-        raise InputError("the settings of a model name one of these tasks: {tasks}", tasks=", ".join(TASKS))
+        raise TechnicalError("the settings of a model name one of these tasks: {tasks}", tasks=", ".join(TASKS))
     usual = recommended(TASKS[said["task"]])
     try:
         model = merged(MODEL, asdict(usual.model), said.get("model", {}))
         training = merged(TRAINING, of_training(usual), said.get("training", {}))
     except (msgspec.ValidationError, TypeError) as error:
-        raise InputError(
+        raise TechnicalError(
             "the settings of a model have unknown names or wrong values: {error}", error=str(error)
         ) from None
     return TrainingSettings(task=usual.task, model=ModelConfig(**model), **training)

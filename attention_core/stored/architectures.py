@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from attention_core.embeddings import Rotary
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 from attention_core.transformer import Activation, TransformerConfig, Unembedding
 
 Settings = Mapping[str, Any]  # of config.json
@@ -304,7 +304,7 @@ def architecture_of(settings: Settings) -> Architecture:
     """How the model of these settings is stored. Raises InputError for one that is not known, or not computed here."""
     kind = settings.get("model_type")
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
-        raise InputError(
+        raise TechnicalError(
             "a model of the hub can be one of {known}, but config.json says model_type = {kind}",
             known=", ".join(ARCHITECTURES),
             kind=repr(kind),
@@ -316,9 +316,9 @@ def architecture_of(settings: Settings) -> Architecture:
     return architecture
 
 
-def not_computed(name: str, value: object) -> InputError:
+def not_computed(name: str, value: object) -> TechnicalError:
     """What is said of a setting that changes the numbers."""
-    return InputError(
+    return TechnicalError(
         "the setting {name} = {value} changes what a model computes, and is not computed here",
         name=name,
         value=repr(value)[:200],
@@ -329,7 +329,7 @@ def count(settings: Settings, name: str, default: int | None = None) -> int:
     """A whole number of the settings, from 1 on; left out or null, the default."""
     value = default if settings.get(name) is None else settings[name]
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(
+        raise TechnicalError(
             "{name} is a whole number from 1 on, but config.json says {value}", name=name, value=repr(value)[:80]
         )
     return value
@@ -339,7 +339,7 @@ def amount(settings: Settings, name: str, default: float) -> float:
     """A number of the settings; left out or null, the default."""
     value = default if settings.get(name) is None else settings[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError("{name} is a number, but config.json says {value}", name=name, value=repr(value)[:80])
+        raise TechnicalError("{name} is a number, but config.json says {value}", name=name, value=repr(value)[:80])
     return float(value)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 
 Blocks = UInt8[np.ndarray, "blocks bytes"]
 Numbers = Float[np.ndarray, "blocks numbers"]
@@ -81,7 +81,7 @@ def by_package(kind: BlockKind, blocks: Blocks) -> Numbers:
         from gguf.constants import GGMLQuantizationType
         from gguf.quants import dequantize
     except ImportError:
-        raise InputError(
+        raise TechnicalError(
             "blocks of the kind {kind} are read by the package gguf, which is not installed; pip install gguf",
             kind=kind.name,
         ) from None

@@ -12,7 +12,7 @@ from typing import Literal, overload
 import numpy as np
 from jaxtyping import Float
 
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 from attention_core.stored.blocks import KINDS, BlockKind, dequantise
 
 VERSIONS = (2, 3)
@@ -54,11 +54,11 @@ def read_gguf(data: bytes | mmap) -> GgufFile:
     """
     at = Cursor(memoryview(data))
     if len(data) < 4 or bytes(data[:4]) != b"GGUF":
-        raise InputError("a GGUF file begins with GGUF, but this begins with {start}", start=str(bytes(data[:4])))
+        raise TechnicalError("a GGUF file begins with GGUF, but this begins with {start}", start=str(bytes(data[:4])))
     at.here = 4
     version = at.number("I")
     if version not in VERSIONS:
-        raise InputError("a GGUF file is of version 2 or 3, but this says {version}", version=version)
+        raise TechnicalError("a GGUF file is of version 2 or 3, but this says {version}", version=version)
     n_tensors, n_settings = at.number("Q"), at.number("Q")
     settings = {at.string(): at.value(at.number("I")) for _ in range(n_settings)}
     places = [at.tensor_place() for _ in range(n_tensors)]
@@ -69,7 +69,9 @@ def read_gguf(data: bytes | mmap) -> GgufFile:
 def after_padding(here: int, alignment: Setting) -> int:
     """Where the tensors begin: at the next multiple of the alignment."""
     if not isinstance(alignment, int) or alignment < 1:
-        raise InputError("the alignment of a GGUF file is a whole number from 1 on, but got {it}", it=repr(alignment))
+        raise TechnicalError(
+            "the alignment of a GGUF file is a whole number from 1 on, but got {it}", it=repr(alignment)
+        )
     return math.ceil(here / alignment) * alignment
 
 
@@ -79,7 +81,7 @@ def tensor_at(
     """A tensor of this shape and kind, so many bytes after the first one."""
     if kind not in KINDS:
         known = ", ".join(known.name for known in KINDS.values())
-        raise InputError(
+        raise TechnicalError(
             "the numbers of a tensor are stored as one of {known}, but those of {name} are of the kind {kind}",
             known=known,
             name=name,
@@ -87,7 +89,7 @@ def tensor_at(
         )
     block = KINDS[kind]
     if not shape or shape[-1] % block.n_numbers:
-        raise InputError(
+        raise TechnicalError(
             "rows of the kind {kind} have a multiple of {n} numbers, but {name} has the shape {shape}",
             kind=block.name,
             n=block.n_numbers,
@@ -100,9 +102,9 @@ def tensor_at(
     return StoredTensor(name, shape, block, begin, memoryview(data)[begin:end])
 
 
-def cut_short(n_bytes: int, end: int, what: str) -> InputError:
+def cut_short(n_bytes: int, end: int, what: str) -> TechnicalError:
     """What is said of a file that ends too early."""
-    return InputError(
+    return TechnicalError(
         "{what} ends at byte {end}, but the file has {n_bytes} bytes: it is cut short; fetch it again",
         what=what,
         end=end,
@@ -143,12 +145,12 @@ class Cursor:
         if kind in NUMBERS:
             return self.number(NUMBERS[kind])
         if kind != ARRAY:
-            raise InputError("the value of a setting has a kind from 0 to 12, but got {kind}", kind=kind)
+            raise TechnicalError("the value of a setting has a kind from 0 to 12, but got {kind}", kind=kind)
         kind, n = self.number("I"), self.number("Q")
         if kind == STRING:
             return [self.string() for _ in range(n)]
         if kind not in NUMBERS:
-            raise InputError("the entries of a list are texts or numbers, but got the kind {kind}", kind=kind)
+            raise TechnicalError("the entries of a list are texts or numbers, but got the kind {kind}", kind=kind)
         size = struct.calcsize("<" + NUMBERS[kind])
         return [number for (number,) in struct.iter_unpack("<" + NUMBERS[kind], self.take(n * size))]
 
@@ -156,7 +158,7 @@ class Cursor:
         """The next tensor's name, shape, kind, and place after the first one. Sizes stand last axis first."""
         name, n_axes = self.string(), self.number("I")
         if n_axes > MOST_AXES:
-            raise InputError(
+            raise TechnicalError(
                 "a tensor has at most {most} axes, but {name} has {n}", most=MOST_AXES, name=name, n=n_axes
             )
         sizes = [self.number("Q") for _ in range(n_axes)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 import torch
 
 from attention_core.embeddings import Rotary
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 from attention_core.stored.gguf_file import GgufFile, Setting, StoredTensor
 from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room
@@ -95,7 +95,7 @@ def gguf_config(file: GgufFile) -> TransformerConfig:
     """What the settings of a file say of its model. Raises InputError for what is not computed here."""
     architecture = file.settings.get("general.architecture")
     if architecture != "llama":
-        raise InputError("the model of a GGUF file is a llama, but this is a {it}", it=repr(architecture))
+        raise TechnicalError("the model of a GGUF file is a llama, but this is a {it}", it=repr(architecture))
     check_settings(file.settings)
     d_model, n_heads = (size(file.settings, name) for name in ("embedding_length", "attention.head_count"))
     d_head = size(file.settings, "attention.key_length", d_model // n_heads)
@@ -127,7 +127,7 @@ def check_settings(settings: Mapping[str, Setting]) -> None:
         if not name.startswith("llama.") or name.removeprefix("llama.") in SIZES:
             continue
         if value not in AS_COMPUTED.get(name, ()):
-            raise InputError(
+            raise TechnicalError(
                 "the setting {name} = {value} changes what a model computes, and is not computed here",
                 name=name,
                 value=repr(value),
@@ -137,7 +137,7 @@ def check_settings(settings: Mapping[str, Setting]) -> None:
 def vocabulary_of(file: GgufFile) -> int:
     """How many tokens there are: as many as the embedding has rows."""
     if "token_embd.weight" not in file.tensors:
-        raise InputError("a model begins with the tensor token_embd.weight, but the file has none: it is not whole")
+        raise TechnicalError("a model begins with the tensor token_embd.weight, but the file has none: it is not whole")
     return file.tensors["token_embd.weight"].shape[0]
 
 
@@ -145,7 +145,7 @@ def size(settings: Mapping[str, Setting], name: str, default: int | None = None)
     """A whole number of the settings, from 1 on."""
     value = number(settings, name, default)
     if not isinstance(value, int) or value < 1:
-        raise InputError(
+        raise TechnicalError(
             "llama.{name} is a whole number from 1 on, but the file says {value}", name=name, value=repr(value)
         )
     return value
@@ -155,7 +155,7 @@ def number(settings: Mapping[str, Setting], name: str, default: int | float | No
     """A number of the settings, or what holds where they do not say."""
     value = settings.get("llama." + name, default)
     if value is None:
-        raise InputError("a llama has the setting llama.{name}, but the file does not say it", name=name)
+        raise TechnicalError("a llama has the setting llama.{name}, but the file does not say it", name=name)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError("llama.{name} is a number, but the file says {value}", name=name, value=repr(value)[:80])
+        raise TechnicalError("llama.{name} is a number, but the file says {value}", name=name, value=repr(value)[:80])
     return value

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 from attention_core.stored.architectures import Architecture, Settings, architecture_of
 from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room
@@ -108,7 +108,7 @@ def to_neighbours(weight: Float[Tensor, "*d_in d"], d_head: int, n_turned: int |
 def check_float(name: str, tensor: Tensor) -> None:
     """Raise InputError unless the numbers of a tensor are those of a weight."""
     if tensor.dtype not in FLOATS:
-        raise InputError(
+        raise TechnicalError(
             "weights are numbers of the types {known}, but {name} has {kind}",
             known=", ".join(str(kind).removeprefix("torch.") for kind in FLOATS),
             name=name,
@@ -121,11 +121,13 @@ def read_json(path: Path) -> dict:
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError("a folder of a model has the file {name}, but there is none", name=path.name) from None
+        raise TechnicalError("a folder of a model has the file {name}, but there is none", name=path.name) from None
     except ValueError:
-        raise InputError("{name} is written in JSON, but it cannot be read: fetch it again", name=path.name) from None
+        raise TechnicalError(
+            "{name} is written in JSON, but it cannot be read: fetch it again", name=path.name
+        ) from None
     if not isinstance(settings, dict):
-        raise InputError("{name} has settings by their names, but it has something else", name=path.name)
+        raise TechnicalError("{name} has settings by their names, but it has something else", name=path.name)
     return settings
 
 
@@ -137,17 +139,17 @@ def weight_files(folder: Path) -> list[Path]:
         named = read_json(folder / INDEX).get("weight_map")
         names = sorted(set(map(str, named.values()))) if isinstance(named, dict) else []
         if not names or any(Path(name).name != name for name in names):
-            raise InputError("{name} names files beside it, but it does not", name=INDEX)
+            raise TechnicalError("{name} names files beside it, but it does not", name=INDEX)
         return [folder / name for name in names]
     pickles = sorted(path.name for path in folder.glob("*.bin"))
     if pickles:
-        raise InputError(
+        raise TechnicalError(
             "weights come as {wanted}, but the folder has {name}, a pickle, which could run any program while it is "
             "read; save the model anew with safetensors",
             wanted=WEIGHTS,
             name=pickles[0],
         )
-    raise InputError("a folder of a model has the file {name}, but there is none", name=WEIGHTS)
+    raise TechnicalError("a folder of a model has the file {name}, but there is none", name=WEIGHTS)
 
 
 def map_tensors(path: Path) -> dict[str, Tensor]:
@@ -156,9 +158,9 @@ def map_tensors(path: Path) -> dict[str, Tensor]:
         with safe_open(path, "pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary
     except FileNotFoundError:
-        raise InputError("the index names the file {name}, but there is none", name=path.name) from None
+        raise TechnicalError("the index names the file {name}, but there is none", name=path.name) from None
     except SafetensorError as error:
-        raise InputError(
+        raise TechnicalError(
             "{name} is a whole file of safetensors, but it cannot be read ({why}): fetch it again",
             name=path.name,
             why=str(error)[:200],

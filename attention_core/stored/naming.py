@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 
 LAYER = re.compile(r"(?<=\.)\d+(?=\.)")
 
@@ -13,7 +13,7 @@ def name_there(name: str, table: Mapping[str, str]) -> str:
     number = LAYER.search(name)
     line = LAYER.sub("*", name)
     if line not in table:
-        raise InputError(
+        raise TechnicalError(
             "a file of this architecture has the weights {known}, but this model needs {name}",
             known=", ".join(table),
             name=name,
@@ -29,7 +29,7 @@ def is_map(name: str) -> bool:
 def check_layers(n_layers: int, n_tensors: int) -> None:
     """Raise InputError where the settings ask for more layers than a file can hold."""
     if n_layers > n_tensors:
-        raise InputError(
+        raise TechnicalError(
             "each layer has tensors of its own, but there are {n_layers} layers and {n_tensors} tensors: the file is "
             "not whole, or its settings are not its own",
             n_layers=n_layers,
@@ -41,7 +41,7 @@ def check_names(came: Iterable[str], expected: Collection[str]) -> None:
     """Raise InputError for a tensor that nobody reads: it would change what the model computes."""
     unknown = sorted(set(came) - set(expected))
     if unknown:
-        raise InputError(
+        raise TechnicalError(
             "each tensor of the file has a place in the model, but for {n} there is none, such as {name}; it belongs "
             "to another architecture, or to a part of this one that is not computed here",
             n=len(unknown),
@@ -52,9 +52,9 @@ def check_names(came: Iterable[str], expected: Collection[str]) -> None:
 def check_stored(name: str, came: tuple[int, ...] | None, expected: tuple[int, ...]) -> None:
     """Raise InputError unless the file has this tensor, in this shape."""
     if came is None:
-        raise InputError("the file holds the tensor {name}, but there is none: it is not whole", name=name)
+        raise TechnicalError("the file holds the tensor {name}, but there is none: it is not whole", name=name)
     if tuple(came) != tuple(expected):
-        raise InputError(
+        raise TechnicalError(
             "the settings of the file give {name} the shape {expected}, but it has {came}; they do not belong together",
             name=name,
             expected=str(tuple(expected)),

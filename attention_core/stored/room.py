@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
@@ -13,7 +13,7 @@ def check_room(n_bytes: int, room: int | None = None) -> None:
     """Raise InputError where so many bytes are more than there is room for; left out, more than are free now."""
     room = free_memory() if room is None else room
     if room is not None and n_bytes > room:
-        raise InputError(
+        raise TechnicalError(
             "the weights of a model fit the free memory, {room} GB, but these take {needed} GB; take a smaller model",
             room=round(room / GIGABYTE, 1),
             needed=round(n_bytes / GIGABYTE, 1),

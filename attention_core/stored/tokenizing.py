@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_core.byte_pairs import BytePairs
-from attention_core.errors import InputError
+from attention_core.errors import TechnicalError
 
 Tokenizer = Any  # of the package `tokenizers`
 GgufSettings = dict[str, Any]  # each a `Setting`
@@ -32,7 +32,7 @@ def hub_tokenizer(folder: Path) -> Tokenizer:
 
     path = folder / TOKENIZER_FILE
     if not path.exists():
-        raise InputError("a folder of a model has the file {name}, but there is none", name=TOKENIZER_FILE)
+        raise TechnicalError("a folder of a model has the file {name}, but there is none", name=TOKENIZER_FILE)
     try:
         tokenizer = Tokenizer.from_str(path.read_text(encoding="utf-8"))
     except Exception as error:  # the package raises nothing narrower
@@ -42,21 +42,23 @@ def hub_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def unreadable(what: str, error: Exception) -> InputError:
+def unreadable(what: str, error: Exception) -> TechnicalError:
     """What is said of a tokenizer that the package refuses."""
-    return InputError("{what} is a tokenizer, but it cannot be read: {why}", what=what, why=str(error)[:200])
+    return TechnicalError("{what} is a tokenizer, but it cannot be read: {why}", what=what, why=str(error)[:200])
 
 
 def gguf_tokenizer(settings: GgufSettings) -> Tokenizer:
     """The tokenizer that the settings of a file describe. Raises InputError for a kind that is not known."""
     kind = settings.get("tokenizer.ggml.model")
     if kind not in ("gpt2", "llama"):
-        raise InputError("the tokenizer of a GGUF file is one of gpt2, llama, but this says {kind}", kind=repr(kind))
+        raise TechnicalError(
+            "the tokenizer of a GGUF file is one of gpt2, llama, but this says {kind}", kind=repr(kind)
+        )
     build = byte_level_tokenizer if kind == "gpt2" else sentence_piece_tokenizer
     try:
         tokenizer = build(settings)
         add_special_tokens(tokenizer, settings, starts=kind == "llama")
-    except InputError:
+    except TechnicalError:
         raise
     except Exception as error:  # the package raises nothing narrower
         raise unreadable("tokenizer.ggml", error) from None
@@ -86,7 +88,7 @@ def byte_pairs_in(settings: GgufSettings) -> BytePairs:
     """The same pieces and merges for `byte_pairs`. Raises InputError where words are cut otherwise than it does."""
     split = split_of(settings)
     if SPLITS[split] is not None:
-        raise InputError("the words are cut as gpt-2 or smollm do, but this file says {split}", split=repr(split))
+        raise TechnicalError("the words are cut as gpt-2 or smollm do, but this file says {split}", split=repr(split))
     return BytePairs(tuple(entries(settings, "tokens")), tuple(merges_in(settings)), split in DIGITS_APART)
 
 
@@ -94,7 +96,7 @@ def split_of(settings: GgufSettings) -> str:
     """How a text is cut into words."""
     split = settings.get("tokenizer.ggml.pre")
     if split not in SPLITS:
-        raise InputError(
+        raise TechnicalError(
             "a text is cut into words in one of the ways {known}, but tokenizer.ggml.pre says {split}",
             known=", ".join(SPLITS),
             split=repr(split),
@@ -106,7 +108,7 @@ def merges_in(settings: GgufSettings) -> list[tuple[str, str]]:
     """The pairs of pieces, those that are merged first in front."""
     pairs = [tuple(line.split(" ")) for line in entries(settings, "merges")]
     if any(len(pair) != 2 for pair in pairs):
-        raise InputError("each line of tokenizer.ggml.merges is two pieces with a space between, but one is not")
+        raise TechnicalError("each line of tokenizer.ggml.merges is two pieces with a space between, but one is not")
     return pairs
 
 
@@ -154,9 +156,9 @@ def entries(settings: GgufSettings, name: str) -> list:
     """A list of the vocabulary, as long as that of the tokens, but for the merges."""
     listed, tokens = settings.get("tokenizer.ggml." + name), settings.get("tokenizer.ggml.tokens")
     if not isinstance(listed, list) or not isinstance(tokens, list):
-        raise InputError("a vocabulary has the list tokenizer.ggml.{name}, but the file has none", name=name)
+        raise TechnicalError("a vocabulary has the list tokenizer.ggml.{name}, but the file has none", name=name)
     if name != "merges" and len(listed) != len(tokens):
-        raise InputError(
+        raise TechnicalError(
             "tokenizer.ggml.{name} has one entry for each of the {n} tokens, but it has {came}",
             name=name,
             n=len(tokens),
