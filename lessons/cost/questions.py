@@ -24,7 +24,6 @@ from lessons.screen.message import Integer, message
 from lessons.screen.screen import Card
 
 MOST_EXPONENT = 80.0
-ASKED_MAXIMA = (-1.4, -0.5, 0.2, 0.6, 1.1, 2.3)
 FEWEST_ASKED, MORE_ASKED = 3, 60  # tokens
 
 

@@ -26,12 +26,9 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     weights, visible, asked = attention.weights[query], attention.visible[query], names[query]
     most, keys, share = largest(names, weights, visible)
     choices = int(visible.sum())
-    if choices == 1 and most[0] == query:
-        return message("{query} can look only at itself, so all of its weight stays there.", query=asked)
     if choices == 1:
-        return message(
-            "{query} may look only at {key}, so all of its weight goes there.", query=asked, key=names[most[0]]
-        )
+        key = message("itself") if most[0] == query else names[most[0]]
+        return message("{query} may look only at {key}, so all of its weight goes there.", query=asked, key=key)
     if len(most) == choices:
         return message("{query} looks equally at {keys}, {share} each.", query=asked, keys=keys, share=share)
     if len(most) > 1:
@@ -47,16 +44,9 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     rest[most[0]] = False
     after, others, following = largest(names, weights, rest)
     said = {"query": asked, "key": names[most[0]], "share": share, "others": others, "next": following}
-    if share.value <= 0.5:
-        return plural(
-            "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.",
-            "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next} each.",
-            len(after),
-            **said,
-        )
     return plural(
-        "{query} looks mostly at {key} ({share}), then at {others} ({next}).",
-        "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
+        "{query} looks most at {key} ({share}), then at {others} ({next}).",
+        "{query} looks most at {key} ({share}), then at {others} ({next} each).",
         len(after),
         **said,
     )
@@ -68,21 +58,6 @@ def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     most, keys, share = largest(names, attention.weights[query], attention.visible[query])
     if count == 1:
         return message("{query} receives the value of {keys}, unmixed.", query=asked, keys=keys)
-    if share.value >= NEARLY_ALL:
-        return message(
-            "{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.",
-            query=asked,
-            values=count,
-            share=share,
-            keys=keys,
-        )
-    if len(most) == count:
-        return message(
-            "{query} receives an even mix of {count} values: each has a weight of {share}.",
-            query=asked,
-            count=count,
-            share=share,
-        )
     return plural(
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
         "{keys}.",

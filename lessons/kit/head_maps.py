@@ -10,7 +10,7 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace
 from lessons.kit.matrices import KEYS, QUERIES, token_axis
 from lessons.screen.format import argmax_ties, names, percent
-from lessons.screen.message import ListOf, Message, Percent, Token, message
+from lessons.screen.message import ListOf, Message, Percent, Token, message, plural
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
 from lessons.trace.story import step_of_given
 
@@ -97,7 +97,7 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
     choosing = torch.stack([trace.visible for trace in layers]).sum(dim=-1, keepdim=True) > 1
     strongest = argmax_ties(weights.where(choosing, -torch.inf), percent)
     if not strongest:
-        return message("With only one token to look at, there is no choice: it gets the whole weight.")
+        return message("With only one token to look at, there is no choice.")
     weight = Percent(float(weights[strongest[0]]))
     if len(strongest) > MOST_NAMED:
         return message(
@@ -109,8 +109,10 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
         message("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
         for layer, head, i, j in strongest
     )
-    if len(strongest) > 1:
-        return message(
-            "Largest weights where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=ListOf(pairs)
-        )
-    return message("Largest weight where there is a choice: {pair}, {weight}.", pair=pairs[0], weight=weight)
+    return plural(
+        "Largest weight where there is a choice: {pairs}, {weight}.",
+        "Largest weights where there is a choice: {pairs}, {weight} each.",
+        len(strongest),
+        pairs=ListOf(pairs),
+        weight=weight,
+    )

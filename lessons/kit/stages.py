@@ -1,6 +1,5 @@
 """What there is to notice at each stage of one head, from the tokens to the output."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
@@ -55,7 +54,7 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message,
     )
     repeated = next((token for token in example.tokens if example.tokens.count(token) > 1), None)
     if repeated is None:
-        return (size, message("No token repeats, so each row belongs to a different token.")) if n > 1 else (size,)
+        return (size,)
     positions = tuple(i for i, token in enumerate(example.tokens) if token == repeated)
     numbers = {"token": Token(repeated, positions[0]), "positions": ListOf(tuple(i + 1 for i in positions))}
     if all(torch.equal(example.x[positions[0]], example.x[i]) for i in positions):
@@ -83,7 +82,7 @@ def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
     best = argmax_ties(attention.scores)
     score = Fixed(float(attention.scores.max()))
     if len(best) == attention.scores.numel() > 1:
-        return (message("All scores are {score}: every query fits every key equally well.", score=score),)
+        return ()
     pairs = ListOf(
         tuple(
             message("the query of {query} with the key of {key}", query=example.names[i], key=example.names[j])
@@ -97,15 +96,10 @@ def notice_scaled(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
     """What the division does to the range of the scores."""
     before = {"low": Fixed(float(attention.scores.min())), "high": Fixed(float(attention.scores.max()))}
     if not example.example.scaling:
-        return (message("Scaling is switched off, so nothing changes: the scores run from {low} to {high}.", **before),)
-    if example.example.d_k == 1:
-        return (message("√1 = 1, so nothing changes: the scores run from {low} to {high}.", **before),)
+        return (message("Scaling is off: the scores run from {low} to {high}.", **before),)
     after = {"low": Fixed(float(attention.scaled.min())), "high": Fixed(float(attention.scaled.max()))}
     d_k = example.example.d_k
-    divided = {"d_k": d_k, "root": Fixed(math.sqrt(d_k)), **after}
-    scaled = message("Divided by √{d_k} ≈ {root}, they run from {low} to {high}.", **divided)
-    if math.isqrt(d_k) ** 2 == d_k:
-        scaled = message("Divided by √{d_k} = {root}, they run from {low} to {high}.", **divided)
+    scaled = message("Divided by √{d_k}, they run from {low} to {high}.", d_k=d_k, **after)
     return message("The scores run from {low} to {high}.", **before), scaled
 
 
@@ -113,9 +107,9 @@ def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
     """How many scores are hidden, and what the first and the last query see."""
     n, hidden = len(example.tokens), int((~attention.visible).sum())
     if not example.example.causal:
-        return (message("There is no mask, so every query may look at every key."),)
+        return (message("There is no mask: every query may look at every key."),)
     if not hidden:
-        return (message("The causal mask hides what comes later, and nothing comes after a single token."),)
+        return ()
     return (
         message("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
         message(

@@ -17,8 +17,8 @@ from lessons.kit.shared_choices import MASK
 from lessons.kit.weighted_sum import View
 from lessons.mask.questions import QUESTIONS
 from lessons.screen.choice import OneOf
-from lessons.screen.format import argmax_ties, distinguishable, number, percent
-from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message
+from lessons.screen.format import distinguishable, percent
+from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
 from lessons.screen.screen import Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_names, project
@@ -30,7 +30,6 @@ POINT = message(
 )
 
 LARGE_NEGATIVE = -1e9
-ALMOST_NO_WEIGHT = 0.01  # of a row
 ROUNDING = 1e-6  # of a sum of weights
 VIEW = OneOf(
     "masking",
@@ -202,34 +201,13 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     growth = (masked.weights - free.weights).where(masked.visible, -math.inf)
     if masked.visible.all():
         return message("This mask hides nothing, so no weight changes.")
-    grown = argmax_ties(growth, percent)
-    query, key = grown[0]
+    query, key = divmod(int(growth.argmax()), growth.shape[-1])
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     if percent(before) == percent(after):
-        most, kept = Magnitude(float(growth.max())), free.weights.where(masked.visible, 0.0).sum(dim=-1).min()
-        if kept < 1 - ALMOST_NO_WEIGHT:
-            return message(
-                "The hidden weight is shared out among the visible keys, and no visible weight grows by more "
-                "than {most}.",
-                most=most,
-            )
-        return message(
-            "The keys that this mask hides had almost no weight: no visible weight grows by more than {most}.",
-            most=most,
-        )
-    if len(grown) > 1:
-        pairs = ListOf(
-            tuple(message("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown)
-        )
-        return message(
-            "The hidden weight is shared out among the visible keys. The weights of {pairs} grow most, by "
-            "{growth} each.",
-            pairs=pairs,
-            growth=Percent(after - before),
-        )
+        return message("No visible weight grows by more than {most}.", most=Magnitude(float(growth.max())))
     return message(
-        "{query} may no longer see some keys, and their weight goes to the rest: its weight on {key} grows "
-        "from {before} to {after}, more than on any other.",
+        "{query} may no longer see some keys, and their weight goes to the rest: its weight on {key} grows from "
+        "{before} to {after}.",
         query=example.names[query],
         key=example.names[key],
         before=Percent(before),
@@ -259,24 +237,14 @@ def late_view(example: ExampleTrace, computation: Computation, choices: Choices)
 
 def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Message:
     """The row that loses most."""
-    if masked.visible.all():
-        return message("This mask hides nothing, so it makes no difference when it is applied.")
     sums = late.sum(dim=-1)
     if float(sums.min()) > 1 - ROUNDING:
-        return message(
-            "The keys that this mask hides had no visible weight, so it makes no difference when it is applied."
-        )
+        return message("What this mask hides had no weight, so it makes no difference when it is applied.")
     left, _ = distinguishable(float(sums.min()), 1.0)
-    lost = argmax_ties(-sums, lambda sum_: number(sum_, left.decimals))
-    rows = ListOf(tuple(example.names[query] for (query,) in lost))
-    if len(lost) > 1:
-        return message(
-            "Zeroed after the softmax, the rows of {rows} each sum to {left} instead of 1.", rows=rows, left=left
-        )
     return message(
         "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: the softmax had already "
         "given the rest to hidden keys.",
-        query=example.names[lost[0][0]],
+        query=example.names[int(sums.argmin())],
         left=left,
     )
 
@@ -303,7 +271,7 @@ def blind_view(example: ExampleTrace, computation: Computation, choices: Choices
 def notice_blind(even: Float[Tensor, " keys"]) -> Message:
     """What the two ways give: no number at all, or equal weights that look like an answer."""
     return message(
-        "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
-        "and nothing warns you. Attention Lab refuses such a mask.",
+        "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, and "
+        "nothing warns you.",
         even=Fixed(float(even[0])),
     )

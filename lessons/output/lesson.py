@@ -1,6 +1,5 @@
 """What comes out?"""
 
-import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -157,41 +156,19 @@ def shares_of_keys(example: ExampleTrace, computation: Computation, query: int) 
 
 def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts: Contributions, query: int) -> Message:
     """A key whose share is not what its weight says; or how little shares and weights differ."""
-    weights, visible = attention.weights[query], attention.visible[query]
+    weights = attention.weights[query]
     gaps, mean = (parts.shares - weights).abs(), float(parts.lengths.sum())
     if mean == 0:
         return message("Every value that {query} receives is zero, so nothing is added up.", query=example.names[query])
-    if int(visible.sum()) == 1:
-        return message(
-            "{query} can look only at itself: it has the whole weight and the whole share.", query=example.names[query]
-        )
     key = int(gaps.argmax())
     weight, share, length = (float(one[key]) for one in (weights, parts.shares, parts.value_lengths))
     if percent(weight) != percent(share):
         at, average = distinguishable(length, mean)
         said = {"weight": Percent(weight), "share": Percent(share), "length": at, "mean": average}
-        if share > weight:
-            return message(
-                "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
-                "up. Its value has length {length}, more than the weighted mean of {mean}.",
-                key=example.names[key],
-                **said,
-            )
         return message(
-            "A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added "
-            "up. Its value has length {length}, less than the weighted mean of {mean}.",
+            "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added up. Its "
+            "value has length {length}, beside a weighted mean of {mean}.",
             key=example.names[key],
             **said,
         )
-    low, high = (float(one) for one in parts.value_lengths[visible].aminmax())
-    if math.isclose(low, high, rel_tol=1e-6):
-        return message(
-            "Each share equals its weight, as all these values have length {length}.", length=Magnitude(high)
-        )
-    low, high = distinguishable(low, high)
-    return message(
-        "No share differs from its weight by more than {gap}. The lengths of the values run from {low} to {high}.",
-        gap=Magnitude(float(gaps.max())),
-        low=low,
-        high=high,
-    )
+    return message("No share differs from its weight by more than {gap}.", gap=Magnitude(float(gaps.max())))

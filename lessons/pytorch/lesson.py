@@ -47,7 +47,6 @@ POINT = message(
 )
 
 THEIRS = {"module": "nn.MultiheadAttention", "fused": "scaled_dot_product_attention"}
-SINGLE_PRECISION = 7  # digits, or so
 
 VIEW = OneOf(
     "parity",

@@ -25,7 +25,6 @@ from lessons.screen.message import ListOf, Magnitude, Token, message
 from lessons.screen.screen import Card, Question
 
 ROUNDING = 1e-4  # of the largest number: what differs by less was only rounded in another way
-LEAST_DIFFERENCE = 0.01  # of other weights: a smaller one would look like the same
 
 
 def how_far_apart(parity: Parity, who: Sequence[Token], random: torch.Generator) -> Question | None:

@@ -124,15 +124,6 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
         "Measured on {draws} random queries, each with {keys} random keys.", draws=MEASURED_DRAWS, keys=MEASURED_KEYS
     )
     before, after = ({"std": Fixed(m.std), "largest": Percent(m.largest)} for m in (plain, divided))
-    if plain.d_k == 1:
-        return (
-            message(
-                "At d_k = 1 the division changes nothing, since √1 = 1: the scores have a standard deviation "
-                "of {std}, and the largest weight of a row is {largest} on average.",
-                **before,
-            ),
-            drawn,
-        )
     return (
         message(
             "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
@@ -181,29 +172,19 @@ def division_figures(example: ExampleTrace, computation: Computation) -> Iterato
 def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Message:
     """What the division does to the scores and weights of the running example."""
     before, after, d_k = measure_head(plain), measure_head(divided), plain.q.shape[-1]
-    if plain.visible.numel() == 1:
-        return message("A single token has a single score, and its weight is 1 whatever the score is divided by.")
-    if before.std < 1e-6:
+    if plain.visible.numel() == 1 or before.std < 1e-6:
         return message("Here all scores are equal, so the weights are equal shares, with or without the division.")
-    said = {"d_k": d_k, "std": Magnitude(before.std), "largest": Percent(before.largest)}
-    if d_k == 1:
-        return message(
-            "Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and "
-            "the largest weight of a row is {largest} on average.",
-            **said,
-        )
+    said = {"d_k": d_k, "std": Magnitude(before.std), "divided": Magnitude(after.std)}
     if percent(before.largest) == percent(after.largest):
         return message(
-            "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
-            "{divided}. The largest weight of a row stays at about {largest} on average.",
+            "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}.",
             **said,
-            divided=Magnitude(after.std),
         )
     return message(
-        "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row "
-        "is {largest} on average. After the division they are {divided} and {divided_largest}.",
+        "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}, and "
+        "the largest weight of a row, on average, from {largest} to {divided_largest}.",
         **said,
-        divided=Magnitude(after.std),
+        largest=Percent(before.largest),
         divided_largest=Percent(after.largest),
     )
 

@@ -13,8 +13,6 @@ from lessons.screen.format import argmax_ties, distinguishable, percent
 from lessons.screen.message import Fixed, ListOf, Message, Percent, message
 from lessons.screen.screen import Line, Table
 
-LITTLE = 0.75  # of the right answers: where so many are left without a head, attention adds little
-
 
 def ablation_table(settings: TrainingSettings, snapshot: Snapshot) -> Table:
     """A line for each head, then for each layer of several heads."""
@@ -57,8 +55,6 @@ def ablation_sentences(heads: Sequence[Ablation]) -> tuple[Message, Message]:
     left = Percent(min(one.accuracy for one in needed))
     if all(one.lost <= 0 for one in heads):
         return whole, message("No single head is essential.")
-    if len(heads) == 1:
-        return whole, message("Without its only head, {share} are.", share=left)
     if len(needed) > 1:
         named = ListOf(tuple(ablated_name(one) for one in needed))
         return whole, message("Ablating one of {heads} costs the most: {share} are left.", heads=named, share=left)
@@ -122,13 +118,6 @@ def without_heads(settings: TrainingSettings, snapshot: Snapshot) -> Message:
     left, whole = Percent(off.accuracy), Percent(off.accuracy_of_all)
     if percent(off.accuracy) == percent(off.accuracy_of_all):
         return message("With every head ablated, {left} of the answers are right, as many as with them.", left=left)
-    if off.accuracy_of_all >= settings.task.enough_right and off.accuracy > LITTLE * off.accuracy_of_all:
-        return message(
-            "With every head ablated, {left} of the answers are still right ({whole} with them): this task "
-            "needs little attention.",
-            left=left,
-            whole=whole,
-        )
     return message(
         "With every head ablated, {left} of the answers are right ({whole} with them).", left=left, whole=whole
     )

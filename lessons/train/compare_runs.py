@@ -23,7 +23,6 @@ POSITION_WORDS = {
 }
 OPTIMISER_WORDS = {"adamw": message("AdamW"), "sgd": message("plain gradient descent")}
 ENGINE_WORDS = {"numpy": message("the chain rule written out"), "autograd": message("PyTorch's autograd")}
-CLOSE = 0.05  # accuracies that differ by less count as about equal
 
 
 @dataclass(frozen=True)
@@ -186,37 +185,20 @@ def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tup
         said.append(
             message("Weight on the target cells: {one} and {other}.", one=Fixed(one.weight), other=Fixed(other.weight))
         )
-    looked = look_ahead(first, second)
-    judged = verdict(one.accuracy, other.accuracy, one.learnt, other.learnt) if looked is None else looked
-    return *said, judged, *same_run(first, second)
+    judged = look_ahead(first, second) or (verdict(one.learnt, other.learnt),)
+    return *said, *judged, *same_run(first, second)
 
 
-def look_ahead(first: TrainingHistory, second: TrainingHistory) -> Message | None:
-    """Where a run may read its answers: how both do when they cannot. None where neither may."""
-    ahead = [may_read_ahead(history.settings) for history in (first, second)]
-    if not any(ahead):
-        return None
+def look_ahead(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, ...]:
+    """Where a run may read its answers: how both do when they cannot. Nothing where neither may."""
+    if not any(may_read_ahead(history.settings) for history in (first, second)):
+        return ()
+    warning = message("A run that may look ahead can read its answers, so they say little about what it has learned.")
     if not all(asks_for_next(history.settings.task) for history in (first, second)):
-        return message("A run that may look ahead can read its answers, so they say little about what it has learned.")
+        return (warning,)
     one, other = (measure_future_leak(history.settings, history.snapshot) for history in (first, second))
     losses = {"one": Fixed(one.loss_hidden), "other": Fixed(other.loss_hidden)}
-    if all(ahead):
-        return message(
-            "Both may look ahead, so they may simply read off their right answers. With the future hidden, the "
-            "losses are {one} and {other}.",
-            **losses,
-        )
-    if ahead[0]:
-        return message(
-            "Only the first run may look ahead, so it may simply read off its right answers. With the future "
-            "hidden, the losses are {one} and {other}.",
-            **losses,
-        )
-    return message(
-        "Only the second run may look ahead, so it may simply read off its right answers. With the future "
-        "hidden, the losses are {one} and {other}.",
-        **losses,
-    )
+    return warning, message("With the future hidden, the losses are {one} and {other}.", **losses)
 
 
 def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, ...]:
@@ -227,8 +209,8 @@ def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, 
     gap = float(abs(first.losses[:both] - second.losses[:both]).max())
     return (
         message(
-            "Only the way gradients are computed differs: over {updates} training steps, the two losses are never "
-            "further apart than {gap}.",
+            "Only the way gradients are computed differs: over {updates} training steps, the losses differ by at "
+            "most {gap}.",
             updates=both - 1,
             gap=Magnitude(gap),
         ),
@@ -240,30 +222,23 @@ def right_in_both(one: Evaluation, other: Evaluation) -> Message:
     steps = {"one_step": one.step, "other_step": other.step}
     if percent(one.accuracy) == percent(other.accuracy):
         return message(
-            "Right answers: {share} in the first run (after {one_step} training steps) and as many in the second "
-            "(after {other_step}), to the percent.",
+            "Right answers: {share} in both runs (after {one_step} and {other_step} training steps).",
             share=Percent(one.accuracy),
             **steps,
         )
     return message(
-        "Right answers: {one} in the first run (after {one_step} training steps), {other} in the second (after "
-        "{other_step}).",
+        "Right answers: {one} in the first run, {other} in the second (after {one_step} and {other_step} training "
+        "steps).",
         one=Percent(one.accuracy),
         other=Percent(other.accuracy),
         **steps,
     )
 
 
-def verdict(accuracy: float, other: float, learnt: bool, other_learnt: bool) -> Message:
-    """Which of two runs is ahead, as far as these numbers say."""
+def verdict(learnt: bool, other_learnt: bool) -> Message:
+    """Which of two runs has learned its task."""
     if learnt and other_learnt:
         return message("Both have learned it.")
     if learnt:
         return message("Only the first has learned it.")
-    if other_learnt:
-        return message("Only the second has learned it.")
-    if abs(accuracy - other) <= CLOSE:
-        return message("Neither has learned it, and both are about equally far.")
-    if accuracy > other:
-        return message("Neither has learned it; the first is ahead.")
-    return message("Neither has learned it; the second is ahead.")
+    return message("Only the second has learned it.") if other_learnt else message("Neither has learned it.")

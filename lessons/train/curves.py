@@ -12,7 +12,6 @@ from lessons.train.future_leak import FutureLeak, measure_future_leak
 from lessons.train.head_roles import by_step, formed_heads
 
 LEVEL = 0.005  # losses that differ by less count as equal
-READS_AHEAD = 0.1  # nats that sight of the future must save before we say that the answer is read
 WIDTH = 270
 LINE_AND_DOTS = message("Line: training loss. Dots: evaluation loss.")
 
@@ -54,20 +53,7 @@ def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Message, ..
     """Where a loss lies between the baselines; and a word of warning where the model may read the answers."""
     if not (isinstance(settings.task, CharacterTask) and may_read_ahead(settings)):
         return (among_baselines(settings.task, loss),)
-    warning = message("This model may look ahead, so it can read the next letter instead of predicting it.")
-    limit = min(settings.task.baselines(), key=lambda b: b.loss)
-    if loss >= limit.loss - LEVEL:
-        return message(
-            "The loss is {loss}. The levels are for models that see only what came before.", loss=Fixed(loss)
-        ), warning
-    here, there = distinguishable(loss, limit.loss)
-    return message(
-        "The loss is {loss}: below the level “{baseline}” ({level}), the limit for a model that sees only what "
-        "came before.",
-        loss=here,
-        level=there,
-        baseline=baseline_name(limit),
-    ), warning
+    return (message("The loss is {loss}. The levels are for models that see only what came before.", loss=Fixed(loss)),)
 
 
 def asks_for_next(task: Task) -> bool:
@@ -97,17 +83,11 @@ def among_baselines(task: Task, loss: float) -> Message:
             level=there,
             baseline=baseline_name(missed[-1]),
         )
-    reached = {"loss": here, "level": there, "baseline": baseline_name(beaten[0])}
-    if not missed:
-        return message(
-            "The loss is {loss}: below the level “{baseline}” ({level}), the limit on average. This batch was easy.",
-            **reached,
-        )
-    goal = {"goal": baseline_name(missed[-1]), "aim": Fixed(missed[-1].loss)}
     return message(
-        "The loss is {loss}: below the level “{baseline}” ({level}), not yet down to “{goal}” ({aim}).",
-        **reached,
-        **goal,
+        "The loss is {loss}: below the level “{baseline}” ({level}).",
+        loss=here,
+        level=there,
+        baseline=baseline_name(beaten[0]),
     )
 
 
@@ -151,7 +131,7 @@ def success_sentences(settings: TrainingSettings, evaluation: Evaluation) -> tup
     roles = (texts_of(task).roles[role] for role in task.roles)
     played = [role_sentence(task, *pair) for pair in zip(roles, evaluation.role_weights, strict=True)]
     if may_read_ahead(settings):
-        return right, *played, message("It may look ahead: its right answers may be read off, not predicted.")
+        return right, *played, message("It may look ahead: its right answers may be read off.")
     return right, *played, verdict_on(task, evaluation)
 
 
@@ -160,31 +140,19 @@ def verdict_on(task: Task, evaluation: Evaluation) -> Message:
     enough = Percent(task.enough_right)
     if evaluation.learnt:
         return message("It has learned the task: that takes {enough}.", enough=enough)
-    if roles_count(task):
-        return message(
-            "It has not learned the task yet: that takes {enough}, and heads that attend where they should.",
-            enough=enough,
-        )
     return message("It has not learned the task yet: that takes {enough}.", enough=enough)
-
-
-def roles_count(task: Task) -> bool:
-    """True for a task that counts as learnt only when heads attend to the target cells."""
-    return task.learnt(1.0, ()) and not task.learnt(1.0, (0.0,) * len(task.roles))
 
 
 def role_sentence(task: Task, role: Message, weights: Array) -> Message:
     """Which head plays a role, with how much of its weight. Heads whose weight reads the same are all named."""
     heads = argmax_ties(weights, number)
     named = ListOf(tuple(head_name(*head) for head in heads))
-    about = {"role": role, "weight": Fixed(float(weights[heads[0]])), "heads": named}
-    if roles_count(task):
-        return message(
-            "Job: to {role}. Best at it: {heads}, with {weight} of the weight (enough: {enough}).",
-            **about,
-            enough=Fixed(task.threshold),
-        )
-    return message("To {role}: {heads} with {weight} of the weight.", **about)
+    return message(
+        "Job: to {role}. Best at it: {heads}, with {weight} of the weight.",
+        role=role,
+        heads=named,
+        weight=Fixed(float(weights[heads[0]])),
+    )
 
 
 def future_leak(history: TrainingHistory) -> FutureLeak | None:
@@ -195,14 +163,9 @@ def future_leak(history: TrainingHistory) -> FutureLeak | None:
 def leak_sentences(leak: FutureLeak) -> tuple[Message, ...]:
     """How far a model that may look ahead reads the answers."""
     losses = {"seeing": Fixed(leak.loss_seeing), "hidden": Fixed(leak.loss_hidden)}
+    said = message("With the later letters given, the loss is {seeing}; with them hidden, {hidden}.", **losses)
     if leak.strongest == 0:
-        return (
-            message(
-                "With the later letters given, the loss is {seeing}; with them hidden, {hidden}. No head puts "
-                "weight on the letter to be predicted.",
-                **losses,
-            ),
-        )
+        return (said,)
     heads = argmax_ties(leak.ahead, percent)
     puts = plural(
         "{heads} puts {weight} of its weight on the very letter that is to be predicted.",
@@ -211,14 +174,4 @@ def leak_sentences(leak: FutureLeak) -> tuple[Message, ...]:
         heads=ListOf(tuple(head_name(*head) for head in heads)),
         weight=Percent(leak.strongest),
     )
-    if leak.loss_hidden - leak.loss_seeing > READS_AHEAD:
-        return message(
-            "With the later letters given, the loss is {seeing}; with them hidden, {hidden}: the model reads "
-            "the answer.",
-            **losses,
-        ), puts
-    return message(
-        "With the later letters given, the loss is {seeing}; with them hidden, {hidden}: looking ahead gains "
-        "it little.",
-        **losses,
-    ), puts
+    return said, puts

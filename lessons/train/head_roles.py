@@ -102,9 +102,4 @@ def formed_sentence(step: int, several: Sequence[Formed]) -> Message:
     )
     if step == 0:
         return message("Present before any training: {which}.", which=which)
-    return message(
-        "Formed by training step {step}: {which}. From then on {enough} of the weight or more stays on the job.",
-        step=step,
-        which=which,
-        enough=Percent(MOST_OF_WEIGHT),
-    )
+    return message("Formed by training step {step}: {which}.", step=step, which=which)

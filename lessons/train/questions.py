@@ -17,6 +17,7 @@ from lessons.kit.questions import (
     multiple_choice_of_counts,
     multiple_choice_of_numbers,
     multiple_choice_of_things,
+    told,
 )
 from lessons.screen.format import names, visible_text
 from lessons.screen.message import Integer, Message, message, plural
@@ -45,18 +46,15 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
     wrong = [position for position in tempting if 0 <= position < len(tokens) and tokens[position] != answer]
     return multiple_choice_of_things(
         message(
-            "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learned this "
-            "task carries it there. On which token does the row of {query} put its weight?",
+            "The tokens are {tokens}. The answer at {query} is “{answer}”. On which token does a head that has learned "
+            "this task put the weight of {query}?",
             tokens=" ".join(map(visible_text, tokens)),
             **about,
         ),
         (
             called[key],
             message(
-                "The answer at {query} is “{answer}”, and it is here, at position {position}: its value can be "
-                "passed on.",
-                position=key + 1,
-                **about,
+                "“{answer}” is here, at position {position}: its value can be passed on.", position=key + 1, **about
             ),
         ),
         *((called[position], finds(position)) for position in wrong),
@@ -83,39 +81,18 @@ def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Ques
     size = 2 + below(98, random)
     return multiple_choice_of_numbers(
         message(
-            "A model chooses among {size} tokens. If it gave each token the same probability, what would its "
-            "loss be? The loss is the mean of −ln(probability of the right answer), in nats.",
+            "A model gives each of {size} tokens the same probability. What is its loss, the mean of "
+            "−ln(probability of the right answer)?",
             size=size,
         ),
-        (
-            math.log(size),
+        *told(
             message("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size),
-            message("minus ln of an equal share"),
-        ),
-        (
-            math.log2(size),
-            message("That is its number of bits: a logarithm to the base 2."),
-            message("the bits that it takes to name one token"),
-        ),
-        (
-            1 - 1 / size,
-            message("That is how often such a guess is wrong, not the loss."),
-            message("how often it is wrong"),
-        ),
-        (
-            float(size),
-            message("That is its perplexity, e to the power of the loss."),
-            message("one for each token to choose from"),
-        ),
-        (
-            1 / size,
-            message("That is the probability of the right answer. The loss is its negative logarithm."),
-            message("how often it is right"),
-        ),
-        (
-            0.0,
-            message("The loss is 0 when the right answer gets the whole probability, every time."),
-            message("a fair guess is free"),
+            (math.log(size), message("minus ln of an equal share")),
+            (math.log2(size), message("the bits that it takes to name one token")),
+            (1 - 1 / size, message("how often it is wrong")),
+            (float(size), message("one for each token to choose from")),
+            (1 / size, message("how often it is right")),
+            (0.0, message("a fair guess is free")),
         ),
     )
 
@@ -135,40 +112,19 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
             heads=plural("1 head", "{count} heads", model.n_heads),
             d_model=model.d_model,
         ),
-        (
-            total,
+        *told(
             message(
                 "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
                 tables=Integer(tables),
                 layers=Integer(layers),
                 after=Integer(total - tables - layers),
             ),
-            message("the tables, the layers, and all after them"),
-        ),
-        (
-            layers,
-            message("That is the number in the layers; everything around them is trained too."),
-            message("only the layers"),
-        ),
-        (
-            total + layers,
-            message("The layers are counted twice."),
-            message("all of it, and the layers again for the way back"),
-        ),
-        (
-            total - tables,
-            message("The tables of vectors are trained as well."),
-            message("the layers and all after them"),
-        ),
-        (
-            total + tables,
-            message("The tables are counted twice."),
-            message("all of it, and the tables again for the answers"),
-        ),
-        (
-            4 * model.d_model,
-            message("A projection has a number for each pair of features."),
-            message("d_model for each of W_q, W_k, W_v and W_o"),
+            (total, message("the tables, the layers, and all after them")),
+            (layers, message("only the layers")),
+            (total + layers, message("all of it, and the layers again for the way back")),
+            (total - tables, message("the layers and all after them")),
+            (total + tables, message("all of it, and the tables again for the answers")),
+            (4 * model.d_model, message("d_model for each of W_q, W_k, W_v and W_o")),
         ),
     )
 

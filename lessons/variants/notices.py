@@ -8,7 +8,6 @@ from lessons.screen.message import Fixed, Integer, ListOf, Message, Percent, mes
 from lessons.variants.compute import HEADS_OF_SLOPES, VariedHead
 
 NEXT_TO_NOTHING = 5e-5  # bits of entropy, or a difference of scores
-SMALL_BESIDE = 0.1  # of the cap: such a score is bent by a third of a percent
 
 
 def notice_variant(varied: VariedHead) -> tuple[Message, ...]:

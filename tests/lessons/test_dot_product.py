@@ -120,11 +120,12 @@ SAME_PRODUCTS = "Both are {score}: they add up the same products, so X Xᵀ is s
 LONGER = "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?"
 
 ROW: dict = {
-    "{query} can look only at itself, so all of its weight stays there.": chosen,
+    "{query} may look only at {key}, so all of its weight goes there.": lambda case, sentence: (
+        {"query": case.choices.query, "key": "itself"}
+    ),
     "{query} looks equally at {keys}, {share} each.": alike,
     "{query} puts most weight on {keys}, {share} each.": alike,
-    "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.": one_leads,
-    "{query} looks mostly at {key} ({share}), then at {others} ({next}).": one_leads,
+    "{query} looks most at {key} ({share}), then at {others} ({next}).": one_leads,
     "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
 }
 ORACLE = ROW | {
@@ -262,9 +263,9 @@ def test_keys_that_share_a_weight_alike_are_all_named():
     assert re.search(r"“the” \(1\), “the” \(3\) and “the” \(4\)", said)
 
 
-def test_a_leader_with_less_than_half_is_not_said_to_be_looked_at_mostly():
+def test_a_leader_with_less_than_half_is_said_with_its_share():
     said = render(shown("one", 5).notice[0])
-    assert said == "“step” puts its largest weight, 22%, on “journey”, followed by “starts” with 21%."
+    assert said == "“step” looks most at “journey” (22%), then at “starts” (21%)."
 
 
 def test_the_difference_of_loops_and_matrices_is_followed_with_all_its_digits():

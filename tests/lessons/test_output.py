@@ -10,7 +10,6 @@ from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.output.lesson import Choices, contributions, screen
 from lessons.screen.format import percent, render
-from tests.printed import read_alike
 
 VIEWS = ("one", "all", "parts")
 
@@ -75,13 +74,6 @@ def largest_weight(case, sentence):
     return said | {"count": len(said["keys"]), "ranked": Ranked(row, said["keys"], percent)}
 
 
-def even_mix(case, sentence):
-    query = sentence.arguments["query"].position
-    row = weights_of(case)[query, visible(case, query)]
-    assert read_alike(row, percent)
-    return {"query": query, "count": len(row), "share": max(row)}
-
-
 def one_value(case, sentence):
     query = sentence.arguments["query"].position
     assert list(visible(case, query)) == [query]
@@ -111,16 +103,9 @@ def contribution(case, sentence):
 
 def nearly_the_same(case, sentence):
     query = case.choices.query
-    values, added = lengths_of(case, query)
+    _, added = lengths_of(case, query)
     gaps = np.abs(added / added.sum() - weights_of(case)[query])
-    seen = values[visible(case, query)]
-    return {"gap": gaps.max(), "low": seen.min(), "high": seen.max()}
-
-
-def equally_long(case, sentence):
-    values = lengths_of(case, case.choices.query)[0][visible(case, case.choices.query)]
-    assert values.max() == pytest.approx(values.min(), rel=1e-5)
-    return {"length": values.max()}
+    return {"gap": gaps.max()}
 
 
 def all_zero(case, sentence):
@@ -147,19 +132,12 @@ TIMES = "Every value is multiplied by {times}; queries and keys stay. What happe
 
 ORACLE = {
     "{query} receives the value of {keys}, unmixed.": one_value,
-    "{query} receives an even mix of {count} values: each has a weight of {share}.": even_mix,
-    "{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.": mix,
     "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
     "{keys}.": largest_weight,
     "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added up. "
-    "Its value has length {length}, more than the weighted mean of {mean}.": contribution,
-    "A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added up. "
-    "Its value has length {length}, less than the weighted mean of {mean}.": contribution,
-    "No share differs from its weight by more than {gap}. The lengths of the values run from {low} to "
-    "{high}.": nearly_the_same,
-    "Each share equals its weight, as all these values have length {length}.": equally_long,
+    "Its value has length {length}, beside a weighted mean of {mean}.": contribution,
+    "No share differs from its weight by more than {gap}.": nearly_the_same,
     "Every value that {query} receives is zero, so nothing is added up.": all_zero,
-    "{query} can look only at itself: it has the whole weight and the whole share.": one_value,
     "{rows}\u00a0×\u00a0{columns}": chosen,
     CELL: chosen,
     TERMS: lambda case, sentence: chosen(case, sentence) | {"concept": True},
@@ -294,13 +272,6 @@ def said(*arguments, **choices):
 
 def test_a_weight_is_not_said_to_be_a_part_of_the_output():
     assert "part" not in said("one") and "The largest weight, " in said("one")
-
-
-def test_the_lengths_of_values_are_measured_before_they_are_said_to_be_alike():
-    """ "hi there", seed 2: the values were said to be about equally long, with 1.54 and 0.97."""
-    sentence = said("parts", source="sentence", text="hi there", seed=2)
-    assert "equal" not in sentence
-    assert "Each share equals its weight" in said("parts", source="sentence", text="no no no")
 
 
 def test_a_large_weight_on_a_short_value_adds_little():

@@ -124,18 +124,15 @@ def root_of_d_k(case, sentence):
 
 ORACLE = {
     "largest weight of a row": lambda case, sentence: {"concept": True},
-    "At d_k = 1 the division changes nothing, since √1 = 1: the scores have a standard deviation of {std}, and "
-    "the largest weight of a row is {largest} on average.": at_one_d_k(False),
     "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is {largest} on "
     "average.": at_one_d_k(False),
     "Divided by √{d_k}, they are {std} and {largest}.": at_one_d_k(True),
     "Measured on {draws} random queries, each with {keys} random keys.": chosen,
-    "Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and the largest "
-    "weight of a row is {largest} on average.": own_arguments,
-    "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}. The "
-    "largest weight of a row stays at about {largest} on average.": own_arguments,
-    "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row is "
-    "{largest} on average. After the division they are {divided} and {divided_largest}.": own_arguments,
+    "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
+    "{divided}, and the largest weight of a row, on average, from {largest} to {divided_largest}.": own_arguments,
+    "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}.": (
+        own_arguments
+    ),
     "{query} may look at {keys} keys. Which of them has the largest score?": seen_by,
     "It has the largest number in the row of {query}.": lambda case, sentence: {
         "query": sentence.arguments["query"].position,
@@ -218,9 +215,6 @@ def answer_deviation(case, prompt):
 
 
 ORACLE |= {
-    "A single token has a single score, and its weight is 1 whatever the score is divided by.": holds(
-        lambda case: case.attention.scores.numel() == 1
-    ),
     "Here all scores are equal, so the weights are equal shares, with or without the division.": holds(
         lambda case: all(
             np.ptp(weights[weights > 0]) < 1e-5 for scale in (1.0, 0.5) for weights in weights_of(case, scale)
@@ -280,10 +274,9 @@ def test_the_table_has_the_four_measures_of_the_running_example():
 
 
 def test_a_single_token_and_equal_scores_are_not_said_to_be_softened():
-    assert own_notice(source="sentence", text="one").startswith("A single token has a single score")
-    assert own_notice(source="sentence", text="no no no").startswith("Here all scores are equal")
-    assert "√1 = 1 changes nothing" in own_notice(d_k=1)
-    assert "stays at about" in own_notice(weight_kind="small")
+    for text in ("one", "no no no"):
+        assert own_notice(source="sentence", text=text).startswith("Here all scores are equal")
+    assert "largest" not in own_notice(weight_kind="small")
 
 
 def test_the_best_match_is_a_key_that_may_be_looked_at():

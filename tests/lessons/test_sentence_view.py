@@ -141,7 +141,6 @@ ORACLE = (
     | OUTPUT
     | {
         "{query} has nowhere else to look: all of its weight goes to {key}.": lone,
-        "{query} can look only at itself, so all of its weight stays there.": lone,
         "To read {query}, this head looks equally at {count} tokens: {share} of its weight goes to each.": all_alike,
         "{query} looks equally at {keys}, {share} each.": all_alike,
         "To read {query}, this head looks almost equally at {count} tokens: between {low} and {high} of its "
@@ -152,8 +151,7 @@ ORACLE = (
         "{query} puts most weight on {keys}, {share} each.": several_lead,
         "To read {query}, this head looks at {key}: {share} of its weight goes there.": leads,
         "To read {query}, this head looks most at {key}: {share} of its weight goes there.": leads,
-        "{query} puts its largest weight, {share}, on {key}, followed by {others} with {next}.": next_to,
-        "{query} looks mostly at {key} ({share}), then at {others} ({next}).": next_to,
+        "{query} looks most at {key} ({share}), then at {others} ({next}).": next_to,
         "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
         "After {updates} of {steps} training steps, {right} of {count} new answers are right.": how_good,
     }
