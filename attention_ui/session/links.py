@@ -328,10 +328,9 @@ def begin_link_anew() -> None:
     """
     from attention_ui.session.link_rules import LINK_RULES
 
-    for name in LINK_RULES:
-        for kept in (name, f"{name}_in_link", f"{name}_default", f"{name}_begin"):
-            take_state(kept)
-    take_state("covering")
+    chosen = {f"{name}{what}" for name in LINK_RULES for what in ("", "_in_link", "_default", "_begin")}
+    for kept in (chosen | {"covering"}).intersection(st.session_state):
+        take_state(kept)
     set_state("visit_link", None)
 
 
