@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attention_core.tokens import clean_text
-from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session.state import get_state, set_state, take_all, take_state
 from attention_ui.session.streamlit_insides import came_through_history, open_link
 from lessons.screen.choice import (
     Choice,
@@ -329,8 +329,7 @@ def begin_link_anew() -> None:
     from attention_ui.session.link_rules import LINK_RULES
 
     chosen = {f"{name}{what}" for name in LINK_RULES for what in ("", "_in_link", "_default", "_begin")}
-    for kept in (chosen | {"covering"}).intersection(st.session_state):
-        take_state(kept)
+    take_all(chosen | {"covering"})
     set_state("visit_link", None)
 
 

@@ -26,18 +26,9 @@ from lessons.screen.screen import Card
 ROLES = ("q", "k", "v")
 CLEARLY_LONGER = 1.1  # times as long as the next
 LONGEST = {
-    "q": message(
-        "Square the numbers of each query and add them up: the longest has the largest sum. Which token has the "
-        "longest query?"
-    ),
-    "k": message(
-        "Square the numbers of each key and add them up: the longest has the largest sum. Which token has the "
-        "longest key?"
-    ),
-    "v": message(
-        "Square the numbers of each value and add them up: the longest has the largest sum. Which token has the "
-        "longest value?"
-    ),
+    "q": message("Which token has the longest query, the one whose squared numbers have the largest sum?"),
+    "k": message("Which token has the longest key, the one whose squared numbers have the largest sum?"),
+    "v": message("Which token has the longest value, the one whose squared numbers have the largest sum?"),
 }
 
 

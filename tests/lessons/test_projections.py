@@ -118,8 +118,7 @@ def added_up(case, sentence):
 
 
 LONGEST = {
-    role: f"Square the numbers of each {name} and add them up: the longest has the largest sum. Which token has the "
-    f"longest {name}?"
+    role: f"Which token has the longest {name}, the one whose squared numbers have the largest sum?"
     for role, name in (("q", "query"), ("k", "key"), ("v", "value"))
 }
 ITS_SQUARES = "Its squares add up to {sum}. The root of that, {length}, is its length."
