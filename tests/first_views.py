@@ -1,8 +1,7 @@
 """What stands in the first view of every page, measured: `python -m tests.first_views http://localhost:8501`.
 
 A line for each page and size of screen: where topic, point, figure and question stand, how much of its column the
-figure takes, its smallest letters, and those of the numbers in its cells, all in pixels. A test holds what is to be kept
-of it.
+figure takes, its smallest letters, and those of the numbers in its cells, all in pixels. Tests hold what is to be kept.
 """
 
 import sys
