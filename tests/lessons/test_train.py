@@ -589,8 +589,8 @@ def numbers_in(model):
 
 
 ANSWERS = {
-    "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learned this task "
-    "carries it there. On which token does the row of {query} put its weight?": where_again,
+    "The tokens are {tokens}. The answer at {query} is “{answer}”, and a trained head finds it among them. "
+    "On which token will the row of {query} put its weight?": where_again,
     "A model chooses among {size} tokens. If it gave each token the same probability, what would its loss be? "
     "The loss is the mean of −ln(probability of the right answer), in nats.": guess_again,
     "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
