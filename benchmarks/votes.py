@@ -6,87 +6,62 @@ a reader on a lesson feel of it?
 
 import argparse
 import asyncio
-import os
 import random
 import re
 import sys
-import tempfile
 import time
-from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from client import Session  # noqa: E402
-from load import EXAMPLE, SETTLE_SECONDS, Load, _read, a_few_at_a_time, until  # noqa: E402
+from load import Load, _read, until  # noqa: E402
 from report import judged, say  # noqa: E402
-from servers import OURS, Server  # noqa: E402
+from school import IDLE_SECONDS, STUDENTS, built, opened  # noqa: E402
+from servers import Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
 from lessons.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
 
-CLASSES, STUDENTS, READERS = 10, 300, 10
-WITHIN, IDLE_SECONDS, BETWEEN_SECONDS, ROUNDS_OF_VOTES = 3.0, 40.0, 12.0, 8
+WITHIN, BETWEEN_SECONDS, ROUNDS_OF_VOTES = 3.0, 12.0, 8
 
 
 def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--students", type=int, default=STUDENTS)
+    parser.add_argument("--replicas", type=int, default=1)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["ATTENTION_LAB_CLASSES"] = folder
-        with Server(OURS) as server:
-            asyncio.run(measure(server, Keeper(folder), options.students))
+    with built(options.replicas) as (fleet, keeper):
+        asyncio.run(measure(fleet, keeper, options.students))
 
 
-async def measure(server: Server, keeper: Keeper, students: int) -> None:
+async def measure(fleet: Fleet, keeper: Keeper, students: int) -> None:
     """Readers alone; readers beside students who wait; readers beside students who vote, some rounds of it."""
     text = written_asked(first_asked("softmax"))
     cards = len(screen_asked(text)[1].cards)
-    classes = [keeper.open_class() for _ in range(CLASSES)]
-    for code, key in classes:
-        keeper.ask(code, key, 0, cards, text)
-    teachers, pupils, readers = (
-        [Session(server.port, live=True) for _ in range(n)] for n in (CLASSES, students, READERS)
-    )
-    alone, waiting, voting = Load(), Load(), Load()
-    try:
-        await a_few_at_a_time([partial(reader.open, "", EXAMPLE) for reader in readers])
-        await asyncio.sleep(3 * SETTLE_SECONDS)
-        await _read(readers, 0, until(time.perf_counter() + IDLE_SECONDS), alone)
-        say("the students come in")
-        opened = [
-            partial(t.open, "class_vote", f"class={c}&teacher={k}") for t, (c, k) in zip(teachers, classes, strict=True)
-        ]
-        opened += [partial(p.open, "class_vote", f"class={classes[n % CLASSES][0]}") for n, p in enumerate(pupils)]
-        await a_few_at_a_time(opened)
-        await asyncio.sleep(SETTLE_SECONDS)
-        cpu, began = server.cpu_seconds(), time.perf_counter()
-        await _read(readers, 1, until(time.perf_counter() + IDLE_SECONDS), waiting)
-        cores = (server.cpu_seconds() - cpu) / (time.perf_counter() - began)
-        told, took, counted = [], [], 0
+    waiting, voting, told, took, counted = Load(), Load(), [], [], 0
+    async with opened(fleet, keeper, students, lambda code, key: keeper.ask(code, key, 0, cards, text)) as school:
+        cpu, began = fleet.cpu_seconds(), time.perf_counter()
+        await _read(school.readers, 1, until(time.perf_counter() + IDLE_SECONDS), waiting)
+        cores = (fleet.cpu_seconds() - cpu) / (time.perf_counter() - began)
         for number in range(ROUNDS_OF_VOTES):
             say(f"vote {number + 1}")
-            over = asyncio.Event()
-            reading = asyncio.create_task(_read(readers, 2 + number, lambda _, over=over: over.is_set(), voting))
-            chance = random.Random(number)
+            over, chance = asyncio.Event(), random.Random(number)
+            reading = school.reading(voting, over, 2 + number)
             took += await asyncio.gather(
-                *(vote(pupil, chance.uniform(0, WITHIN), "ABC"[n % 3]) for n, pupil in enumerate(pupils))
+                *(vote(pupil, chance.uniform(0, WITHIN), "ABC"[n % 3]) for n, pupil in enumerate(school.pupils))
             )
-            told.append(await all_told(teachers, students // CLASSES))
-            counted += sum(keeper.answered(code, number + 1, 1) for code, _ in classes)
+            told.append(await all_told(school.teachers, len(school.pupils_of(0))))
+            counted += sum(keeper.answered(code, number + 1, 1) for code, _ in school.classes)
             over.set()
             await reading
             if number + 1 < ROUNDS_OF_VOTES:  # the same students vote in the next round on another question
-                for code, key in classes:
+                for code, key in school.classes:
                     keeper.ask(code, key, number + 1, cards, text)
                 await asyncio.sleep(BETWEEN_SECONDS)
-    finally:
-        await asyncio.gather(*(visitor.close() for visitor in (*teachers, *pupils, *readers)))
-    errors = [error for visitor in (*teachers, *pupils, *readers) for error in visitor.exceptions] + server.complaints()
-    print_table(counted, students, told, took, alone, waiting, voting, cores, errors)
+    print_table(counted, students, told, took, school.alone, waiting, voting, cores, school.errors())
 
 
 def print_table(

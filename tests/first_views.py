@@ -1,7 +1,7 @@
 """What stands in the first view of every page, measured: `python -m tests.first_views http://localhost:8501`.
 
 A line for each page and size of screen: where topic, point, figure and question stand, how much of its column the
-figure takes, and its smallest letters, all in pixels. A test holds what is to be kept of it.
+figure takes, its smallest letters, and those of the numbers in its cells, all in pixels. Tests hold what is to be kept.
 """
 
 import sys
@@ -25,13 +25,17 @@ MEASURED = """() => {
     } : null
     const stages = all('.st-key-stage, .st-key-run, .st-key-model_look'), main = all('.stMain .stMainBlockContainer')[0]
     const stage = stages[0] ?? main
-    const figures = all('.stMain [data-testid=stVegaLiteChart], .stMain iframe').filter(one => stage.contains(one))
-    const letters = figures.flatMap(one => [...one.querySelectorAll('svg text')])
-        .filter(one => one.textContent.trim() && seen(one)).map(one => parseFloat(getComputedStyle(one).fontSize))
+    const figures = all(
+        '.stMain :is([data-testid=stVegaLiteChart], iframe, [data-testid=stMetric], .st-key-written)'
+    ).filter(one => stage.contains(one))
+    const texts = figures.flatMap(one => [...one.querySelectorAll('svg text')])
+        .filter(one => one.textContent.trim() && seen(one))
+    const smallest = found => found.length
+        ? Math.min(...found.map(one => parseFloat(getComputedStyle(one).fontSize))) : null
     return {
         topic: around(all('.stMain h1')), point: around(all('.st-key-topic p')),
         figure: around(figures), column: stage.getBoundingClientRect().width,
-        letters: letters.length ? Math.min(...letters) : null,
+        letters: smallest(texts), numbers: smallest(texts.filter(one => one.closest('[class*=number]'))),
         question: around(all('[class*=_quiz] h2')), cards: around(all('[class*="_card_"] button')),
         sideways: document.scrollingElement.scrollWidth - innerWidth,
     }
@@ -54,15 +58,17 @@ def line_of(name: str, screen: str, found: dict) -> str:
         return "–" if box is None else f"{box['top']:.0f}–{box['bottom']:.0f}"
 
     share = "–" if found["figure"] is None else f"{100 * found['figure']['width'] / found['column']:.0f} %"
-    letters = "–" if found["letters"] is None else f"{found['letters']:.1f}"
-    columns = [*map(ends, ("topic", "point", "figure")), share, letters, *map(ends, ("question", "cards"))]
+    letters = ("–" if found[what] is None else f"{found[what]:.1f}" for what in ("letters", "numbers"))
+    columns = [*map(ends, ("topic", "point", "figure")), share, *letters, *map(ends, ("question", "cards"))]
     return f"| {name} | {screen} | {' | '.join(columns)} | {found['sideways']:.0f} |"
 
 
 def main(url: str) -> None:
     """Print the table."""
-    print("| page | screen | topic | point | figure | of its column | letters | question | cards | sideways |")
-    print("|---|---|---|---|---|--:|--:|---|---|--:|")
+    print(
+        "| page | screen | topic | point | figure | of its column | letters | numbers | question | cards | sideways |"
+    )
+    print("|---|---|---|---|---|--:|--:|--:|---|---|--:|")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_chromium())
         for screen, (width, height) in SCREENS.items():

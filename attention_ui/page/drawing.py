@@ -85,6 +85,7 @@ from words import FIRST, cached_by_language, language
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
+WIDTH_BESIDE, HEIGHT_BESIDE = 860, 470  # pixels of one beside a question there, all of it seen at once
 MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
 
 
@@ -192,8 +193,10 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
     """Bars for the parts of a whole."""
     from attention_ui.figures.shares.parts_chart import parts_chart
 
-    sizes = liked(figure.width), liked(line_height(figure)), least_letters()
-    chart = template(parts_chart, len(figure.rows), *sizes)
+    width, line = figure.width, line_height(figure)
+    if is_projected():
+        width, line = WIDTH_BESIDE, min(liked(line), HEIGHT_BESIDE // (len(figure.parts) + 1))
+    chart = template(parts_chart, len(figure.rows), width, line, least_letters())
     show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
 
 

@@ -20,6 +20,7 @@ SAYS = {True: message("Yes."), False: message("Not right.")}
 SHOW_NOW = message("Show them now")
 VERDICTS = {"right": RIGHT, "wrong": message("✗ your guess")}
 MOST_SKIPPED = 20
+SHORT = 14  # letters of a card, of which two stand side by side on a phone
 
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
 
@@ -110,7 +111,8 @@ def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
 
 def row_of_cards(state: str, question: Question) -> str:
     """The key of the row in which cards stand: its style knows how many places it needs before the first card comes."""
-    return f"cards_{state}_of_{len(question.cards)}"
+    short = all(card.reason is None and len(render(card.text)) <= SHORT for card in question.cards)
+    return f"cards_{state}_of_{len(question.cards)}{'_short' if short else ''}"
 
 
 def choose_card(lesson: str, letter: str, right: bool) -> None:

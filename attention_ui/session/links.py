@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attention_core.tokens import clean_text
-from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session.state import get_state, set_state, take_all, take_state
 from attention_ui.session.streamlit_insides import came_through_history, open_link
 from lessons.screen.choice import (
     Choice,
@@ -328,10 +328,8 @@ def begin_link_anew() -> None:
     """
     from attention_ui.session.link_rules import LINK_RULES
 
-    for name in LINK_RULES:
-        for kept in (name, f"{name}_in_link", f"{name}_default", f"{name}_begin"):
-            take_state(kept)
-    take_state("covering")
+    chosen = {f"{name}{what}" for name in LINK_RULES for what in ("", "_in_link", "_default", "_begin")}
+    take_all(chosen | {"covering"})
     set_state("visit_link", None)
 
 

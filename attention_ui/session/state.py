@@ -1,5 +1,7 @@
 """The only file that touches session state: what one visitor has, and nobody else."""
 
+from collections.abc import Set
+
 import streamlit as st
 
 
@@ -16,3 +18,9 @@ def set_state(name: str, value: object) -> None:
 def take_state(name: str) -> object | None:
     """What is kept under this name, or None; from now on nothing is."""
     return st.session_state.pop(name, None)
+
+
+def take_all(names: Set[str]) -> None:
+    """From now on nothing is kept under any of these names, of which a visit has few."""
+    for name in names & set(st.session_state):
+        take_state(name)

@@ -23,12 +23,14 @@ def show_training() -> None:
     choice = training_controls()
     show_notes(*choice.notes)
     st.text(render(texts_of(choice.task).learns))
-    run = live_run(choice)
-    draw_notice(None, [texts_of(choice.task).once_learned])
+    with st.container(key="train_room"):
+        run = live_run(choice)
     if choice.settings is not None:
         question_panel("train", question_of_run(choice.settings), cover=False)
-    draw_words("train")
-    compare_panel(run)
-    if run is not None:
-        run_tools(run)
+    with st.container(key="train_below"):
+        draw_notice(None, [texts_of(choice.task).once_learned])
+        draw_words("train")
+        compare_panel(run)
+        if run is not None:
+            run_tools(run)
     show_drawer("train", run and train.code_of_run(run.recording.settings), topic=train.TOPIC)

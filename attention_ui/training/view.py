@@ -134,14 +134,15 @@ def draw_film_of(
         draw_film(None, film, pressed if can_be_left_out else None)
     if less is not None:  # what the press did stands where it was pressed
         show_notes(less.sentence)
-    for figure in (*film.curves, film.frames[-1]):
-        draw_notice(None, figure.notice)
-    if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:
-        show_notes(render_all(remarks))
-    draw_answers(moments[-1], view.settings.task.vocabulary.tokens, which)
-    for figure in of_task:
-        draw_notice(None, figure.notice)
-        draw_figure(None, replace(figure, key=figure.key + which))
+    with st.container(key=f"run_said{which}"):
+        for figure in (*film.curves, film.frames[-1]):
+            draw_notice(None, figure.notice)
+        if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:
+            show_notes(render_all(remarks))
+        draw_answers(moments[-1], view.settings.task.vocabulary.tokens, which)
+        for figure in of_task:
+            draw_notice(None, figure.notice)
+            draw_figure(None, replace(figure, key=figure.key + which))
     return shown
 
 

@@ -21,7 +21,8 @@ from classes.stages import UnreachableError
 log = logging.getLogger(__name__)
 ASK_SECONDS = 1.0
 ASK_IDLE = 10  # while nobody looks at a class, one second in so many finds out whether the database is there
-APART_SECONDS = 0.01  # between two pages that are drawn anew: others come between
+AT_ONCE = 2  # pages that are drawn anew at the same time: whoever moves a slider meanwhile comes between
+LONGEST_SECONDS, NAP_SECONDS = 0.5, 0.003  # a page that takes longer holds up no other; how often one looks for it
 GONE_SECONDS = 300.0  # a visit that is away for so long is gone; until then it may come back
 
 
@@ -149,9 +150,26 @@ async def keep_watching() -> None:
 
 
 async def draw_anew(sessions: list[str]) -> None:
-    """The pages of those who are there, one after the other; who has just pressed something has his drawn already."""
+    """The pages of those who are there, a few at a time; who has just pressed something has his drawn already.
+
+    Three hundred pages that began at once would hold up everybody until the last of them is drawn.
+    """
+    began: dict[str, float] = {}
     for session in sessions:
+        while len(began := still_drawn(began)) >= AT_ONCE:
+            await asyncio.sleep(NAP_SECONDS)
         if session_is_open(session) and not is_being_drawn(session):
             WATCHED.pop(session, None)  # its page will say what it looks at by then
             rerun_session(session)
-            await asyncio.sleep(APART_SECONDS)
+            began[session] = time.monotonic()
+        await asyncio.sleep(0)
+
+
+def still_drawn(began: dict[str, float]) -> dict[str, float]:
+    """Those of these pages whose run has not ended, but what takes too long; with the moment when each began."""
+    late = time.monotonic() - LONGEST_SECONDS
+    return {
+        session: when
+        for session, when in began.items()
+        if when > late and session_is_open(session) and is_being_drawn(session)
+    }

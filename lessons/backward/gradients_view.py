@@ -27,6 +27,7 @@ from lessons.screen.screen import Axis, Cells, Matrices, Matrix
 StageBack = Literal["loss", "output", "weights", "scores", "qkv", "maps", "x"]
 STAGES_BACK: tuple[StageBack, ...] = get_args(StageBack)
 VECTOR_ROLES = ("q", "k", "v")
+LIKELIEST = 6  # words of which one sees what the model says
 INSIDE, ENDS = ("q", "k", "v", "scores", "weights", "output"), ("x", "q", "k", "v", "after")
 TITLES = {
     "x": message("X"),
@@ -119,13 +120,14 @@ def axes_of(correction: Prediction, key: str) -> tuple[Axis, Axis]:
 
 
 def loss_rows(correction: Prediction) -> Matrices:
-    """The row of the position that was asked: what the model said of every word, and what was wanted."""
+    """The row of the position that was asked: what the model said of the likeliest words, and what was wanted."""
     (asked,) = correction.asked
+    words = words_shown(correction)
     rows = single_axis(correction.tokens[asked], named=True)
-    columns = Axis(message("words"), PRONOUN_WORDS, named=True)
+    columns = Axis(message("words"), tuple(PRONOUN_WORDS[word] for word in words), named=True)
 
     def line(path: str, title: Message, **look: Any) -> tuple[Matrix]:
-        axes = {"rows": rows, "columns": columns, "take": lambda a: a[[asked]]}
+        axes = {"rows": rows, "columns": columns, "take": lambda a: a[[asked]][:, words]}
         return (traced_matrix(correction.computation, path, title, correction.tokens, **axes, **look),)
 
     return Matrices(
@@ -142,6 +144,11 @@ def loss_rows(correction: Prediction) -> Matrices:
         notice=(*notice_answer(correction), notice_logits(correction)),
         weights=whose_gradients(correction.learner),
     )
+
+
+def words_shown(correction: Prediction) -> list[int]:
+    """The words that the model finds likeliest, and the right one where it is none of them, in order."""
+    return sorted({*(-correction.probabilities).argsort(kind="stable").tolist()[:LIKELIEST], correction.right})
 
 
 def sentence_and_answer(correction: Prediction) -> Message:
@@ -163,9 +170,10 @@ def notice_answer(correction: Prediction) -> Iterator[Message]:
 def notice_logits(correction: Prediction) -> Message:
     """One logit up, all others down."""
     return message(
-        "Only {right} has a negative d_logit: a step raises its logit and lowers those of the {others} other words.",
+        "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. Of {count} words "
+        "the likeliest are shown, and the right one.",
         right=word_of(correction.right),
-        others=len(PRONOUN_WORDS) - 1,
+        count=len(PRONOUN_WORDS),
     )
 
 

@@ -96,6 +96,10 @@ class OfTask(Source):
         """The model after so many updates; it is trained now unless somebody has asked for it before."""
         return recorded(self.run(example), example.updates).model(example.updates)
 
+    def n_layers(self, example: Chosen) -> int:
+        """Known without any weights."""
+        return self.run(example).model.n_layers
+
     def earlier(self, example: Chosen) -> list[int]:
         """The numbers of updates, before those of the example, after which the weights are kept."""
         kept = recorded(self.run(example), example.updates).weights

@@ -84,7 +84,10 @@ def longest_in(role: str) -> Maker:
         if len(lengths) < 2 or lengths[longest] < CLEARLY_LONGER * lengths.topk(2).values[1]:
             return None
         return multiple_choice_of_tokens(
-            message("Which token has the longest {vector}? Its squares have the largest sum.", vector=VECTORS[role]),
+            message(
+                "Which token has the longest {vector}, the one whose squared numbers have the largest sum?",
+                vector=VECTORS[role],
+            ),
             example.names,
             lengths,
             message(

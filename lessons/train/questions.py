@@ -46,8 +46,8 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
     wrong = [position for position in tempting if 0 <= position < len(tokens) and tokens[position] != answer]
     return multiple_choice_of_things(
         message(
-            "The tokens are {tokens}. The answer at {query} is “{answer}”. On which token does a head that has learned "
-            "this task put the weight of {query}?",
+            "The tokens are {tokens}. The answer at {query} is “{answer}”, and a trained head finds it among them. "
+            "On which token will the row of {query} put its weight?",
             tokens=" ".join(map(visible_text, tokens)),
             **about,
         ),

@@ -179,7 +179,7 @@ def answer(case, sentence):
 def only_negative(case, sentence):
     d_logits = last(case, "logits")
     assert lowest_below(d_logits) == [right_of(case)] and abs(d_logits.sum()) < 1e-12
-    return {"right": right_of(case), "others": 26}
+    return {"right": right_of(case), "count": 27}
 
 
 def one_prediction(case, sentence):
@@ -511,9 +511,8 @@ def visible_weight(case, sentence):
 
 ORACLE = {
     "At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.": answer,
-    "Only {right} has a negative d_logit: a step raises its logit and lowers those of the {others} other words.": (
-        only_negative
-    ),
+    "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. Of {count} words the "
+    "likeliest are shown, and the right one.": only_negative,
     "The loss looks at one prediction, that at {query}: the other {others} rows of d_output are 0.": one_prediction,
     "The lowest d_weight of {query} is {least}, at {keys}: weight moved there lowers the loss most.": lowest_weight,
     "Below 0 is the d_score of {keys}: a step raises that score and lowers the others.": raised,
@@ -722,6 +721,18 @@ def test_what_is_not_reached_is_a_frame():
         everything = [{"d_output"}, {"d_weights"}, {"d_scores"}, {"d_q", "d_k", "d_v"}]
         assert drawn == set().union(*everything[: reached + 1])
         assert figure.first in drawn
+
+
+@pytest.mark.parametrize("sentence", [0, 2, 3])
+def test_the_likeliest_words_and_the_right_one_are_shown(sentence):
+    made = screen(run_example(Example()), 0, Choices(20, sentence, "way", "loss"))
+    correction = correction_of(Example(), 20, sentence)
+    by_probability = sorted(range(27), key=lambda word: -correction.probabilities[word])
+    wanted = sorted({*by_probability[:6], correction.right})
+    for matrix in made.figures[0].matrices:
+        assert list(matrix.columns.labels) == [WORDS[word] for word in wanted]
+    d_logits = made.figures[0].matrices[-1]
+    assert d_logits.values[0].tolist() == [correction.way.d_logits[correction.asked[0]][word] for word in wanted]
 
 
 def lit(figure, key, i, j):

@@ -550,8 +550,8 @@ def numbers_in(model):
 
 
 ANSWERS = {
-    "The tokens are {tokens}. The answer at {query} is “{answer}”. On which token does a head that has "
-    "learned this task put the weight of {query}?": where_again,
+    "The tokens are {tokens}. The answer at {query} is “{answer}”, and a trained head finds it among them. "
+    "On which token will the row of {query} put its weight?": where_again,
     "A model gives each of {size} tokens the same probability. What is its loss, the mean of "
     "−ln(probability of the right answer)?": guess_again,
     "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "

@@ -116,7 +116,7 @@ class Grid:
             kind, tone, value = "masked", "hatch", None
         elif numbered:
             text = tiny_text(value) if matrix.tiny else cell_text(value)
-            short = text if len(text) <= LONG_NUMBER else "" if matrix.tiny else short_text(value)
+            short = text if len(text) <= LONG_NUMBER else "" if "e" in text else short_text(value)
         tags = row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
         self._add(x, y, kind, tone, value, text, short, self.say(key, i, j), self.lights(key, i, j), *tags)
 

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
+from itertools import groupby
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -53,7 +54,8 @@ PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
 MOST_ALONE = 8  # figures of a step by itself that are kept
-HIGHEST_ON_A_PHONE, NARROW = 30, 860  # rows of cells; pixels of a page where the question stands below the figure
+HIGHEST_ON_A_PHONE = 30  # rows of cells
+NARROWEST = 10  # columns of a line on a narrow screen, with the names of its rows: letters can be read in so many
 WIDEST = 28  # columns of a line: so many, with their numbers, fit beside a question
 
 
@@ -92,15 +94,21 @@ class Layout:
         """The bands of the figure. One that stands alone and is too wide for the page goes on below itself."""
         bands = self.figure.bands
         if self.stacked:
-            return tuple((matrix,) for matrix in self.figure.matrices)
-        return tuple(self._folded(bands[0])) if len(bands) == 1 and None not in bands[0] else bands
+            return tuple(self._below_each_other())
+        return tuple(self._folded(bands[0], self.widest)) if len(bands) == 1 and None not in bands[0] else bands
 
-    def _folded(self, band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
-        """The lines into which a band goes, each as wide as the page at most."""
+    def _below_each_other(self) -> Iterator[tuple[Matrix, ...]]:
+        """For a narrow screen: side by side only what shares its rows and is no wider so than the widest by itself."""
+        most = max(self.names * matrix.rows.named + room(matrix) for matrix in self.figure.matrices)
+        for _, alike in groupby(self.figure.matrices, lambda matrix: matrix.rows.labels):
+            yield from self._folded(tuple(alike), max(most, NARROWEST))
+
+    def _folded(self, band: tuple[Matrix, ...], widest: int) -> Iterator[tuple[Matrix, ...]]:
+        """The lines into which a band goes, each of so many columns at most."""
         line, right = (), 0
         for matrix in band:
             right += self.names * names_rows((*line, matrix), len(line)) + room(matrix)
-            if line and right > self.widest:
+            if line and right > widest:
                 yield line
                 line, right = (), self.names * names_rows((matrix,), 0) + room(matrix)
             line, right = (*line, matrix), right + 1
@@ -248,14 +256,14 @@ def style_of(figure: Matrices, table: pa.Table, letters: float) -> str:
     corner = table.slice(len(table) - 1).to_pylist()[0]
     columns, rows, narrow_columns = corner["gx"] + LEFT + RIGHT, corner["gy"], corner["nx"] + LEFT + RIGHT
     smallest = max(SMALLEST_CELL, FOUR_LETTERS * letters)
-    wide = box(columns, rows, f"max({smallest:g}px, (100dvh - var(--lab-around)) / {rows:g})")
+    around = "var(--lab-around)" if figure.heading is None else "var(--lab-around) - 3rem"
+    wide = box(columns, rows, f"max({smallest:g}px, (100dvh - {around}) / {rows:g})")
     narrow = box(narrow_columns, corner["ny"], f"{ROOMY_CELL}px")
     chart = f".st-key-{figure.key} .stVegaLiteChart"
     height = "height: calc(var(--cell) * var(--rows)) !important"
     asked_first = ""
-    if corner["ny"] > HIGHEST_ON_A_PHONE:  # what is asked would stand below two screens
-        question = f".st-key-lesson:has(.st-key-stage .st-key-{figure.key}) .st-key-beside > :first-child"
-        asked_first = f"@container page (width <= {NARROW}px) {{ {question} {{ order: -1 }} }}"
+    if corner["ny"] > HIGHEST_ON_A_PHONE:  # there, what is asked would stand below two screens
+        asked_first = f".st-key-lesson:has(.st-key-stage .st-key-{figure.key}) {{ --lab-question: -1 }}"
     return (
         f".st-key-{figure.key} {{ container-type: inline-size }} {chart} {{ {wide}; {height} }} "
         f"@container (width < {columns * least_cell(figure):g}px) {{ {chart} {{ {narrow} }} }} {asked_first}"

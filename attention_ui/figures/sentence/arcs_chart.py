@@ -7,7 +7,7 @@ from attention_ui.figures.sentence.arcs import LETTERS_OF_WORDS
 
 ARC = "M-1,0C-0.9,-0.6 0.9,-0.6 1,0"  # between −1 and 1; as high as 0.45 of its half width
 ARC_HEIGHT = 0.45 / 2  # of an arc, in its widths
-LINE, NUMBERS = 18, 10  # pixels: of a line of words, and of the letters of numbers
+LINE, NUMBERS = 18, 13  # pixels: of a line of words, and of the letters of numbers
 POINTED = "isDefined(word.token)"
 OWN_ARC = f"{POINTED} && word.token[0] === datum.token"
 

@@ -1,0 +1,88 @@
+"""A school at work: ten classes whose teachers and students have come in, and readers on a lesson beside them."""
+
+import asyncio
+import os
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+from client import Session
+from load import EXAMPLE, SETTLE_SECONDS, Load, _read, a_few_at_a_time, until
+from report import say
+from servers import OURS, Fleet
+
+from classes.keeper import Keeper
+
+CLASSES, STUDENTS, READERS, IDLE_SECONDS = 10, 300, 10, 40.0
+
+
+@dataclass
+class School:
+    """Its classes (code and key), who is there, and what readers felt before anybody came in."""
+
+    fleet: Fleet
+    keeper: Keeper
+    classes: list[tuple[str, str]]
+    teachers: list[Session]
+    pupils: list[Session]
+    readers: list[Session]
+    alone: Load = field(default_factory=Load)
+
+    @property
+    def everybody(self) -> list[Session]:
+        """All visits."""
+        return [*self.teachers, *self.pupils, *self.readers]
+
+    def pupils_of(self, place: int) -> list[Session]:
+        """The students of one class."""
+        return self.pupils[place :: len(self.classes)]
+
+    def reading(self, load: Load, over: asyncio.Event, seed: int = 1) -> asyncio.Task:
+        """The readers move sliders until it is over."""
+        return asyncio.create_task(_read(self.readers, seed, lambda _: over.is_set(), load))
+
+    def errors(self) -> list[str]:
+        """What any page or any server complained of."""
+        return [error for visitor in self.everybody for error in visitor.exceptions] + self.fleet.complaints()
+
+
+@contextmanager
+def built(replicas: int) -> Iterator[tuple[Fleet, Keeper]]:
+    """So many servers that share one keeper of classes."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["ATTENTION_LAB_CLASSES"] = folder
+        with Fleet(replicas, OURS) as fleet:
+            yield fleet, Keeper(folder)
+
+
+@asynccontextmanager
+async def opened(fleet: Fleet, keeper: Keeper, students: int, prepare) -> AsyncIterator[School]:
+    """A school whose classes are prepared by `prepare(code, key)`; first its readers are alone for a while."""
+    visits = iter(range(CLASSES + students + READERS))
+    teachers, pupils, readers = (
+        [Session(fleet.port(next(visits)), live=True) for _ in range(n)] for n in (CLASSES, students, READERS)
+    )
+    school = School(fleet, keeper, [keeper.open_class() for _ in range(CLASSES)], teachers, pupils, readers)
+    for code, key in school.classes:
+        prepare(code, key)
+    try:
+        await a_few_at_a_time([partial(reader.open, "", EXAMPLE) for reader in readers])
+        await asyncio.sleep(3 * SETTLE_SECONDS)
+        await _read(readers, 0, until(time.perf_counter() + IDLE_SECONDS), school.alone)
+        say("the students come in")
+        come_in = [
+            partial(teacher.open, "class_vote", f"class={code}&teacher={key}")
+            for teacher, (code, key) in zip(teachers, school.classes, strict=True)
+        ]
+        come_in += [
+            partial(pupil.open, "class_vote", f"class={school.classes[n % CLASSES][0]}")
+            for n, pupil in enumerate(pupils)
+        ]
+        await a_few_at_a_time(come_in)
+        await asyncio.sleep(3 * SETTLE_SECONDS)
+        yield school
+    finally:
+        await asyncio.gather(*(visitor.close() for visitor in school.everybody))

@@ -1,0 +1,50 @@
+"""What stands in the first view of a lesson, on a laptop and on a phone; a projector has its own tests."""
+
+from tests.first_views import SCREENS, measure
+
+LESSONS = (
+    "tokens",
+    "dot_product",
+    "projections",
+    "scores",
+    "mask",
+    "softmax",
+    "output",
+    "heads",
+    "positions",
+    "backward",
+    "variants",
+    "cost",
+)
+WIDE, PHONE = ({"width": width, "height": height} for width, height in (SCREENS["wide"], SCREENS["phone"]))
+
+
+def faults_of(wide, phone):
+    """What is not as it should be of what was measured."""
+    first, cards = wide["figure"], wide["cards"]
+    yield "topic and point", not wide["topic"]["bottom"] <= wide["point"]["top"] + 4 <= first["top"] <= 220
+    yield "the figure is seen whole", first["bottom"] > 905
+    yield "figure and question fill the page", first["width"] < 0.65 * wide["column"]
+    yield "question and cards stand beside the figure", not 140 < wide["question"]["top"] < 300
+    yield "all cards are seen", cards["bottom"] > 900
+    yield "letters", min(wide["letters"], wide["numbers"] or 13) < 13
+    yield "on a phone, the figure begins on the first screen", phone["figure"]["top"] > 500
+    yield "on a phone, cards are seen on two screens", phone["cards"]["bottom"] > 2 * PHONE["height"]
+    yield "on a phone, letters", min(phone["letters"], phone["numbers"] or 12) < 12
+    yield "nothing is wider than its screen", wide["sideways"] > 0 or phone["sideways"] > 0
+
+
+def test_topic_point_figure_and_question_stand_in_the_first_view(visit, whole):
+    first, *others = LESSONS[:: 1 if whole else 4]
+    tab, found = visit(viewport=WIDE).open(first), []
+    for lesson in (first, *others):
+        if lesson != first:
+            tab.page.locator(f'[data-testid="stTopNavLink"][href$="/{lesson}"]').press("Enter")
+            tab.page.wait_for_url(f"**/{lesson}*")
+        tab.page.locator(f".st-key-{lesson}_card_A").wait_for()
+        wide = measure(tab.page)
+        tab.page.set_viewport_size(PHONE)
+        phone = measure(tab.page)
+        tab.page.set_viewport_size(WIDE)
+        found += [f"{lesson}: {what}" for what, is_wrong in faults_of(wide, phone) if is_wrong]
+    assert not found, "\n".join(found)
