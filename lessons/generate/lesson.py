@@ -220,6 +220,8 @@ def what_could_be_drawn(writing: Drawn) -> Message:
     final = Percent(float(draw.final[draw.token]))
     if kept == 1 or writing.sampling.temperature == 0:
         return message("No other token could be drawn.")
+    if kept == size:
+        return message("It was drawn with a chance of {final}.", final=final)
     return message(
         "It was drawn from {kept} of {size} tokens, with a chance of {final}.",
         kept=Integer(kept),

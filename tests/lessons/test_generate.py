@@ -8,7 +8,18 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import JUDGE, Case, Ranked, by_largest, by_thought, check_case, check_conditions, chosen, holds, token_on
+from screens import (
+    JUDGE,
+    Case,
+    Ranked,
+    by_largest,
+    by_thought,
+    check_case,
+    check_conditions,
+    chosen,
+    holds,
+    token_on,
+)
 
 from attention_core.generation import GeneratedToken, NewToken, generate
 from attention_core.model import ModelConfig, TinyTransformer
@@ -186,6 +197,9 @@ def only_one_left(case):
 ORACLE = {
     "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.": character,
     "The new token is {token}: the model gave it {share} (rank {rank} of {size}).": given_share,
+    "It was drawn with a chance of {final}.": lambda case, sentence: {
+        "final": cut(case.choices)[0][case.choices.newest.draw.token]
+    },
     "It was drawn from {kept} of {size} tokens, with a chance of {final}.": lambda case, sentence: {
         "kept": len(cut(case.choices)[1]),
         "size": 8,
