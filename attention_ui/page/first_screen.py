@@ -42,7 +42,7 @@ COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"], "share": "violet"}
 WATCH_SECONDS = 1.0
 PLACES = ("stage", "band", "heads", "go", "wait")  # a figure, and what stands in the room that it leaves free
 STANDS_HERE = message(
-    "Here stand all {count} heads of the model, each by what it was measured to do, and above them what it guesses for "
+    "Here are all {count} heads of the model, each by what it was measured to do, and above them what it guesses for "
     "the next word, with and without any head. Your own sentence needs the model as well.",
     count=270,
 )

@@ -76,7 +76,7 @@ BACK_SENTENCES: Mapping[str, Message] = {
     **HEAD_SENTENCES,
     "after": message("{token} after the attention, feature {feature}: x + output · a column of W_o"),
     "logits": message(
-        "logit of {word}: what stands at {token} after the attention, times a column of W_unembed, plus b"
+        "logit of {word}: the vector at {token} after the attention, times a column of W_unembed, plus b"
     ),
     "max of logits": message("the largest logit"),
     "sum of logits": message("sum over all words"),

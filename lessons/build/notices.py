@@ -22,8 +22,8 @@ def score_notice(puzzle: Puzzle, score: float) -> Message:
             return message("Solved: {score} of all outputs are right; {goal} were asked for.", **says)
         return message("So far {score} of all outputs are right; {goal} are asked for.", **says)
     if puzzle.is_solved(score):
-        return message("Solved: {score} of the weight lies where it should; {goal} was asked for.", **says)
-    return message("So far {score} of the weight lies where it should; {goal} is asked for.", **says)
+        return message("Solved: {score} of the weight is where it should be; {goal} was asked for.", **says)
+    return message("So far {score} of the weight is where it should be; {goal} is asked for.", **says)
 
 
 def table_notices(puzzle: Puzzle, computation: Computation) -> tuple[Message, ...]:

@@ -149,7 +149,7 @@ def read_off(role: str) -> Maker:
                 (float(vectors[position, feature]), message("It is in the row of its token and in that column.")),
                 others[0],
                 other_rows[0],
-                (in_x, message("That is in X.")),
+                (in_x, message("That is the number in X.")),
                 others[1],
                 other_rows[1],
             ),

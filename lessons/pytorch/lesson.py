@@ -118,7 +118,7 @@ def why_not_the_module(trace: HeadsTrace, parity: Parity) -> tuple[Message, ...]
         return ()
     turns = message("does not turn queries and keys by their positions")
     shares = message("gives queries, keys and values of a head the same number of features, d_model ÷ heads")
-    own_keys = message("gives each head keys and values of its own")
+    own_keys = message("gives each head its own keys and values")
     grouped = heads_with_keys(parity.ours) < trace.n_heads
     reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares), (grouped, own_keys))
     return (

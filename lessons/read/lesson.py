@@ -25,7 +25,7 @@ STANDS_HERE = message(
     "**Here a real language model reads your text**: where its heads look, what it would guess after each layer, and "
     "what a head is worth."
 )
-ENCODER_STANDS_HERE = message("**Here stands the same for MiniLM**, a model in which “it” may look ahead.")
+ENCODER_STANDS_HERE = message("**Here is the same for MiniLM**, a model in which “it” may look ahead.")
 NOT_CLAIMED = message("A weight says where a head looks, not why the model answers as it does.")
 
 

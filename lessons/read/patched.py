@@ -146,7 +146,7 @@ def said_of_patch(texts: TwoTexts, moved: Computation) -> tuple[Message, ...]:
     furthest = max(way[1:].tolist(), key=abs)
     return (
         message(
-            "Here the model guesses {one} and there {other}; with {head} from there alone, the difference of their "
+            "Here the model guesses {one} and there {other}; with only {head} from there, the difference of their "
             "scores goes from {here} to {patched}, {way} of the way to {there}.",
             one=one,
             other=other,

@@ -143,7 +143,7 @@ def text_cut(cutting: Cutting, word: int) -> TokenText:
     marked = range(chosen.first, chosen.first + len(chosen.tokens))
     n_bytes = len(cutting.text.encode())
     notice = message(
-        "{characters} characters, {bytes} bytes, {tokens} tokens out of {size}. Below each token stands its id.",
+        "{characters} characters, {bytes} bytes, {tokens} tokens out of {size}. Below each token is its id.",
         characters=len(cutting.text),
         bytes=n_bytes,
         tokens=len(cutting.ids),
@@ -211,7 +211,7 @@ def said_of_step(cutting: Cutting, word: int, step: int) -> Message:
         )
     one, other = steps[step][place : place + 2]
     return message(
-        "{word} after {step} of {last} merges. Next come {one} and {other}: of all neighbours they stand first in the "
+        "{word} after {step} of {last} merges. Next come {one} and {other}: of all neighbours they come first in the "
         "list of merges, as number {number}.",
         one=seen(one),
         other=seen(other),

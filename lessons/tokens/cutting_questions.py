@@ -53,7 +53,7 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
     wrong = (
         (known[0], message("It is first in the word, but the place in the list decides.")),
         (max(known, key=rank.__getitem__), message("That pair was learned last of these: rare pairs wait.")),
-        *((pair, message("Another pair stands earlier in the list.")) for pair in known),
+        *((pair, message("Another pair comes earlier in the list.")) for pair in known),
     )
     return multiple_choice(
         message(
@@ -82,7 +82,7 @@ def with_and_without_space(cutting: "Cutting", random: Generator) -> Asked:
             alone=alone,
         ),
         Card(
-            message("another token, with an id of its own"),
+            message("another token, with its own id"),
             message("Its id is {id}: a space is a part of the token behind it.", id=ids[alone.text]),
             message("the space is a part of the token"),
         ),

@@ -93,8 +93,8 @@ def chosen_only(case, sentence):
 
 
 ORACLE = {
-    "So far {score} of the weight lies where it should; {goal} is asked for.": so_far,
-    "Solved: {score} of the weight lies where it should; {goal} was asked for.": so_far,
+    "So far {score} of the weight is where it should be; {goal} is asked for.": so_far,
+    "Solved: {score} of the weight is where it should be; {goal} was asked for.": so_far,
     "So far {score} of all outputs are right; {goal} are asked for.": so_far,
     "Solved: {score} of all outputs are right; {goal} were asked for.": so_far,
     "It does worst on sentence {first}: {least}.": worst,

@@ -214,7 +214,7 @@ def answer_read_off(case, prompt):
         IN_ITS_PLACE: [own],
         OTHER_FEATURE: other_features,
         OTHER_TOKEN: other_tokens,
-        "That is in X.": [in_x],
+        "That is the number in X.": [in_x],
     }
 
     def judge(card):

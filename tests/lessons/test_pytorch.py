@@ -293,7 +293,7 @@ def why_it_cannot(case, sentence):
     shares = "gives queries, keys and values of a head the same number of features, d_model ÷ heads"
     assert (shares in said) == (not module.W_q.shape == module.W_v.shape == module.W_o.shape)
     shared = case.choices.example.running.source == "language"
-    assert ("gives each head keys and values of its own" in said) == shared
+    assert ("gives each head its own keys and values" in said) == shared
     return {"reasons": [...] * len(said)}
 
 

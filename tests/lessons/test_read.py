@@ -408,8 +408,8 @@ ORACLE = {
     "Without {head}, {token} goes from {whole} to {less}.": changed,
     "Without one of {count} heads drawn at random {token} is between {least} and {most}.": without_others,
     "{token}: {share}": guess_cell,
-    "Here the model guesses {one} and there {other}; with {head} from there alone, the difference of their scores goes "
-    "from {here} to {patched}, {way} of the way to {there}.": moved,
+    "Here the model guesses {one} and there {other}; with only {head} from there, the difference of "
+    "their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
     "Of {count} heads drawn at random, none goes further than {most}, forth or back.": moved_by_others,
     "Both texts need as many tokens: this one has {here}, the other {there}.": of_two_lengths,
     "After both texts the first guess is {token}: there is no way to go.": same_answer,

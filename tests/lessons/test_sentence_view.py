@@ -141,6 +141,9 @@ ORACLE = (
     | OUTPUT
     | {
         "{query} has nowhere else to look: all of its weight goes to {key}.": lone,
+        "{query} may look only at {key}, so all of its weight goes there.": lambda case, sentence: (
+            lone(case, sentence) | {"key": "itself"}
+        ),
         "To read {query}, this head looks equally at {count} tokens: {share} of its weight goes to each.": all_alike,
         "{query} looks equally at {keys}, {share} each.": all_alike,
         "To read {query}, this head looks almost equally at {count} tokens: between {low} and {high} of its "
