@@ -9,6 +9,7 @@ from attention_ui.controls.bound import next_number, number_field, one_in_row, s
 from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
 from attention_ui.page.contents import CONTENTS
 from attention_ui.practice.class_sheets import ZIP, ClassOrder, file_in_place_of_class
+from attention_ui.practice.platform_view import platform_panel
 from attention_ui.server.process import class_sheets, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.state import set_state, take_state
@@ -42,6 +43,7 @@ PAPER = OneOf(
         "60": message("Plan, 60 minutes"),
         "90": message("Plan, 90 minutes"),
         "own": message("Your plan"),
+        "platform": message("For a learning platform"),
     },
 )
 PAPER_SIZE = OneOf("paper_size", message("Paper"), PAPER_SIZES, labelled=True)
@@ -67,10 +69,11 @@ KEPT_PAGES = 16
 
 
 def take_home_panel() -> None:
-    """The chosen panel: worksheet, key or plan."""
+    """The chosen panel: worksheet, key, plan, or questions for a platform."""
     view = one_in_row(PAPER)
-    if view in ("sheet", "key"):
-        {"sheet": worksheet_panel, "key": key_panel}[view]()
+    panels = {"sheet": worksheet_panel, "key": key_panel, "platform": platform_panel}
+    if view in panels:
+        panels[view]()
     else:
         plan_panel(view)
 

@@ -8,7 +8,7 @@ from attention_ui.class_plan import leading, plan_view
 from attention_ui.controls import editing, example, heads, learnt, model_view, pictures, read
 from attention_ui.page import code, get_model, tokens_page
 from attention_ui.page.contents import CONTENTS, Entry
-from attention_ui.practice import exercise_view, take_home_view
+from attention_ui.practice import exercise_view, platform_view, take_home_view
 from attention_ui.session import chart
 from attention_ui.training import controls as training_controls
 from attention_ui.voting import rooms
@@ -40,6 +40,7 @@ CONTROLS = (
     writers,
     exercise_view,
     take_home_view,
+    platform_view,
     plan_view,
 )
 # Controls that several pages have, and what is chosen in the lessons on one head and on several.
