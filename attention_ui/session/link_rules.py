@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from attention_ui.class_plan import leading, plan_view
+from attention_ui.class_plan import homework, leading, plan_view
 from attention_ui.controls import editing, example, heads, learnt, model_view, pictures, read
 from attention_ui.page import code, get_model, tokens_page
 from attention_ui.page.contents import CONTENTS, Entry
@@ -51,9 +51,9 @@ SHARED = (
 SPOKEN = OneOf("lang", "", {tag_of(code): code for code in LANGUAGES})  # with a menu of its own
 LINK_RULES = {
     choice.name: choice
-    for module in (*SHARED, *CONTROLS, rooms, leading, *(lesson for _, lesson in LESSONS))
+    for module in (*SHARED, *CONTROLS, rooms, leading, homework, *(lesson for _, lesson in LESSONS))
     for choice in declared_in(module)
 } | {SPOKEN.name: SPOKEN}
-GOES_ALONG = frozenset(("lang", "hide", "class", "follow")).union(
+GOES_ALONG = frozenset(("lang", "hide", "class", "follow", "homework", "stop")).union(
     choice.name for module in SHARED for choice in declared_in(module)
 )
