@@ -50,6 +50,12 @@ def leave_homework() -> None:
     """From now on this visit does no homework; what was solved stays."""
     forget_in_link(HOMEWORK.name, STOP.name)
     take_state("homework_open")
+    forget_certificate()
+
+
+def forget_certificate() -> None:
+    """What was made before says less than is solved by now, or another name."""
+    take_state("homework_made")
 
 
 def stop_here(plan: Plan) -> int | None:
@@ -117,6 +123,7 @@ def go_to_stop(plan: Plan, place: int | None) -> None:
 
     A class is asked the stop's question elsewhere; whoever is alone finds it on its page.
     """
+    forget_certificate()
     code, shown = text_in_link(HOMEWORK.name), said_in_link("lang", LARGE.name)
     shown |= {"lang": plan.language} if plan.language else {}
     begin_link_anew()

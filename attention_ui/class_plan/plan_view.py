@@ -142,7 +142,9 @@ def homework_link(plan: Plan) -> None:
     except ValueError as error:
         show_notes(reason(error))
         return
-    st.code(urljoin(st.context.url or "", address_of("take_home", said)), language=None, wrap_lines=True)
+    link = address_of("take_home", said)
+    st.code(urljoin(st.context.url or "", link), language=None)
+    st.link_button(translate("Open it as a student"), link)
 
 
 def change_title(plan: Plan) -> None:

@@ -5,7 +5,15 @@ from functools import partial
 
 import streamlit as st
 
-from attention_ui.class_plan.homework import go_to_stop, leave_homework, note, results, state_of, stop_here
+from attention_ui.class_plan.homework import (
+    forget_certificate,
+    go_to_stop,
+    leave_homework,
+    note,
+    results,
+    state_of,
+    stop_here,
+)
 from attention_ui.class_plan.notes_view import title_of_stop
 from attention_ui.page.question import LETTERS, card_label, row_of_cards
 from attention_ui.session.chart import offer
@@ -18,6 +26,7 @@ from lessons.class_plan.own_question import KINDS, MOST_WORD, OwnQuestion, answe
 from lessons.class_plan.plan import Plan
 from lessons.homework.certificate import MOST_NAME, certificate_of, written_certificate
 from lessons.homework.stops import Result
+from lessons.homework.table import NO_NAME
 from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import message, plural, reason
 
@@ -78,22 +87,29 @@ def certificate_panel(plan: Plan, done: list[Result]) -> None:
         )
     st.caption(render(WHAT_IT_SAYS))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            translate("Your name, if your teacher wants it"), key="homework_name", max_chars=MOST_NAME, width=320
-        )
-        name, solved = str(get_state("homework_name") or ""), progress()
-        offer(
-            translate("Save the certificate"),
-            partial(certificate_file, plan, name, solved.homework, solved.exercises, solved.levels),
-            "certificate.json",
-            "application/json",
-        )
+        label, forget = translate("Your name, if your teacher wants it"), {"on_change": forget_certificate}
+        st.text_input(label, key="homework_name", max_chars=MOST_NAME, width=320, **forget)
+        st.button(translate("Make the certificate"), key="homework_make", on_click=make_certificate, args=(plan,))
+    made = get_state("homework_made")
+    if made is not None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(made.name or render(NO_NAME), width="content")
+            offer(
+                translate("Save the certificate"),
+                partial(written_certificate, made),
+                "certificate.json",
+                "application/json",
+            )
     st.button(translate("Leave this homework"), key="homework_leave", on_click=leave_homework, type="tertiary")
 
 
-def certificate_file(plan: Plan, name: str, notes: frozenset, exercises: frozenset, levels: frozenset) -> bytes:
-    """The certificate as it is now."""
-    return written_certificate(certificate_of(plan, name, int(time.time()), notes, exercises, levels))
+def make_certificate(plan: Plan) -> None:
+    """Make it of what is typed and solved by now. A file that is made when it is saved would miss the name typed last:
+    that press comes before the page has heard of it.
+    """
+    name, solved = str(get_state("homework_name") or ""), progress()
+    made = certificate_of(plan, name, int(time.time()), solved.homework, solved.exercises, solved.levels)
+    set_state("homework_made", made)
 
 
 def own_question(plan: Plan, place: int, own: OwnQuestion) -> None:

@@ -38,7 +38,7 @@ AT_FIRST = PlatformChoices()
 PLATFORM_FILE = OneOf(
     "platform_file", message("File"), {"gift": message("GIFT, for Moodle"), "qti": "QTI 2.1"}, labelled=True
 )
-PLATFORM_LESSONS = Text("platform_lessons", message("Lessons"), None, placeholder=message("all lessons"))
+PLATFORM_LESSONS = Text("platform_lessons", message("Lessons"), 60, placeholder=message("all lessons"))
 PLATFORM_QUESTIONS = Number(
     "platform_questions", message("Questions of each lesson"), Limit(1, MOST_QUESTIONS), AT_FIRST.questions, width=240
 )
@@ -139,8 +139,14 @@ def ticked(items: Sequence[Item], key: str) -> list[Item]:
         on_select="rerun",
         selection_mode="multi-row",
     )
-    rows = chosen.get("selection", {}).get("rows", [])
-    return [items[row] for row in rows if isinstance(row, int) and 0 <= row < len(items)]
+    return [items[row] for row in picked_rows(chosen) if isinstance(row, int) and 0 <= row < len(items)]
+
+
+def picked_rows(state: object) -> list:
+    """The rows that the browser says are ticked, if it says so in the way tables do."""
+    selection = state.get("selection") if isinstance(state, dict) else None
+    rows = selection.get("rows") if isinstance(selection, dict) else None
+    return rows if isinstance(rows, list) else []
 
 
 def right_answer(item: Item) -> str:

@@ -8,7 +8,6 @@ from visiting import ROOT, answer, asked, captions, open_page, texts
 
 from attention_ui.page.contents import CONTENTS
 from attention_ui.practice.certificates_view import NO_PROOF
-from attention_ui.practice.homework_view import certificate_file
 from attention_ui.voting.asked import asked_here
 from lessons.class_plan.own_question import OwnQuestion
 from lessons.class_plan.plan import Plan, Stop
@@ -51,9 +50,12 @@ def said_of_stop(at, place):
     return at.button(key=f"homework_stop_{place}").label.replace("\u2060\\", "").rpartition(" · ")[2]
 
 
-def certificate_now(at, plan):
-    notes, exercises, levels = (frozenset(handed(at)[kind]) for kind in ("homework", "exercises", "levels"))
-    return read_certificate(certificate_file(plan, "Ada", notes, exercises, levels))
+def certificate_now(at):
+    """The certificate with the name that is typed just before it is made."""
+    stay(at).text_input(key="homework_name").set_value("Ada <b>")
+    press(at, "homework_make")
+    assert "Ada <b>" in texts(at) and any(e.proto.label == "Save the certificate" for e in at.get("download_button"))
+    return read_certificate(written_certificate(at.session_state["homework_made"]))
 
 
 def test_at_every_stop_of_a_plan_its_page_asks_what_the_stop_asks_and_notes_the_first_try(whole):
@@ -77,7 +79,7 @@ def test_at_every_stop_of_a_plan_its_page_asks_what_the_stop_asks_and_notes_the_
             expected.append("done" if kind == "look" else "open")
         press(at, "homework_next")
     assert "1 stop is still open. You can save it now, and again later." in texts(at)
-    made = certificate_now(at, plan)
+    made = certificate_now(at)
     assert [stop.result for stop in made.stops] == expected
     assert said_of_stop(at, 1) == "✓ right at a later try"
 
@@ -106,7 +108,7 @@ def test_questions_of_the_teachers_own_are_answered_on_the_page_of_the_homework(
     at.text_input(key="homework_written_3").set_value("<i>=1").run()
     assert "Your answer is noted: <i>=1" in texts(press(at, "homework_send"))
     press(at, "homework_next")
-    made = certificate_now(at, OWN)
+    made = certificate_now(at)
     assert [stop.result for stop in made.stops] == ["later", "first", "done", "done"] and made.title == OWN.title
 
 
