@@ -17,13 +17,8 @@ from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, 
 from lessons.screen.format import format_value
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
-FREE = (
-    "text",
-    "learn",
-    "edits",
-    "plan",
-    "homework",
-)  # texts of any length, which say themselves what was changed in them
+# Texts of any length, which say themselves what was changed in them.
+FREE = ("text", "learn", "edits", "plan", "homework")
 # Of languages see tests/pages/test_languages.py.
 RULES = {name: choice for name, choice in LINK_RULES.items() if name not in ("lang", *FREE)}
 NUMBERED, OPTIONAL = Number | OneToken, OneOf | Switch
