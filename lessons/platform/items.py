@@ -12,10 +12,11 @@ from attention_core.errors import InputError
 from attention_core.randomness import MAX_SEED
 from lessons.class_plan.own_question import OwnQuestion
 from lessons.class_vote.asked_runs import TrainChoices
-from lessons.example.example import Example, run_afresh
+from lessons.example.example import Example, first_query, run_afresh
 from lessons.example.source import DEFAULT_SENTENCE
 from lessons.kit.formulas import spoken_formula
 from lessons.order import lesson_path
+from lessons.output import lesson as output
 from lessons.platform.tables import NumberTable, tables_of
 from lessons.screen.format import equation, labelled, render, translate
 from lessons.screen.message import Message, message
@@ -115,8 +116,9 @@ class Item:
         return self.key if self.seed is None else f"{self.key}_seed_{self.seed}"
 
     def asks_the_same(self, other: "Item") -> bool:
-        """True where another version reads alike, and only its seed differs."""
-        return replace(self, seed=other.seed, title=other.title) == other
+        """True where another version reads alike: its answers may stand in another order."""
+        alike = (self.prompt, self.tables, self.explanation) == (other.prompt, other.tables, other.explanation)
+        return alike and set(self.options) == set(other.options)
 
 
 def items_of(choices: PlatformChoices, wanted: Iterable[str] = ()) -> Iterator[tuple[Item, ...]]:
@@ -125,21 +127,32 @@ def items_of(choices: PlatformChoices, wanted: Iterable[str] = ()) -> Iterator[t
     every: dict[str, list[Item]] = {}
     for seed in choices.seeds:
         for lesson, topic, screen in screens_of(choices, seed):
-            for place in range(choices.questions):
-                key = f"{lesson}_{place + 1}"
-                if wanted and key not in wanted:
-                    continue
-                item = item_of(key, topic, place, seed, screen)
-                versions = every.setdefault(key, [])
+            for item in items_of_screen(lesson, topic, seed, screen, choices.questions):
+                versions = every.setdefault(item.key, [])
                 if not any(item.asks_the_same(other) for other in versions):
                     versions.append(item)
-    yield from map(tuple, every.values())
+    yield from (tuple(versions) for key, versions in every.items() if not wanted or key in wanted)
+
+
+def items_of_screen(lesson: str, topic: Message, seed: int, screen: Screen, count: int) -> Iterator[Item]:
+    """The first so many questions of a screen; one that it asks again is left out."""
+    prompts = set()
+    for place in range(count):
+        item = item_of(f"{lesson}_{place + 1}", topic, place, seed, screen)
+        if item.prompt not in prompts:
+            prompts.add(item.prompt)
+            yield item
 
 
 def screens_of(choices: PlatformChoices, seed: int) -> Iterator[tuple[str, Message, Screen]]:
-    """The screen of each lesson as it first opens, with weights drawn from this seed, in the order of the lessons."""
+    """The screen of each lesson, with weights drawn from this seed, in the order of the lessons.
+
+    That of the output is about one query: its questions are about the values, which the screen of all queries leaves
+    out.
+    """
     trace = run_afresh(Example(source="sentence", text=choices.text, seed=seed))
     opened = {module.__name__.split(".")[1]: (module, first) for module, first in lesson_path(trace)}
+    opened["output"] = output, output.Choices("one", first_query(trace))
     for lesson in ON_PLATFORM:
         if lesson not in choices.lessons:
             continue
@@ -156,8 +169,8 @@ def item_of(key: str, topic: Message, place: int, seed: int, screen: Screen) -> 
     assert screen.ask is not None  # only lessons that ask come here
     question = screen.ask(place)
     figures = first_pictures(screen.figures)
-    tables = (table for figure in figures for table in tables_of(figure, covered=question.in_figure))
-    said = [figure.weights for figure in figures if figure.weights is not None]
+    tables = tuple(table for figure in figures for table in tables_of(figure, covered=question.in_figure))
+    said = [figure.weights for figure in figures if tables and figure.weights is not None]
     about = render(topic)
     return Item(
         key=key,
@@ -165,7 +178,7 @@ def item_of(key: str, topic: Message, place: int, seed: int, screen: Screen) -> 
         about=about,
         title=translate("{topic}, question {number}, seed {seed}", topic=about, number=place + 1, seed=seed),
         prompt=render(question.prompt),
-        tables=tuple(tables),
+        tables=tables,
         notes=tuple(dict.fromkeys(map(render, said))),
         options=options_of(question),
         right=question.right,

@@ -62,20 +62,20 @@ def package(groups):
         return {name: ElementTree.fromstring(packed.read(name)) for name in packed.namelist()}
 
 
-def test_every_item_says_what_its_screen_asks():
-    choices = PlatformChoices(questions=MOST_QUESTIONS, versions=2, seed=7)
-    items = {(item.key, item.seed): item for versions in items_of(choices) for item in versions}
-    assert {key.rpartition("_")[0] for key, _ in items} == set(ON_PLATFORM)
-    for seed in (7, 8):
-        for lesson, _, screen in screens_of(choices, seed):
-            for place in range(MOST_QUESTIONS):
-                item, question = items.get((f"{lesson}_{place + 1}", seed)), screen.ask(place)
-                if item is None:  # it reads as the version before
-                    item = items[f"{lesson}_{place + 1}", 7]
-                assert item.prompt == render(question.prompt) and item.right == question.right
-                assert [option.text for option in item.options] == [render(card.text) for card in question.cards]
-                assert [option.feedback for option in item.options] == [render(card.reply) for card in question.cards]
-                assert item.explanation[0] == render(question.cards[question.right].reply)
+def test_every_item_says_what_its_screen_asks_and_no_question_is_left_out():
+    choices = PlatformChoices(questions=3, versions=2, seed=7)
+    groups = list(items_of(choices))
+    assert {versions[0].key.rpartition("_")[0] for versions in groups} == set(ON_PLATFORM)
+    screens = {(lesson, seed): screen for seed in (7, 8) for lesson, _, screen in screens_of(choices, seed)}
+    for item in (item for versions in groups for item in versions):
+        lesson, _, number = item.key.rpartition("_")
+        question = screens[lesson, item.seed].ask(int(number) - 1)
+        assert item.prompt == render(question.prompt) and item.right == question.right
+        assert [option.text for option in item.options] == [render(card.text) for card in question.cards]
+        assert [option.feedback for option in item.options] == [render(card.reply) for card in question.cards]
+        assert item.explanation[0] == render(question.cards[question.right].reply)
+    prompts = {item.prompt for versions in groups for item in versions}
+    assert prompts == {render(screen.ask(n).prompt) for screen in screens.values() for n in range(3)}
 
 
 def test_what_is_to_be_predicted_comes_without_its_numbers_and_what_is_read_off_with_all():
@@ -85,6 +85,14 @@ def test_what_is_to_be_predicted_comes_without_its_numbers_and_what_is_read_off_
     table = embedding_table(6, 4, generator(1, "embedding"))
     x = embed(torch.arange(6), table)
     assert look.tables[0].cells == tuple(tuple(number(value) for value in row) for row in x.tolist())
+
+
+def test_of_those_that_are_wanted_all_versions_are_written_and_no_other_question():
+    choices = PlatformChoices(lessons=("mask", "softmax"), versions=3)
+    groups = list(items_of(choices, ["softmax_2", "mask_1"]))
+    assert [[item.identifier for item in versions] for versions in groups] == [
+        [f"{key}_seed_{seed}" for seed in (1, 2, 3)] for key in ("mask_1", "softmax_2")
+    ]
 
 
 def test_versions_that_read_alike_are_written_once():
