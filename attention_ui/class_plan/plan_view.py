@@ -138,7 +138,8 @@ def homework_link(plan: Plan) -> None:
         )
     )
     try:
-        said = said_in_link("lang") | {"homework": plan_in_link(plan)}
+        spoken = {"lang": plan.language} if plan.language else said_in_link("lang")
+        said = spoken | {"homework": plan_in_link(plan)}
     except ValueError as error:
         show_notes(reason(error))
         return

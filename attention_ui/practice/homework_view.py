@@ -30,6 +30,7 @@ from lessons.homework.table import NO_NAME
 from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import message, plural, reason
 
+MOST_PROMPT_IN_LIST = 40  # characters
 WHAT_IT_SAYS = message(
     "The certificate says what you solved, at which try, when, and on which numbers. Hand it in as your teacher asks."
 )
@@ -66,9 +67,15 @@ def list_of_stops(plan: Plan, done: list[Result]) -> None:
     with st.container(key="homework_stops", gap="xxsmall"):
         for place, (stop, result) in enumerate(zip(plan.stops, done, strict=True)):
             sign = "✓ " if result.finished else ""
-            label = f"{place + 1} · {title_of_stop(stop)} · {sign}{state_of(stop, result)}"
+            title = title_of_stop(stop) if stop.own is None else shortened(stop.own.prompt)
+            label = f"{place + 1} · {title} · {sign}{state_of(stop, result)}"
             if st.button(literal(label), key=f"homework_stop_{place}", type="tertiary"):
                 go_to_stop(plan, place)
+
+
+def shortened(prompt: str) -> str:
+    """The beginning of a question."""
+    return prompt if len(prompt) <= MOST_PROMPT_IN_LIST else f"{prompt[:MOST_PROMPT_IN_LIST]}…"
 
 
 def certificate_panel(plan: Plan, done: list[Result]) -> None:
