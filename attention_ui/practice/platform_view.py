@@ -13,6 +13,7 @@ import streamlit as st
 from attention_core.tokens import clean_text
 from attention_ui.controls.bound import number_field, one_in_list, one_in_row, several_in_list, slider, text_field
 from attention_ui.page.contents import CONTENTS
+from attention_ui.server.process import page_turn
 from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.state import get_state
 from lessons.class_plan.own_question import OwnQuestion
@@ -32,6 +33,7 @@ from lessons.platform.qti import written_qti
 from lessons.screen.choice import Limit, Number, OneOf, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, plural
+from runs.page_lock import Priority
 from words import LANGUAGES, cached_by_language, language, speaking, tag_of
 
 AT_FIRST = PlatformChoices()
@@ -161,7 +163,8 @@ def file_of(
     code: str,
     write: Callable[[Iterable[tuple[Item, ...]]], bytes],
 ) -> bytes:
-    """The file with all versions of the questions that are wanted; without any, of all."""
+    """The file with all versions of the questions that are wanted; without any, of all. Pages go first."""
+    turn = partial(page_turn, Priority.NOBODY_WAITS)
     with speaking(code):
         mine = (versions for versions in own_items(own) if not wanted or versions[0].key in wanted)
-        return write([*items_of(choices, wanted), *mine])
+        return write([*items_of(choices, wanted, turn), *mine])

@@ -5,7 +5,8 @@ to be predicted is asked before its numbers are seen, so its item shows only wha
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from attention_core.errors import InputError
@@ -121,17 +122,30 @@ class Item:
         return alike and set(self.options) == set(other.options)
 
 
-def items_of(choices: PlatformChoices, wanted: Iterable[str] = ()) -> Iterator[tuple[Item, ...]]:
-    """For each question all its versions that read differently; where some are `wanted`, by their keys, no others."""
+def items_of(
+    choices: PlatformChoices,
+    wanted: Iterable[str] = (),
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> Iterator[tuple[Item, ...]]:
+    """For each question all its versions that read differently; where some are `wanted`, by their keys, no others.
+
+    Each seed takes a `turn` of its own, so that whoever waits for something else waits for no more than that.
+    """
     wanted = frozenset(wanted)
     every: dict[str, list[Item]] = {}
     for seed in choices.seeds:
-        for lesson, topic, screen in screens_of(choices, seed):
-            for item in items_of_screen(lesson, topic, seed, screen, choices.questions):
+        with turn():
+            for item in items_of_seed(choices, seed):
                 versions = every.setdefault(item.key, [])
                 if not any(item.asks_the_same(other) for other in versions):
                     versions.append(item)
     yield from (tuple(versions) for key, versions in every.items() if not wanted or key in wanted)
+
+
+def items_of_seed(choices: PlatformChoices, seed: int) -> Iterator[Item]:
+    """One version of all questions."""
+    for lesson, topic, screen in screens_of(choices, seed):
+        yield from items_of_screen(lesson, topic, seed, screen, choices.questions)
 
 
 def items_of_screen(lesson: str, topic: Message, seed: int, screen: Screen, count: int) -> Iterator[Item]:
