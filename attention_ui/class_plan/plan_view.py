@@ -20,6 +20,7 @@ from lessons.class_plan.plan import ACTIONS, MOST_MINUTES, MOST_PAUSE, MOST_SAID
 from lessons.class_plan.plan_file import MOST_BYTES, plan_in_link, plan_of_link, read_plan, written_plan
 from lessons.class_plan.ready_made import ready_plan
 from lessons.class_plan.sentence import LONGEST_SENTENCE, with_sentence
+from lessons.homework.stops import for_students
 from lessons.screen.choice import Text
 from lessons.screen.format import format_value, render, render_all, translate
 from lessons.screen.message import message, reason
@@ -139,7 +140,7 @@ def homework_link(plan: Plan) -> None:
     )
     try:
         spoken = {"lang": plan.language} if plan.language else said_in_link("lang")
-        said = spoken | {"homework": plan_in_link(plan)}
+        said = spoken | {"homework": plan_in_link(for_students(plan))}
     except ValueError as error:
         show_notes(reason(error))
         return

@@ -16,7 +16,8 @@ from attention_ui.class_plan.homework import (
 )
 from attention_ui.class_plan.notes_view import title_of_stop
 from attention_ui.page.question import LETTERS, card_label, row_of_cards
-from attention_ui.session.chart import offer
+from attention_ui.session.chart import offer, show_notes
+from attention_ui.session.links import link_notes
 from attention_ui.session.markdown import literal
 from attention_ui.session.progress import progress
 from attention_ui.session.state import get_state, set_state
@@ -39,6 +40,7 @@ WHAT_IT_SAYS = message(
 def homework_view(plan: Plan) -> None:
     """The list of its stops with the certificate below it, or the question of the stop one is at."""
     place = stop_here(plan)
+    show_notes(*link_notes())
     st.title(translate("Homework"), anchor=False)
     if plan.title:
         with st.container(key="homework_title"):

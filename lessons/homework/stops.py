@@ -1,6 +1,7 @@
 """What a student does at each stop of a homework, and how far it is by what was noted of it."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
@@ -41,6 +42,11 @@ class Result(NamedTuple):
     def finished(self) -> bool:
         """True where nothing is left to be done."""
         return self.how in ("first", "later", "done")
+
+
+def for_students(plan: Plan) -> Plan:
+    """The plan without what only its teacher is told: what to say."""
+    return replace(plan, stops=tuple(replace(stop, says="") for stop in plan.stops))
 
 
 def mark_of(plan: Plan) -> str:
