@@ -4,6 +4,7 @@ All versions of a question are a category of their own: a quiz of Moodle draws o
 """
 
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from xml.etree.ElementTree import Element, tostring
 
 from lessons.platform import content
@@ -46,7 +47,12 @@ def choices(item: Item) -> list[str]:
 
 def numeric(item: Item) -> list[str]:
     """A number within a tolerance."""
-    return [f"#{item.number!r}:{item.tolerance!r}"]
+    return [f"#{written_out(item.number)}:{written_out(item.tolerance)}"]
+
+
+def written_out(number: float) -> str:
+    """All digits of a number: GIFT knows no powers of ten."""
+    return format(Decimal(repr(number)), "f")
 
 
 def html(elements: Iterable[Element]) -> str:

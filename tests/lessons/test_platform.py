@@ -27,6 +27,7 @@ HOSTILE = "<b>&amp; {a=b} ~c #d :e \\f %50% -> ]]> 'g' \"h\""
 OWN = (
     OwnQuestion(kind="number", prompt="1/4 = ? {~#:}", number=0.25, tolerance=0.01),
     OwnQuestion(kind="choices", prompt="Which & why?", cards=("=a", "~b", "<c>"), right=2),
+    OwnQuestion(kind="number", prompt="How small?", number=0.000001, tolerance=1e-9),
     OwnQuestion(kind="word", prompt="Say it"),
     OwnQuestion(kind="choices", prompt="A poll", cards=("a", "b")),
 )
@@ -113,7 +114,7 @@ def test_a_package_lists_its_items_and_each_has_one_right_answer():
         letters = [choice.get("identifier") for choice in whole.iter(f"{QTI}simpleChoice")]
         (right,) = (value.text for value in whole.iter(f"{QTI}value"))
         assert letters == list("ABCD"[: len(item.options)])
-        assert right == (letters[item.right] if letters else "0.25")
+        assert right == letters[item.right] if letters else float(right) == item.number
         said = {part.get("identifier"): written(part) for part in whole.iter(f"{QTI}modalFeedback")}
         assert [said[letter] for letter in letters] == [as_read(option.feedback) for option in item.options]
         assert whole.find(f"{QTI}itemBody/{QTI}p").text == item.prompt
@@ -149,11 +150,11 @@ def test_no_text_is_a_sign_of_gift_and_all_of_it_comes_back():
         assert [sign == "=" for sign, *_ in answers] == [place == item.right for place in range(len(item.options))]
         for (_, chosen, said), option in zip(answers, item.options, strict=True):
             assert written(chosen) == as_read(option.text, option.reason) and written(said) == as_read(option.feedback)
-    assert "{\n#0.25:0.01\n" in text
+    assert "{\n#0.25:0.01\n" in text and "{\n#0.000001:0.000000001\n" in text
 
 
 def test_a_poll_and_a_word_make_no_item():
-    assert [versions[0].prompt for versions in own_items(OWN)] == ["1/4 = ? {~#:}", "Which & why?"]
+    assert [versions[0].prompt for versions in own_items(OWN)] == ["1/4 = ? {~#:}", "Which & why?", "How small?"]
 
 
 @pytest.mark.parametrize(
@@ -208,11 +209,9 @@ def test_readers_by_others_find_every_question_its_right_answer_and_its_feedback
             assert cells == [as_read(c) for table in item.tables for row in table.cells for c in row]
             assert written(html(read["explained"])) == as_explained(item)
             if not item.options:
-                assert "0.25" in json.dumps(read)
+                assert (read["number"]["number"], read["number"]["range"]) == (item.number, item.tolerance)
                 continue
-            assert [answer["right"] for answer in read["answers"]] == [
-                k == item.right for k in range(len(item.options))
-            ]
+            assert [place for place, answer in enumerate(read["answers"]) if answer["right"]] == [item.right]
             for answer, option in zip(read["answers"], item.options, strict=True):
                 assert written(html(answer["text"])) == as_read(option.text, option.reason)
                 assert written(html(answer["said"])) == as_read(option.feedback)

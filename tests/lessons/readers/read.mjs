@@ -25,9 +25,15 @@ async function ofQti(xml) {
     const letter = $(choice).attr("identifier");
     return { right: letter === right, text: inner($(choice)), said: said("FEEDBACK", letter) };
   });
+  const range = Number($("qti-equal").attr("tolerance")?.split(" ")[0]);
   $("qti-choice-interaction").remove();
-  const asked = inner($("qti-item-body"));
-  return { title: $("qti-assessment-item").attr("title"), asked, answers, right, explained: said("EXPLAINED", "ANSWERED") };
+  return {
+    title: $("qti-assessment-item").attr("title"),
+    asked: inner($("qti-item-body")),
+    answers,
+    number: { number: Number(right), range },
+    explained: said("EXPLAINED", "ANSWERED"),
+  };
 }
 
 const { gift, qti } = JSON.parse(readFileSync(0, "utf8"));
