@@ -44,7 +44,7 @@ MOST_QUESTIONS, MOST_VERSIONS, LAST_SEED = 6, 20, 999_999
 LONGEST_SENTENCE = 60  # characters
 LAST_STEPS = 3  # of a derivation: what comes before is about other numbers
 COLOURED = re.compile(r"\\textcolor\{\w+\}\{([^{}]*)\}")
-OWN_TITLE = message("A question of your own")
+OWN_TITLE = message("The teacher's question")
 
 
 @dataclass(frozen=True, kw_only=True)
