@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from glibc's malloc.h
-MEGABYTE = 1024 * 1024
-HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * MEGABYTE, 64 * MEGABYTE
-ON_A_SMALL_HOST = 1, 1 * MEGABYTE, 16 * MEGABYTE
+MEBIBYTE = 1024 * 1024
+HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * MEBIBYTE, 64 * MEBIBYTE
+ON_A_SMALL_HOST = 1, 1 * MEBIBYTE, 16 * MEBIBYTE
 
 
 @contextmanager
