@@ -20,6 +20,7 @@ from attention_ui.server.memory import keep_heaps_small, without_collecting
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
 from attention_ui.session.streamlit_insides import front_end_folder, running_session, uploads_kept
+from models.small import is_small
 
 log = logging.getLogger("app")
 health = Health(computes, faults=(classes_are_reached,))
@@ -131,6 +132,6 @@ ROUTES = [
     Route("/language/{code}", change_language),
     Route("/{base:path}/language/{code}", change_language),
 ]
-keep_heaps_small()
+keep_heaps_small(is_small())
 log_without_words(running_session)
 app = App("attention_ui/frame.py", lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

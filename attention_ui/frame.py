@@ -20,8 +20,13 @@ from words import ask_reader
 
 
 def draw_rail(here: Entry) -> None:
-    """The rail. What the browser has kept of earlier visits comes after the page: only this is drawn again for it."""
+    """The rail. What the browser has kept of earlier visits comes after the page: only this is drawn again for it,
+    unless a homework says how far it is.
+    """
+    before = progress()
     exchange_progress()
+    if progress() != before and text_in_link("homework"):
+        st.rerun()
     st.html(rail(here, progress().lessons, share_of_exercises(), large=is_projected()))
 
 
@@ -34,6 +39,10 @@ if in_class := bool(get_state("class_inside") or text_in_link("class")):
     from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
 
     follow_class(here.address)
+if at_home := not in_class and bool(text_in_link("homework")):
+    from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
+
+    arrive_at_stop(here.address)
 # What stands in the sidebar is about the lessons' example, and acts on no real model.
 folded = (here is CONTENTS[0] and settled_picture() == "model") or is_projected()  # the picture is settled in any case
 with page_turn():  # from here on: two frames at once would hold each other up
@@ -54,13 +63,16 @@ with page_turn():  # from here on: two frames at once would hold each other up
     with st.sidebar:
         switch(LARGE)
         st.html(language_menu())
-    inside, foot = get_state("class_inside"), st.container(key="class_foot") if in_class else None
+    inside, foot = get_state("class_inside"), st.container(key="class_foot") if in_class or at_home else None
+    if foot and at_home:
+        with foot:
+            draw_homework_strip(here.address)
     if foot and inside:
         with foot:
             draw_strip(here.address)
     set_state("film", "")
     page.run()
-    if foot and not inside:  # the page of the class has let one in just now
+    if foot and in_class and not inside:  # the page of the class has let one in just now
         with foot:
             draw_strip(here.address)
     remember_link(here.address)

@@ -5,7 +5,6 @@ mapped: see `store`.
 """
 
 import mmap
-import os
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -18,17 +17,12 @@ from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_toke
 from attention_core.transformer import Transformer, build_transformer, config_of, weight_shapes
 from models.folders import ModelFiles
 from models.shared import Once, n_bytes_of
+from models.small import is_small
 from models.store import ModelContents, stored_file, stored_model
 
 MOST_MODELS = 3
 PASS_BYTES, WRITING_BYTES = 160_000_000, 64_000_000  # of each model
-SMALL = "ATTENTION_LAB_SMALL"  # 1: a host with little memory; weights stay in the few bits of their file
 SMALL_BYTES = 24_000_000  # that then are kept of passes, and as many of writing
-
-
-def is_small() -> bool:
-    """True where whoever runs the server has said that its host has little memory."""
-    return os.environ.get(SMALL) == "1"
 
 
 def at_most(n_bytes: int) -> int:

@@ -1,9 +1,11 @@
 """A plan as its teacher reads, changes, keeps and begins it: stop after stop, with what is asked and answered there."""
 
 from dataclasses import replace
+from urllib.parse import urljoin
 
 import streamlit as st
 
+from attention_core.tokens import clean_text
 from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES
 from attention_ui.class_plan.notes_view import draw_notes, notes_of, title_of_stop
 from attention_ui.class_plan.own_form import own_fields, own_typed
@@ -14,10 +16,11 @@ from attention_ui.session.real_model import smollm2
 from attention_ui.session.recent_screens import stop_seen
 from attention_ui.session.state import get_state, set_state, take_state
 from lessons.class_plan.notes import if_time_is_short
-from lessons.class_plan.plan import ACTIONS, MOST_MINUTES, MOST_PAUSE, MOST_SAID, MOST_STOPS, Plan, Stop
+from lessons.class_plan.plan import ACTIONS, MOST_MINUTES, MOST_PAUSE, MOST_SAID, MOST_STOPS, MOST_TITLE, Plan, Stop
 from lessons.class_plan.plan_file import MOST_BYTES, plan_in_link, plan_of_link, read_plan, written_plan
 from lessons.class_plan.ready_made import ready_plan
 from lessons.class_plan.sentence import LONGEST_SENTENCE, with_sentence
+from lessons.homework.stops import for_students
 from lessons.screen.choice import Text
 from lessons.screen.format import format_value, render, render_all, translate
 from lessons.screen.message import message, reason
@@ -44,6 +47,7 @@ def plan_panel(view: str) -> None:
             )
             offer(translate("Save this plan"), lambda: written_plan(plan), "plan.json", "application/json")
         fold("plan", translate("Change this plan"), "plan_change", lambda: change_panel(plan))
+        fold("plan", translate("As homework"), "plan_homework", lambda: homework_link(plan))
     st.text(render_all(if_time_is_short(plan)))
     st.caption(
         translate("Each link opens its screen in a new tab, with its controls. The answers are those of that screen.")
@@ -120,6 +124,34 @@ def change_panel(plan: Plan) -> None:
     st.subheader(translate("A question of your own"), anchor=False)
     own_fields("stop")
     st.button(translate("Add it as a stop"), key="plan_add_own", on_click=add_own, args=(plan,))
+
+
+def homework_link(plan: Plan) -> None:
+    """The link with which a student goes through the plan alone, and the title that stands in the certificates."""
+    set_state("plan_title", plan.title)
+    st.text_input(
+        translate("Its title"), key="plan_title", max_chars=MOST_TITLE, on_change=change_title, args=(plan,), width=420
+    )
+    st.caption(
+        translate(
+            "With this link a student goes from stop to stop alone and at the end saves a certificate, which you read "
+            "under Certificates."
+        )
+    )
+    try:
+        spoken = {"lang": plan.language} if plan.language else said_in_link("lang")
+        said = spoken | {"homework": plan_in_link(for_students(plan))}
+    except ValueError as error:
+        show_notes(reason(error))
+        return
+    link = address_of("take_home", said)
+    st.code(urljoin(st.context.url or "", link), language=None)
+    st.link_button(translate("Open it as a student"), link)
+
+
+def change_title(plan: Plan) -> None:
+    """Another title."""
+    keep_plan(replace(plan, title=clean_text(str(get_state("plan_title") or ""), MOST_TITLE).text))
 
 
 def open_file() -> None:

@@ -9,7 +9,7 @@ from attention_ui.controls.bound import next_number, number_field, one_in_row
 from attention_ui.controls.choices import chosen_mask
 from attention_ui.controls.heads import SOURCE_OF_HEADS, seen_trained, source_and_sizes
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import text_in_link
+from attention_ui.session.links import repaired_option, text_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace
 from lessons.heads.example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
@@ -35,6 +35,8 @@ def chosen_view(fits: bool) -> str:
     views = {view: title for view, title in VIEW.options.items() if fits or view in VIEWS_WITHOUT_MODULE}
     first, asked = next(iter(views)), get_state(VIEW.name)
     if asked not in (None, *views) or (asked is None and text_in_link(VIEW.name) in VIEW.options):
+        said = text_in_link(VIEW.name)
+        show_notes(repaired_option(VIEW.name, said, views)[1] if said else None)
         set_state(VIEW.name, asked if asked in views else first)
     return one_in_row(replace(VIEW, options=views, begin=first))
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_ui.controls.bound import switch
 from attention_ui.session.chart import COVER, COVERED, covered, room_for, thinks_first, uncover
-from attention_ui.session.links import hidden
+from attention_ui.session.links import hidden, text_in_link
 from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.progress import solve_question
 from attention_ui.session.state import get_state, set_state
@@ -120,6 +120,10 @@ def choose_card(lesson: str, letter: str, right: bool) -> None:
     set_state(f"{lesson}_answer", letter)
     if right:
         solve_question(lesson)
+    if text_in_link("homework"):
+        from attention_ui.class_plan.homework import note_answer  # which only a homework needs
+
+        note_answer(lesson, get_state(f"{lesson}_asked"), right)
 
 
 def card_label(card: Card, verdict: str) -> str:

@@ -4,17 +4,24 @@ import functools
 
 import streamlit as st
 
+from attention_ui.class_plan.homework import open_homework
 from attention_ui.class_plan.plan_view import plan_panel
 from attention_ui.controls.bound import next_number, number_field, one_in_row, slider, switch, text_field
 from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
-from attention_ui.page.contents import CONTENTS
+from attention_ui.page.contents import CONTENTS, draw_topic
+from attention_ui.page.drawer import show_drawer
+from attention_ui.practice.certificates_view import certificates_panel
 from attention_ui.practice.class_sheets import ZIP, ClassOrder, file_in_place_of_class
+from attention_ui.practice.homework_view import homework_view
+from attention_ui.practice.platform_view import platform_panel
 from attention_ui.server.process import class_sheets, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
+from attention_ui.session.links import link_notes
 from attention_ui.session.state import set_state, take_state
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import translate
 from lessons.screen.message import message, reason
+from lessons.take_home import sheet
 from lessons.take_home.sheet import (
     LAST_SHEET,
     LONGEST_ON_PAPER,
@@ -28,7 +35,7 @@ from lessons.take_home.sheet import (
     sheet_code,
     words_on_paper,
 )
-from lessons.take_home.tasks import sheet_tasks
+from lessons.take_home.tasks import MAKES_SHEETS, sheet_tasks
 from words import cached_by_language, language
 
 TAKEN_HOME = SheetChoices()
@@ -42,6 +49,8 @@ PAPER = OneOf(
         "60": message("Plan, 60 minutes"),
         "90": message("Plan, 90 minutes"),
         "own": message("Your plan"),
+        "certificates": message("Certificates"),
+        "platform": message("For a learning platform"),
     },
 )
 PAPER_SIZE = OneOf("paper_size", message("Paper"), PAPER_SIZES, labelled=True)
@@ -66,11 +75,29 @@ HTML, PREVIEW_HEIGHT, LOOK_AGAIN_SECONDS = "text/html", 900, 1.0
 KEPT_PAGES = 16
 
 
+def show_take_home() -> None:
+    """The whole page; for a student with a homework, that and nothing else."""
+    plan = open_homework()
+    if plan is not None:
+        homework_view(plan)
+    else:
+        draw_topic(sheet)
+        show_notes(*link_notes())
+        take_home_panel()
+    show_drawer("take_home", MAKES_SHEETS if plan is None else None, topic=sheet.TOPIC)
+
+
 def take_home_panel() -> None:
-    """The chosen panel: worksheet, key or plan."""
+    """The chosen panel: worksheet, key, plan, certificates, or questions for a platform."""
     view = one_in_row(PAPER)
-    if view in ("sheet", "key"):
-        {"sheet": worksheet_panel, "key": key_panel}[view]()
+    panels = {
+        "sheet": worksheet_panel,
+        "key": key_panel,
+        "certificates": certificates_panel,
+        "platform": platform_panel,
+    }
+    if view in panels:
+        panels[view]()
     else:
         plan_panel(view)
 

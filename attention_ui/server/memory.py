@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from glibc's malloc.h
-HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * 1024 * 1024, 64 * 1024 * 1024
+MEBIBYTE = 1024 * 1024
+HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * MEBIBYTE, 64 * MEBIBYTE
+ON_A_SMALL_HOST = 1, 1 * MEBIBYTE, 16 * MEBIBYTE
 
 
 @contextmanager
@@ -26,18 +28,20 @@ def freeze() -> None:
     gc.freeze()
 
 
-def keep_heaps_small() -> bool:
+def keep_heaps_small(small_host: bool = False) -> bool:
     """Let all threads share a few heaps, and keep what is large out of them, so that it goes back when it is freed.
 
     Each run of a page has a thread of its own, and glibc spreads threads over eight heaps for each processor, which
     stay, full of holes: a class of sixty left 160 MB behind, with two heaps 50 MB. What is free at the end of a heap
     stays there up to KEPT_BYTES: a step of training frees some megabytes and takes them again. Fetched anew from the
-    system each time, a step of thirty runs together took nearly three times as long. To be called before there are
-    many threads. False where the C library is another.
+    system each time, a step of thirty runs together took nearly three times as long. A `small_host` keeps less: ten
+    visitors of all pages needed 60 MB less at most. To be called before there are many threads. False where the C
+    library is another.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, TypeError, AttributeError):  # Windows has no library without a name; others know no mallopt
         return False
-    wishes = ((M_ARENA_MAX, HEAPS), (M_MMAP_THRESHOLD, LARGE_BYTES), (M_TRIM_THRESHOLD, KEPT_BYTES))
-    return all(mallopt(*wish) == 1 for wish in wishes)
+    wishes = ON_A_SMALL_HOST if small_host else (HEAPS, LARGE_BYTES, KEPT_BYTES)
+    options = (M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD)
+    return all(mallopt(*wish) == 1 for wish in zip(options, wishes, strict=True))

@@ -12,7 +12,7 @@ from attention_ui.server.addresses import sender
 UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)/?$")
 MEGABYTE = 1024 * 1024
 LARGEST = 2 * MEGABYTE  # of a request: Streamlit takes one megabyte, and one for what is around it
-MOST_FILES, OF_A_VISIT = 8, 8 * MEGABYTE
+MOST_FILES, OF_A_VISIT = 80, 8 * MEGABYTE  # the certificates of a class are many and small
 OF_AN_ADDRESS, OF_ALL = 64 * MEGABYTE, 192 * MEGABYTE  # a school has one address, and a stranger too
 TOO_MUCH = "Too many files were brought here. Close a tab in which you brought some, wait a minute, then try again."
 TOO_LARGE = "This file is too large: one megabyte is the most."

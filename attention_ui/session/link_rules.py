@@ -4,11 +4,11 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from attention_ui.class_plan import leading, plan_view
+from attention_ui.class_plan import homework, leading, plan_view
 from attention_ui.controls import editing, example, heads, learnt, model_view, pictures, read
 from attention_ui.page import code, get_model, tokens_page
 from attention_ui.page.contents import CONTENTS, Entry
-from attention_ui.practice import exercise_view, take_home_view
+from attention_ui.practice import exercise_view, platform_view, take_home_view
 from attention_ui.session import chart
 from attention_ui.training import controls as training_controls
 from attention_ui.voting import rooms
@@ -40,6 +40,7 @@ CONTROLS = (
     writers,
     exercise_view,
     take_home_view,
+    platform_view,
     plan_view,
 )
 # Controls that several pages have, and what is chosen in the lessons on one head and on several.
@@ -50,9 +51,9 @@ SHARED = (
 SPOKEN = OneOf("lang", "", {tag_of(code): code for code in LANGUAGES})  # with a menu of its own
 LINK_RULES = {
     choice.name: choice
-    for module in (*SHARED, *CONTROLS, rooms, leading, *(lesson for _, lesson in LESSONS))
+    for module in (*SHARED, *CONTROLS, rooms, leading, homework, *(lesson for _, lesson in LESSONS))
     for choice in declared_in(module)
 } | {SPOKEN.name: SPOKEN}
-GOES_ALONG = frozenset(("lang", "hide", "class", "follow")).union(
+GOES_ALONG = frozenset(("lang", "hide", "class", "follow", "homework", "stop")).union(
     choice.name for module in SHARED for choice in declared_in(module)
 )

@@ -1,4 +1,5 @@
-"""Progress without an account: of which lessons a question is solved, which exercises, and which heads are built.
+"""Progress without an account: of which lessons a question is solved, which exercises, which heads are built, and what
+was done of a homework.
 
 A visit knows it, the visitor's browser keeps it (see in_browser/keeper), and a file takes it elsewhere. The server
 keeps nothing of it beyond the visit. What a browser or a file says is a stranger's word until it is checked.
@@ -15,31 +16,35 @@ from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
 from lessons.build.levels import LEVELS
 from lessons.exercises import KEYS
+from lessons.homework.notes import NOTE
 
 ASKS = [entry for entry in CONTENTS if entry.section not in ("start", "practice")]
 LESSON_TITLES = {entry.address: entry.title for entry in ASKS}
 KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(KEYS), "levels": frozenset(LEVELS)}
-LATER = {"levels": []}  # what files that were saved earlier do not have
+NOTES = "homework"  # its names are notes
+KINDS = (*KNOWN, NOTES)
+LATER = {"levels": [], NOTES: []}  # what files that were saved earlier do not have
 SAVED_AS, SAVED_VERSION = "attention-lab-progress", 1
-MOST_BYTES, MOST_NAMES = 20_000, 1000
+MOST_BYTES, MOST_NAMES = 60_000, 1000
 KEEPER = "progress_keeper"
 
 
 @dataclass(frozen=True)
 class Progress:
     """The lessons of which a question is solved, by their addresses; the keys of solved exercises, and of levels in
-    which a head is built."""
+    which a head is built; what was noted of homework."""
 
     lessons: frozenset[str] = frozenset()
     exercises: frozenset[str] = frozenset()
     levels: frozenset[str] = frozenset()
+    homework: frozenset[str] = frozenset()
 
     def __or__(self, other: "Progress") -> "Progress":
-        return Progress(**{kind: getattr(self, kind) | getattr(other, kind) for kind in KNOWN})
+        return Progress(**{kind: getattr(self, kind) | getattr(other, kind) for kind in KINDS})
 
     def lists(self) -> dict[str, list[str]]:
         """The progress as lists of names, in a fixed order."""
-        return {kind: sorted(getattr(self, kind)) for kind in KNOWN}
+        return {kind: sorted(getattr(self, kind)) for kind in KINDS}
 
 
 def save_progress(solved: Progress) -> bytes:
@@ -67,28 +72,33 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
             saved_version=SAVED_VERSION,
         )
     said = LATER | said
-    if set(said) != {SAVED_AS, *KNOWN}:
+    if set(said) != {SAVED_AS, *KINDS}:
         raise InputError(
             "It should contain {one}, {other} and {third}, and nothing else. Choose a file saved here.",
             **dict(zip(("one", "other", "third"), KNOWN, strict=True)),
         )
-    for kind in KNOWN:
+    for kind in KINDS:
         if not isinstance(said[kind], list) or not all(isinstance(name, str) for name in said[kind]):
             raise InputError("Its {kind} should be a list of names. Choose a file saved here.", kind=kind)
     solved = known_progress(said)
-    return solved, sum(len(set(said[kind]) - KNOWN[kind]) for kind in KNOWN)
+    return solved, sum(len(set(said[kind]) - getattr(solved, kind)) for kind in KINDS)
 
 
 def known_progress(said: object) -> Progress:
     """What can be understood of what a browser says; the rest is nothing."""
-    lists = {kind: said.get(kind) for kind in KNOWN} if isinstance(said, dict) else {}
+    lists = {kind: said.get(kind) for kind in KINDS} if isinstance(said, dict) else {}
     return Progress(
         **{
-            kind: frozenset(name for name in names[:MOST_NAMES] if isinstance(name, str)) & KNOWN[kind]
+            kind: frozenset(name for name in names[:MOST_NAMES] if isinstance(name, str) and is_known(kind, name))
             for kind, names in lists.items()
             if isinstance(names, list)
         }
     )
+
+
+def is_known(kind: str, name: str) -> bool:
+    """True for a name that means something here."""
+    return NOTE.fullmatch(name) is not None if kind == NOTES else name in KNOWN[kind]
 
 
 def progress() -> Progress:

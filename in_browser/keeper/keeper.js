@@ -3,8 +3,8 @@
 // and asks nobody.
 const CODE = "attention-lab exercises", SOLVED = "attention-lab progress", FORGOTTEN = "attention-lab forgotten";
 const VERSION = 1;
-const MOST = 20_000, MOST_NAMES = 200; // characters, names
-const KINDS = ["lessons", "exercises", "levels"];
+const MOST = 20_000, MOST_NAMES = 1000; // characters, names
+const KINDS = ["lessons", "exercises", "levels", "homework"];
 const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, location.origin);
 let told = false, what, word;
 // A browser that lets nothing be stored forgets it with the tab, and that is all.

@@ -9,7 +9,7 @@ from lessons.class_plan.own_question import OwnQuestion
 from lessons.screen.message import message
 
 MOST_STOPS, MOST_MINUTES, MOST_PAUSE = 40, 120, 900  # the pause in seconds
-MOST_ACTIONS, MOST_SAID = 8, 600
+MOST_ACTIONS, MOST_SAID, MOST_TITLE = 8, 600, 80
 PAUSE_SECONDS = 120
 Action = Literal["show", "ask", "pause", "again", "votes", "answer", "train"]
 ACTIONS: dict[Action, object] = {
@@ -49,11 +49,14 @@ class Stop:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Stops in their order. `language` fixes that of all pages; on the projector figures are `large`."""
+    """Stops in their order. `language` fixes that of all pages; on the projector figures are `large`. What is done at
+    home has a `title`.
+    """
 
     stops: Annotated[tuple[Stop, ...], msgspec.Meta(min_length=1, max_length=MOST_STOPS)]
     language: Annotated[str, msgspec.Meta(max_length=10)] = ""
     large: bool = True
+    title: Annotated[str, msgspec.Meta(max_length=MOST_TITLE)] = ""
 
     @property
     def minutes(self) -> int:

@@ -16,7 +16,7 @@ from lessons.class_vote.question_link import read_asked
 MOST_BYTES = 200_000  # of a file
 MOST_LINK = 12_000  # characters of a plan in a link
 LONGEST_ADDRESS = 3_000  # of a stop
-NOT_FOR_PLANS = ("class", "teacher", "follow", "plan")  # they say who somebody is, or hold a plan
+NOT_FOR_PLANS = ("class", "teacher", "follow", "plan", "homework", "stop")  # they say who somebody is, or hold a plan
 
 
 def written_plan(plan: Plan) -> bytes:

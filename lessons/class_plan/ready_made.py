@@ -77,7 +77,7 @@ def said_of_example(example: Example) -> dict[str, str]:
 
 
 AT_LOOK = functools.partial(stop_at, sentence_view, lambda t: sentence_view.Choices(first_query(t)))
-AT_TOKENS = functools.partial(stop_at, tokens, lambda t: tokens.Choices())
+AT_TOKENS = functools.partial(stop_at, tokens, lambda t: tokens.Choices(), link={"cuts": "example"})
 AT_DOT_PRODUCT = functools.partial(
     stop_at,
     dot_product,

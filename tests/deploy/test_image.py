@@ -20,6 +20,7 @@ from benchmarks.browser import FIRST_FIGURE, PAINTED
 DEPLOY = ROOT / "deploy"
 LOCK = DEPLOY / "requirements.lock"
 FILES = ("requirements.txt", "requirements-classes.txt", "deploy/torch_needs.txt")
+PATH_OF_IMAGE = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LOCKED = r"(?m)^([a-z0-9-]+)(?:\[\w+\])?==(\S+)( ; [^\\\n]+)?"
 
 
@@ -93,7 +94,7 @@ class Tree:
         at, given = shlex.quote(str(self.place)), " ".join(f"{k}={shlex.quote(v)}" for k, v in self.environment.items())
         mounts = [f"mount --rbind /{name} {at}/{name}" for name in ("proc", "dev", "opt")]
         user = f"--userspec={self.user}:{self.user}"
-        run = f"exec chroot {user} {at} env -i PATH=/usr/local/bin:/usr/bin:/bin {given} sh -c {shlex.quote(script)}"
+        run = f"exec chroot {user} {at} env -i {PATH_OF_IMAGE} {given} sh -c {shlex.quote(script)}"
         return ["unshare", "--mount", "sh", "-ec", "\n".join([*mounts, *before, run])]
 
     def run(self, script):

@@ -17,7 +17,8 @@ from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, 
 from lessons.screen.format import format_value
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
-FREE = ("text", "learn", "edits", "plan")  # texts of any length, which say themselves what was changed in them
+# Texts of any length, which say themselves what was changed in them.
+FREE = ("text", "learn", "edits", "plan", "homework")
 # Of languages see tests/pages/test_languages.py.
 RULES = {name: choice for name, choice in LINK_RULES.items() if name not in ("lang", *FREE)}
 NUMBERED, OPTIONAL = Number | OneToken, OneOf | Switch
@@ -47,7 +48,7 @@ WAYS = {
         {"cost_view": "blocks"},
         {"cost_view": "measured"},
     ],
-    "practice/take_home": [{"paper": "sheet"}, {"paper": "key"}],
+    "practice/take_home": [{"paper": "sheet"}, {"paper": "key"}, {"paper": "platform"}],
     "training/generate": [{"writer": "language"}, {}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }
@@ -197,7 +198,9 @@ def test_whatever_is_changed_is_told(page, openings):
 def test_every_parameter_was_on_some_page(openings):
     drawn = {name for page in PAGES for _, at in openings(page) for name in bound_widgets(at)}
     assert drawn - {*RULES, *FREE, *OTHERS} == set(), "a control that the address fills has no rule"
-    fields = {"own", "class", "teacher", "plan", "follow", "after", "notes", "built"}  # which no control shows
+    # which no control shows, or one that shows several
+    fields = {"own", "class", "teacher", "plan", "follow", "after", "notes", "built", "homework", "stop"}
+    fields |= {"platform_lessons"}
     reading = {choice.name for module in (read, tokens_page) for choice in declared_in(module)}
     # which stand on a page where the model is, or a head of it, or several of them: see there
     of_model = {*reading, "meets", "language_model"}

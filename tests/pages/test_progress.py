@@ -12,7 +12,7 @@ from lessons.exercises.every import EXERCISES
 from lessons.screen.format import render
 
 PAGE = "practice/exercises"
-NOTHING = {"lessons": [], "exercises": [], "levels": []}
+NOTHING = {"lessons": [], "exercises": [], "levels": [], "homework": []}
 
 
 def handed(at):

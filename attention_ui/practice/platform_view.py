@@ -1,0 +1,170 @@
+"""The panel with which a teacher takes questions to a learning platform: which ones, how many versions, what file.
+
+The questions are listed and written in the language that is chosen here, whatever the page is in.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
+import streamlit as st
+
+from attention_core.tokens import clean_text
+from attention_ui.controls.bound import number_field, one_in_list, one_in_row, several_in_list, slider, text_field
+from attention_ui.page.contents import CONTENTS
+from attention_ui.server.process import page_turn
+from attention_ui.session.chart import offer, show_notes
+from attention_ui.session.state import get_state
+from lessons.class_plan.own_question import OwnQuestion
+from lessons.platform.gift import written_gift
+from lessons.platform.items import (
+    LAST_SEED,
+    LONGEST_SENTENCE,
+    MOST_QUESTIONS,
+    MOST_VERSIONS,
+    ON_PLATFORM,
+    Item,
+    PlatformChoices,
+    items_of,
+    own_items,
+)
+from lessons.platform.qti import written_qti
+from lessons.screen.choice import Limit, Number, OneOf, Text
+from lessons.screen.format import render, translate
+from lessons.screen.message import message, plural
+from runs.page_lock import Priority
+from words import LANGUAGES, cached_by_language, language, speaking, tag_of
+
+AT_FIRST = PlatformChoices()
+PLATFORM_FILE = OneOf(
+    "platform_file", message("File"), {"gift": message("GIFT, for Moodle"), "qti": "QTI 2.1"}, labelled=True
+)
+PLATFORM_LESSONS = Text("platform_lessons", message("Lessons"), 60, placeholder=message("all lessons"))
+PLATFORM_QUESTIONS = Number(
+    "platform_questions", message("Questions of each lesson"), Limit(1, MOST_QUESTIONS), AT_FIRST.questions, width=240
+)
+PLATFORM_VERSIONS = Number(
+    "platform_versions", message("Versions of each question"), Limit(1, MOST_VERSIONS), AT_FIRST.versions, width=240
+)
+PLATFORM_SEED = Number(
+    "platform_seed", message("Seed of its numbers"), Limit(0, LAST_SEED), AT_FIRST.seed, typed=True, width=160
+)
+PLATFORM_TEXT = Text("platform_text", message("Sentence"), LONGEST_SENTENCE, AT_FIRST.text, width=330)
+CODES = {tag_of(code): code for code in LANGUAGES}
+PLATFORM_LANGUAGE = OneOf(
+    "platform_lang",
+    message("Language"),
+    {"own": message("that of this page")} | {tag: LANGUAGES[code] for tag, code in CODES.items()},
+    width=240,
+)
+FILES: dict[str, tuple[str, str, Callable[[Iterable[tuple[Item, ...]]], bytes]]] = {
+    "gift": ("questions.gift", "text/plain", written_gift),
+    "qti": ("questions.zip", "application/zip", written_qti),
+}
+WHAT_IT_IS = message(
+    "The feedback of each wrong answer says what is wrong with it, that of the question why the right one is right. "
+    "Figures come along as tables of their numbers, formulas as TeX."
+)
+TICK = message("Tick the questions that you want. While none is ticked, the file holds all of them.")
+VERSIONS_SAY = message(
+    "Each version asks about other weights. In Moodle the versions of a question share a category: let your quiz draw "
+    "one of them at random."
+)
+KEPT_LISTS, TABLE_HEIGHT = 16, 420
+
+
+def platform_panel() -> None:
+    """The choices, the questions that there are, and the file."""
+    st.text(render(WHAT_IT_IS))
+    choices, code, file = platform_controls()
+    own = own_questions()
+    with speaking(code):
+        items = (*listed_items(choices), *(item for (item,) in own_items(own)))
+    save = st.container()
+    st.caption(render(TICK))
+    wanted = ticked(items, key=f"platform_rows_{'_'.join(choices.lessons)}_{len(items)}")
+    versions = choices.versions if any(item.seed is not None for item in wanted or items) else 1
+    name, kind, write = FILES[file]
+    label = plural("Save {count} question", "Save {count} questions", len(wanted or items))
+    keys = frozenset(item.key for item in wanted)
+    with save:
+        st.caption(render(VERSIONS_SAY)) if versions > 1 else None
+        offer(render(label), partial(file_of, choices, own, keys, code, write), name, kind)
+
+
+def platform_controls() -> tuple[PlatformChoices, str, str]:
+    """What the file is made of, the code of its language, and its kind."""
+    titles = {entry.address: entry.name for entry in CONTENTS}
+    named = {place: titles[lesson] for place, lesson in enumerate(ON_PLATFORM, start=1)}
+    places = several_in_list(PLATFORM_LESSONS, named)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        questions, versions, seed = slider(PLATFORM_QUESTIONS), slider(PLATFORM_VERSIONS), number_field(PLATFORM_SEED)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        typed, tag, file = text_field(PLATFORM_TEXT), one_in_list(PLATFORM_LANGUAGE), one_in_row(PLATFORM_FILE)
+    clean = clean_text(typed, LONGEST_SENTENCE)
+    show_notes(*clean.notes)
+    choices = PlatformChoices(
+        lessons=tuple(ON_PLATFORM[place - 1] for place in places) or ON_PLATFORM,
+        questions=PLATFORM_QUESTIONS.limit.clamp(questions),
+        versions=PLATFORM_VERSIONS.limit.clamp(versions),
+        seed=seed,
+        text=clean.text or AT_FIRST.text,
+    )
+    return choices, CODES.get(tag, language().code), file
+
+
+def own_questions() -> tuple[OwnQuestion, ...]:
+    """The questions of the teacher's own in the plan that this visit has made."""
+    plan = get_state("plan_own")
+    return () if plan is None else tuple(stop.own for stop in plan.stops if stop.own is not None)
+
+
+@cached_by_language(maxsize=KEPT_LISTS)
+def listed_items(choices: PlatformChoices) -> tuple[Item, ...]:
+    """The first version of each question."""
+    return tuple(versions[0] for versions in items_of(replace(choices, versions=1)))
+
+
+def ticked(items: Sequence[Item], key: str) -> list[Item]:
+    """The questions with their right answers, as a table; those that are ticked."""
+    columns = {
+        translate("lesson"): [item.about for item in items],
+        translate("question"): [item.prompt for item in items],
+        translate("right answer"): [right_answer(item) for item in items],
+    }
+    chosen = st.dataframe(
+        pa.table(columns),
+        hide_index=True,
+        height=TABLE_HEIGHT,
+        key=key,
+        on_select="rerun",
+        selection_mode="multi-row",
+    )
+    return [items[row] for row in picked_rows(chosen) if isinstance(row, int) and 0 <= row < len(items)]
+
+
+def picked_rows(state: object) -> list:
+    """The rows that the browser says are ticked, if it says so in the way tables do."""
+    selection = state.get("selection") if isinstance(state, dict) else None
+    rows = selection.get("rows") if isinstance(selection, dict) else None
+    return rows if isinstance(rows, list) else []
+
+
+def right_answer(item: Item) -> str:
+    """What is right, in one line."""
+    return item.options[item.right].text if item.options else f"{item.number:g} ± {item.tolerance:g}"
+
+
+def file_of(
+    choices: PlatformChoices,
+    own: Sequence[OwnQuestion],
+    wanted: frozenset[str],
+    code: str,
+    write: Callable[[Iterable[tuple[Item, ...]]], bytes],
+) -> bytes:
+    """The file with all versions of the questions that are wanted; without any, of all. Pages go first."""
+    turn = partial(page_turn, Priority.NOBODY_WAITS)
+    with speaking(code):
+        mine = (versions for versions in own_items(own) if not wanted or versions[0].key in wanted)
+        return write([*items_of(choices, wanted, turn), *mine])

@@ -1,0 +1,105 @@
+"""Many certificates as a table: a line for each student. A spreadsheet that opens it computes nothing."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from attention_core.tokens import clean_text
+from lessons.build.levels import LEVELS
+from lessons.exercises.every import EXERCISES
+from lessons.homework.certificate import Certificate, read_certificate
+from lessons.screen.format import format_value, render
+from lessons.screen.message import Argument, Message, message, reason
+
+MOST_CERTIFICATES, LONGEST_FILE_NAME = 60, 80  # files that are read at a time, characters that are shown
+FORMULAS_BEGIN = ("=", "+", "-", "−", "@", "＝", "＋", "－", "＠")
+NO_NAME = message("no name")
+COLUMNS = (
+    message("name"),
+    message("homework"),
+    message("saved at (UTC)"),
+    message("questions"),
+    message("right at the first try"),
+    message("right later"),
+    message("tasks"),
+    message("tasks solved"),
+    message("seeds"),
+    message("exercises solved in all"),
+    message("heads built in all"),
+)
+EXERCISE_TITLES: dict[str, Argument] = {key: exercise.title for key, exercise in EXERCISES.items()}
+LEVEL_TITLES: dict[str, Argument] = {key: level.title for key, level in LEVELS.items()}
+
+
+class Brought(NamedTuple):
+    """A file that was brought: its name, and what is in it."""
+
+    name: str
+    data: bytes
+
+
+def read_all(files: Sequence[Brought]) -> tuple[list[Certificate], list[Message]]:
+    """The certificates in these files by the names in them, and a sentence on each file that is none, or one again."""
+    read: list[tuple[str, Certificate]] = []
+    said: list[Message] = []
+    for file in files[:MOST_CERTIFICATES]:
+        name = clean_text(file.name, LONGEST_FILE_NAME).text
+        try:
+            certificate = read_certificate(file.data)
+        except ValueError as error:
+            said.append(message("{file}: {why}", file=name, why=reason(error)))
+            continue
+        twin = next((other for other, same in read if same == certificate), None)
+        if twin is None:
+            read.append((name, certificate))
+        else:
+            said.append(message("{file}: The same certificate as {other}; it counts once.", file=name, other=twin))
+    if len(files) > MOST_CERTIFICATES:
+        said.append(message("The first {most} files are read. Bring the others afterwards.", most=MOST_CERTIFICATES))
+    return sorted((certificate for _, certificate in read), key=lambda one: (one.name.casefold(), one.made)), said
+
+
+def lines_of(certificates: Sequence[Certificate]) -> list[dict[str, str | int]]:
+    """A line for each certificate, by the names of the columns."""
+    columns = [render(column) for column in COLUMNS]
+    return [dict(zip(columns, line_of(certificate), strict=True)) for certificate in certificates]
+
+
+def line_of(certificate: Certificate) -> tuple[str | int, ...]:
+    """One line; every text in it is harmless."""
+    questions = [stop.result for stop in certificate.stops if stop.kind in ("question", "own")]
+    tasks = [stop.result for stop in certificate.stops if stop.kind in ("exercise", "level")]
+    seeds = sorted({stop.seed for stop in certificate.stops if stop.seed is not None})
+    return (
+        harmless(clean_text(certificate.name).text or render(NO_NAME)),
+        harmless(f"{clean_text(certificate.title).text} ({certificate.homework})".strip()),
+        certificate.made.replace("T", " ").removesuffix("Z"),
+        len(questions),
+        questions.count("first"),
+        questions.count("later"),
+        len(tasks),
+        tasks.count("done"),
+        harmless(" ".join(map(str, seeds))),
+        harmless(titles_of(certificate.exercises, EXERCISE_TITLES)),
+        harmless(titles_of(certificate.levels, LEVEL_TITLES)),
+    )
+
+
+def titles_of(keys: Sequence[str], titles: dict[str, Argument]) -> str:
+    """What is solved, in the order of the lessons, by its titles; what is unknown here is left out."""
+    return ", ".join(format_value(title) for key, title in titles.items() if key in keys)
+
+
+def harmless(text: str) -> str:
+    """A text that no spreadsheet takes for a formula: it begins with a sign that says so."""
+    return f"'{text}" if text.startswith(FORMULAS_BEGIN) or text != text.lstrip() else text
+
+
+def csv_of_lines(lines: Sequence[dict[str, str | int]]) -> bytes:
+    """The table as a file; the mark at its beginning tells a spreadsheet in which alphabet it is written."""
+    held = io.StringIO()
+    writer = csv.DictWriter(held, list(lines[0]) if lines else [])
+    writer.writeheader()
+    writer.writerows(lines)
+    return held.getvalue().encode("utf-8-sig")

@@ -1,0 +1,56 @@
+"""The texts and tables of an item as elements of XHTML, which GIFT and QTI alike can hold. No text is ever markup."""
+
+import re
+from xml.etree.ElementTree import Element, SubElement
+
+from lessons.platform.items import Item, Option
+from lessons.platform.tables import NumberTable
+
+# What XML 1.0 cannot hold, however it is escaped.
+NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+LINE_BREAK = re.compile("[\r\n]+")
+
+
+def asked(item: Item) -> list[Element]:
+    """What is asked, and below it the numbers that it is asked about."""
+    return [paragraph(item.prompt), *map(table_of, item.tables), *map(paragraph, item.notes)]
+
+
+def choice(option: Option) -> list[Element]:
+    """An answer, and below it the thought that leads to it."""
+    return [paragraph(text) for text in (option.text, option.reason) if text]
+
+
+def explanation(item: Item) -> list[Element]:
+    """Why the right answer is right; the formula as TeX, which platforms with MathJax set and all others show."""
+    formula = [paragraph(rf"\({item.formula}\)")] if item.formula else []
+    return [*map(paragraph, item.explanation), *formula]
+
+
+def paragraph(text: str) -> Element:
+    """A text on its own."""
+    return filled(Element("p"), text)
+
+
+def filled(element: Element, text: str) -> Element:
+    """The element with this text, on one line and without what XML cannot hold."""
+    element.text = LINE_BREAK.sub(" ", NOT_IN_XML.sub("", text))
+    return element
+
+
+def table_of(table: NumberTable) -> Element:
+    """A table with its title, whose cells a voice can name by row and column."""
+    whole = Element("table")
+    filled(SubElement(whole, "caption"), table.title)
+    body = SubElement(whole, "tbody")
+    if any(table.columns):
+        head = SubElement(body, "tr")
+        filled(SubElement(head, "th", scope="col"), table.corner)
+        for name in table.columns:
+            filled(SubElement(head, "th", scope="col"), name)
+    for name, cells in zip(table.rows, table.cells, strict=True):
+        row = SubElement(body, "tr")
+        filled(SubElement(row, "th", scope="row"), name)
+        for cell in cells:
+            filled(SubElement(row, "td"), cell)
+    return whole

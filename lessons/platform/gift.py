@@ -1,0 +1,70 @@
+"""Items as GIFT, Moodle's format of text. Texts are HTML, so that a table can stand among them.
+
+All versions of a question are a category of their own: a quiz of Moodle draws one of them for each student.
+"""
+
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+from xml.etree.ElementTree import Element, tostring
+
+from lessons.platform import content
+from lessons.platform.items import Item
+
+ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\~=#{}:"})
+COLLECTION = "Attention Lab"
+LOOK_OF_TABLES = {"border": "1", "cellpadding": "4"}  # where no style sheet of ours can come along
+
+
+def written_gift(groups: Iterable[tuple[Item, ...]]) -> bytes:
+    """A file with all versions of all questions."""
+    return "\n".join(line for versions in groups for line in category(versions)).encode()
+
+
+def category(versions: tuple[Item, ...]) -> Iterator[str]:
+    """The versions of one question."""
+    first = versions[0]
+    place = first.key.rpartition("_")[2]
+    yield f"$CATEGORY: {COLLECTION}/{first.about.replace('/', '//')}/{place}\n"
+    yield from map(gift_item, versions)
+
+
+def gift_item(item: Item) -> str:
+    """One question: its title, what is asked, its answers with what is said to each, and the explanation."""
+    answers = numeric(item) if not item.options else choices(item)
+    general = html(content.explanation(item))
+    closing = [f"####{general}"] if general else []
+    return "\n".join([f"::{escaped(item.title)}::[html]{html(content.asked(item))}{{", *answers, *closing, "}\n"])
+
+
+def choices(item: Item) -> list[str]:
+    """The answers to choose from: the right one begins with another sign."""
+    return [
+        f"{'=' if place == item.right else '~'}{html(content.choice(option))}"
+        f"#{html([content.paragraph(option.feedback)])}"
+        for place, option in enumerate(item.options)
+    ]
+
+
+def numeric(item: Item) -> list[str]:
+    """A number within a tolerance."""
+    return [f"#{written_out(item.number)}:{written_out(item.tolerance)}"]
+
+
+def written_out(number: float) -> str:
+    """All digits of a number: GIFT knows no powers of ten."""
+    return format(Decimal(repr(number)), "f")
+
+
+def html(elements: Iterable[Element]) -> str:
+    """Elements as HTML that means nothing else in GIFT."""
+    written = []
+    for element in elements:
+        for table in element.iter("table"):
+            table.attrib.update(LOOK_OF_TABLES)
+        written.append(tostring(element, encoding="unicode", method="html"))
+    return escaped("".join(written))
+
+
+def escaped(text: str) -> str:
+    """A text in which no sign is one of GIFT's."""
+    return text.translate(ESCAPED)

@@ -1,0 +1,247 @@
+"""The questions of the lessons, and of a teacher, as items of a platform: written texts and numbers, nothing else.
+
+A question comes in several versions: the same question about other weights, each drawn from a seed of its own. What is
+to be predicted is asked before its numbers are seen, so its item shows only what is given.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from attention_core.errors import InputError
+from attention_core.randomness import MAX_SEED
+from lessons.class_plan.own_question import OwnQuestion
+from lessons.class_vote.asked_runs import TrainChoices
+from lessons.example.example import Example, first_query, run_afresh
+from lessons.example.source import DEFAULT_SENTENCE
+from lessons.kit.formulas import spoken_formula
+from lessons.order import lesson_path
+from lessons.output import lesson as output
+from lessons.platform.tables import NumberTable, tables_of
+from lessons.screen.format import equation, labelled, render, translate
+from lessons.screen.message import Message, message
+from lessons.screen.screen import Code, Facts, Figure, Question, Screen
+from lessons.train import lesson as train
+
+ON_PLATFORM = (
+    "tokens",
+    "dot_product",
+    "projections",
+    "scores",
+    "mask",
+    "softmax",
+    "output",
+    "heads",
+    "positions",
+    "pytorch",
+    "train",
+    "backward",
+    "variants",
+    "cost",
+)
+MOST_QUESTIONS, MOST_VERSIONS, LAST_SEED = 6, 20, 999_999
+LONGEST_SENTENCE = 60  # characters
+LAST_STEPS = 3  # of a derivation: what comes before is about other numbers
+COLOURED = re.compile(r"\\textcolor\{\w+\}\{([^{}]*)\}")
+OWN_TITLE = message("The teacher's question")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlatformChoices:
+    """Of which lessons the first so many questions, in how many versions, from which seed on, on which sentence.
+
+    Raises ValueError, with a sentence for whoever chose, for what makes no file.
+    """
+
+    lessons: tuple[str, ...] = ON_PLATFORM
+    questions: int = 3
+    versions: int = 1
+    seed: int = 1
+    text: str = DEFAULT_SENTENCE
+
+    def __post_init__(self):
+        if not self.lessons or not set(self.lessons) <= set(ON_PLATFORM):
+            raise ValueError(f"lessons are some of {', '.join(ON_PLATFORM)}, but got {self.lessons}")
+        limits = {"questions": (1, MOST_QUESTIONS), "versions": (1, MOST_VERSIONS), "seed": (0, LAST_SEED)}
+        for name, (least, most) in limits.items():
+            if not least <= getattr(self, name) <= most:
+                raise InputError(
+                    "{name} goes from {least} to {most}, but got {value}",
+                    name=name,
+                    least=least,
+                    most=most,
+                    value=getattr(self, name),
+                )
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seed of each version; after the last one comes 0."""
+        return tuple((self.seed + place) % (LAST_SEED + 1) for place in range(self.versions))
+
+
+@dataclass(frozen=True)
+class Option:
+    """An answer to choose, the thought that leads to it, and what is said to whoever chooses it."""
+
+    text: str
+    reason: str
+    feedback: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One version of a question. `key` is the same for all versions, and `about` names what it belongs to.
+
+    Of some `options` the one at the place `right` is right; where there are none, a number is typed, and those are
+    right that lie within the `tolerance`. The explanation is for everybody who has answered.
+    """
+
+    key: str
+    seed: int | None
+    about: str
+    title: str
+    prompt: str
+    tables: tuple[NumberTable, ...] = ()
+    notes: tuple[str, ...] = ()
+    options: tuple[Option, ...] = ()
+    right: int = 0
+    number: float = 0.0
+    tolerance: float = 0.0
+    explanation: tuple[str, ...] = ()
+    formula: str = ""
+
+    @property
+    def identifier(self) -> str:
+        """Its name in a file: letters, digits and underscores."""
+        return self.key if self.seed is None else f"{self.key}_seed_{self.seed}"
+
+    def asks_the_same(self, other: "Item") -> bool:
+        """True where another version reads alike: its answers may stand in another order."""
+        alike = (self.prompt, self.tables, self.explanation) == (other.prompt, other.tables, other.explanation)
+        return alike and set(self.options) == set(other.options)
+
+
+def items_of(
+    choices: PlatformChoices,
+    wanted: Iterable[str] = (),
+    turn: Callable[[], AbstractContextManager[object]] = nullcontext,
+) -> Iterator[tuple[Item, ...]]:
+    """For each question all its versions that read differently; where some are `wanted`, by their keys, no others.
+
+    Each seed takes a `turn` of its own, so that whoever waits for something else waits for no more than that.
+    """
+    wanted = frozenset(wanted)
+    every: dict[str, list[Item]] = {}
+    for seed in choices.seeds:
+        with turn():
+            for item in items_of_seed(choices, seed):
+                versions = every.setdefault(item.key, [])
+                if not any(item.asks_the_same(other) for other in versions):
+                    versions.append(item)
+    yield from (tuple(versions) for key, versions in every.items() if not wanted or key in wanted)
+
+
+def items_of_seed(choices: PlatformChoices, seed: int) -> Iterator[Item]:
+    """One version of all questions."""
+    for lesson, topic, screen in screens_of(choices, seed):
+        yield from items_of_screen(lesson, topic, seed, screen, choices.questions)
+
+
+def items_of_screen(lesson: str, topic: Message, seed: int, screen: Screen, count: int) -> Iterator[Item]:
+    """The first so many questions of a screen; one that it asks again is left out."""
+    prompts = set()
+    for place in range(count):
+        item = item_of(f"{lesson}_{place + 1}", topic, place, seed, screen)
+        if item.prompt not in prompts:
+            prompts.add(item.prompt)
+            yield item
+
+
+def screens_of(choices: PlatformChoices, seed: int) -> Iterator[tuple[str, Message, Screen]]:
+    """The screen of each lesson, with weights drawn from this seed, in the order of the lessons.
+
+    That of the output is about one query: its questions are about the values, which the screen of all queries leaves
+    out.
+    """
+    trace = run_afresh(Example(source="sentence", text=choices.text, seed=seed))
+    opened = {module.__name__.split(".")[1]: (module, first) for module, first in lesson_path(trace)}
+    opened["output"] = output, output.Choices("one", first_query(trace))
+    for lesson in ON_PLATFORM:
+        if lesson not in choices.lessons:
+            continue
+        if lesson == "train":
+            run = replace(TrainChoices().settings, seed=seed % MAX_SEED)
+            yield lesson, train.TOPIC, Screen(figures=(), code=Code(()), ask=train.questions_about(run))
+        else:
+            module, first = opened[lesson]
+            yield lesson, module.TOPIC, module.screen(trace, 0, first)
+
+
+def item_of(key: str, topic: Message, place: int, seed: int, screen: Screen) -> Item:
+    """The question with this number of a screen, with the numbers it is asked about, in the reader's language."""
+    assert screen.ask is not None  # only lessons that ask come here
+    question = screen.ask(place)
+    figures = first_pictures(screen.figures)
+    tables = tuple(table for figure in figures for table in tables_of(figure, covered=question.in_figure))
+    said = [figure.weights for figure in figures if tables and figure.weights is not None]
+    about = render(topic)
+    return Item(
+        key=key,
+        seed=seed,
+        about=about,
+        title=translate("{topic}, question {number}, seed {seed}", topic=about, number=place + 1, seed=seed),
+        prompt=render(question.prompt),
+        tables=tables,
+        notes=tuple(dict.fromkeys(map(render, said))),
+        options=options_of(question),
+        right=question.right,
+        explanation=explanation_of(question, screen),
+        formula="" if screen.formula is None else COLOURED.sub(r"\1", spoken_formula(screen.formula)),
+    )
+
+
+def first_pictures(figures: tuple[Figure, ...]) -> list[Figure]:
+    """What a question stands beside: the first figure and what is beside it, with the facts before it."""
+    first: list[Figure] = []
+    for figure in figures:
+        if first and not isinstance(first[-1], Facts) and not figure.beside:
+            break
+        first.append(figure)
+    return first
+
+
+def options_of(question: Question) -> tuple[Option, ...]:
+    """The cards of a question."""
+    return tuple(
+        Option(render(card.text), "" if card.reason is None else render(card.reason), render(card.reply))
+        for card in question.cards
+    )
+
+
+def explanation_of(question: Question, screen: Screen) -> tuple[str, ...]:
+    """Why the right answer is right, and where it is a number that the screen can derive, how that comes about."""
+    why = render(question.cards[question.right].reply)
+    if question.about is None or screen.derive is None:
+        return (why,)
+    steps = list(screen.derive(*question.about))[-LAST_STEPS:]
+    return (why, *(labelled(step.meaning, equation(step)) for step in steps))
+
+
+def own_items(questions: Iterable[OwnQuestion]) -> Iterator[tuple[Item, ...]]:
+    """A teacher's own questions that have a right answer: to choose, or a number within a tolerance."""
+    right = [own for own in questions if (own.right if own.kind == "choices" else own.number) is not None]
+    for place, own in enumerate(right, start=1):
+        yield (
+            Item(
+                key=f"own_{place}",
+                seed=None,
+                about=render(OWN_TITLE),
+                title=translate("{topic}, {number}", topic=OWN_TITLE, number=place),
+                prompt=own.prompt,
+                options=options_of(own.question()),
+                right=own.right or 0,
+                number=own.number or 0.0,
+                tolerance=own.tolerance,
+            ),
+        )

@@ -1,0 +1,133 @@
+"""Items as a package of IMS QTI 2.1: a file for each, and a manifest that lists them.
+
+Feedback is modal, which most players show: that of the answer that was given, and the explanation after any answer.
+"""
+
+import io
+import zipfile
+from collections.abc import Iterable, Sequence
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from lessons.platform import content
+from lessons.platform.items import Item
+from words import language, tag_of
+
+QTI, SCHEMA = "http://www.imsglobal.org/xsd/imsqti_v2p1", "http://www.w3.org/2001/XMLSchema-instance"
+QTI_SCHEMA = f"{QTI} http://www.imsglobal.org/xsd/qti/qtiv2p1/imsqti_v2p1.xsd"
+PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
+RESPONSE, SCORE, FEEDBACK, EXPLAINED = "RESPONSE", "SCORE", "FEEDBACK", "EXPLAINED"
+ANSWERED = "ANSWERED"
+LETTERS = "ABCD"
+BEGINNING = (1980, 1, 1, 0, 0, 0)  # of time, in archives: the same items make the same file
+
+
+def written_qti(groups: Iterable[tuple[Item, ...]]) -> bytes:
+    """The package, as an archive."""
+    items = [item for versions in groups for item in versions]
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
+        put(packed, "imsmanifest.xml", manifest(items))
+        for item in items:
+            put(packed, file_of(item), item_element(item))
+    return held.getvalue()
+
+
+def put(packed: zipfile.ZipFile, name: str, element: Element) -> None:
+    """Write one file of the package."""
+    indent(element)
+    about = zipfile.ZipInfo(name, BEGINNING)
+    about.compress_type = zipfile.ZIP_DEFLATED
+    packed.writestr(about, tostring(element, encoding="utf-8", xml_declaration=True))
+
+
+def file_of(item: Item) -> str:
+    """Where an item stands in the package."""
+    return f"items/{item.identifier}.xml"
+
+
+def manifest(items: Sequence[Item]) -> Element:
+    """What the package holds."""
+    whole = Element("manifest", {"xmlns": PACKAGE, "identifier": "attention_lab"})
+    about = SubElement(whole, "metadata")
+    SubElement(about, "schema").text = "QTIv2.1 Package"
+    SubElement(about, "schemaversion").text = "1.0.0"
+    SubElement(whole, "organizations")
+    resources = SubElement(whole, "resources")
+    for item in items:
+        named = {"identifier": f"of_{item.identifier}", "type": "imsqti_item_xmlv2p1", "href": file_of(item)}
+        SubElement(SubElement(resources, "resource", named), "file", href=file_of(item))
+    return whole
+
+
+def item_element(item: Item) -> Element:
+    """One question."""
+    named = {"identifier": item.identifier, "title": item.title, "adaptive": "false", "timeDependent": "false"}
+    spaces = {"xmlns": QTI, "xmlns:xsi": SCHEMA, "xsi:schemaLocation": QTI_SCHEMA}
+    whole = Element("assessmentItem", spaces | named | {"xml:lang": tag_of(language().code)})
+    whole.append(response_declaration(item))
+    for name, kind in ((SCORE, "float"), (FEEDBACK, "identifier"), (EXPLAINED, "identifier")):
+        SubElement(whole, "outcomeDeclaration", identifier=name, cardinality="single", baseType=kind)
+    body = SubElement(whole, "itemBody")
+    body.extend(content.asked(item))
+    body.append(interaction(item))
+    whole.append(processing(item))
+    for place, option in enumerate(item.options):
+        whole.append(modal(FEEDBACK, LETTERS[place], [content.paragraph(option.feedback)]))
+    if explained := content.explanation(item):
+        whole.append(modal(EXPLAINED, ANSWERED, explained))
+    return whole
+
+
+def response_declaration(item: Item) -> Element:
+    """What is answered, and what is right."""
+    kind = "identifier" if item.options else "float"
+    declared = Element("responseDeclaration", identifier=RESPONSE, cardinality="single", baseType=kind)
+    right = SubElement(SubElement(declared, "correctResponse"), "value")
+    right.text = LETTERS[item.right] if item.options else repr(item.number)
+    return declared
+
+
+def interaction(item: Item) -> Element:
+    """Answers to choose from, or a field for a number."""
+    if not item.options:
+        line = Element("p")
+        SubElement(line, "textEntryInteraction", responseIdentifier=RESPONSE, expectedLength="10")
+        return line
+    chosen = Element("choiceInteraction", responseIdentifier=RESPONSE, shuffle="true", maxChoices="1")
+    for letter, option in zip(LETTERS, item.options, strict=False):
+        SubElement(chosen, "simpleChoice", identifier=letter).extend(content.choice(option))
+    return chosen
+
+
+def processing(item: Item) -> Element:
+    """What follows from an answer: the score, what is said to it, and the explanation."""
+    rules = Element("responseProcessing")
+    condition = SubElement(rules, "responseCondition")
+    first = SubElement(condition, "responseIf")
+    if item.options:
+        compared = SubElement(first, "match")
+    else:
+        compared = SubElement(
+            first, "equal", toleranceMode="absolute", tolerance=f"{item.tolerance!r} {item.tolerance!r}"
+        )
+    SubElement(compared, "variable", identifier=RESPONSE)
+    SubElement(compared, "correct", identifier=RESPONSE)
+    outcome(first, SCORE, "float", "1")
+    outcome(SubElement(condition, "responseElse"), SCORE, "float", "0")
+    if item.options:
+        said = SubElement(rules, "setOutcomeValue", identifier=FEEDBACK)
+        SubElement(said, "variable", identifier=RESPONSE)
+    outcome(rules, EXPLAINED, "identifier", ANSWERED)
+    return rules
+
+
+def outcome(rules: Element, name: str, kind: str, value: str) -> None:
+    """Set an outcome."""
+    SubElement(SubElement(rules, "setOutcomeValue", identifier=name), "baseValue", baseType=kind).text = value
+
+
+def modal(name: str, value: str, said: Iterable[Element]) -> Element:
+    """What is said where an outcome has this value."""
+    feedback = Element("modalFeedback", outcomeIdentifier=name, identifier=value, showHide="show")
+    feedback.extend(said)
+    return feedback

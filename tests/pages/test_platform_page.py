@@ -1,0 +1,72 @@
+"""The panel for a learning platform: what is listed, what is ticked, and the file that is saved."""
+
+import io
+import zipfile
+
+import pytest
+from visiting import open_page, texts
+
+from attention_ui.practice import platform_view
+from attention_ui.practice.platform_view import file_of
+from lessons.class_plan.own_question import OwnQuestion
+from lessons.class_plan.plan import Plan, Stop
+from lessons.platform.gift import written_gift
+from lessons.platform.items import ON_PLATFORM, PlatformChoices
+from lessons.platform.qti import written_qti
+
+PAGE = "practice/take_home"
+OWN = OwnQuestion(kind="number", prompt="<i>1/4</i>?", number=0.25, tolerance=0.01)
+POLL = OwnQuestion(kind="choices", prompt="Which?", cards=("a", "b"))
+TWO = {"platform_lessons": "5,6", "platform_questions": 2}
+
+
+def saved(at):
+    return next(e.proto.label for e in at.get("download_button") if e.proto.label.startswith("Save"))
+
+
+def test_the_questions_are_listed_with_their_right_answers_and_saved():
+    at = open_page(PAGE, paper="platform", **TWO)
+    (table,) = at.dataframe
+    assert list(table.value["lesson"]) == ["The causal mask"] * 2 + ["Softmax"] * 2 and saved(at) == "Save 4 questions"
+    assert table.value["right answer"][1] == "None: exactly 0."
+    everything = open_page(PAGE, paper="platform")
+    assert len(set(everything.dataframe[0].value["lesson"])) == len(ON_PLATFORM)
+
+
+def test_only_those_that_are_ticked_are_saved(monkeypatch):
+    monkeypatch.setattr(platform_view, "picked_rows", lambda state: [0, 3, 99, -1, "1"])
+    assert saved(open_page(PAGE, paper="platform", **TWO)) == "Save 2 questions"
+    choices = PlatformChoices(lessons=("mask", "softmax"), questions=2, versions=2)
+    gift = file_of(choices, (OWN,), frozenset(["mask_1", "own_1"]), "en", written_gift).decode()
+    assert gift.count("$CATEGORY") == 2 and "Softmax" not in gift and "<p>&lt;i&gt;1/4&lt;/i&gt;?</p>" in gift
+
+
+def test_they_are_in_the_language_and_on_the_sentence_that_are_chosen():
+    at = open_page(PAGE, paper="platform", platform_lang="de", platform_text="a <b>{c}</b> =d", **TWO)
+    answers = list(at.dataframe[0].value["right answer"])
+    assert any("0," in answer for answer in answers) and saved(at) == "Save 4 questions", "the page is not"
+    assert any("„" in asked for asked in at.dataframe[0].value["question"])
+    file = file_of(PlatformChoices(lessons=("mask",)), (), frozenset(), "de", written_qti)
+    with zipfile.ZipFile(io.BytesIO(file)) as packed:
+        assert b'xml:lang="de"' in packed.read("items/mask_1_seed_1.xml")
+
+
+def test_questions_of_the_teachers_own_plan_are_among_them():
+    at = open_page(PAGE, paper="platform", **TWO)
+    stops = tuple(Stop(page="class_vote", own=own) for own in (OWN, POLL))
+    at.session_state["plan_own"] = Plan(stops=stops)
+    at.run()
+    assert list(at.dataframe[0].value["question"])[4:] == ["<i>1/4</i>?"] and saved(at) == "Save 5 questions"
+    assert at.dataframe[0].value["right answer"][4] == "0.25 ± 0.01"
+
+
+@pytest.mark.parametrize("typed", ["", "\u202e", "x" * 200], ids=range(3))
+def test_a_sentence_that_says_nothing_gives_way(typed):
+    at = open_page(PAGE, paper="platform", platform_text=typed, **TWO)
+    assert saved(at).startswith("Save ") and len(at.dataframe) == 1
+    assert typed != "x" * 200 or any("platform_text" in line for line in texts(at))
+
+
+@pytest.mark.parametrize("state", [None, 5, {}, {"selection": 1}, {"selection": {"rows": 1}}, {"selection": {}}])
+def test_a_forged_tick_is_none(state):
+    assert platform_view.picked_rows(state) == []
