@@ -18,7 +18,7 @@ from attention_ui.session.chart import is_projected
 from attention_ui.session.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
-from lessons.exercises.base import Exercise
+from lessons.exercises.base import Exercise, packed
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
 from lessons.screen.choice import OneOf
@@ -70,7 +70,7 @@ def exercise_panel(exercise: Exercise) -> None:
     with beside:
         verdict = of_exercise("verdict", exercise.key)
         if isinstance(verdict, Verdict):
-            draw_verdict(verdict, of_exercise("verdict_seed", exercise.key))
+            draw_verdict(verdict, of_exercise("verdict_seed", exercise.key) if exercise.drawn else None)
         offer_help(exercise)
     for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
         draw_figure(None, figure)
@@ -91,7 +91,7 @@ def draw_editor(exercise: Exercise, large: bool) -> None:
         on_change=take_answer,
         exercise=exercise.key,
         seed=next_seed(),
-        job=json.dumps(job),
+        job=json.dumps(job, default=packed),
         starter=exercise.starter,
         code=of_exercise("code", exercise.key) or exercise.starter,
         limit=1000 * SECONDS,
@@ -159,8 +159,11 @@ def tries(key: str) -> int:
     return of_exercise("tries", key) or 0
 
 
-def draw_verdict(verdict: Verdict, seed: int) -> None:
-    """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally."""
+def draw_verdict(verdict: Verdict, seed: int | None) -> None:
+    """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally.
+
+    Without a seed the cases were not drawn.
+    """
     with st.container(key="exercise_right" if verdict.passed else "exercise_wrong", gap="small"):
         for sentence in verdict.says:
             st.text(render(sentence))
@@ -171,6 +174,8 @@ def draw_verdict(verdict: Verdict, seed: int) -> None:
     if verdict.printed:
         st.caption(translate("Your code printed"))
         st.code(verdict.printed, language=None, wrap_lines=True)
+    if seed is None:
+        return
     with st.container(key="exercise_seed_of_cases"):
         st.caption(translate("The cases were drawn with seed {seed}.", seed=seed))
 

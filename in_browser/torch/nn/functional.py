@@ -116,6 +116,30 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return found if weight is None else found * weight
 
 
+def nll_loss(input, target, reduction="mean"):
+    if target.dtype is not torch.int64:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.called}")
+    if input.ndim == 1:
+        return reduced(-input[target], reduction)
+    if len(input) != len(target):
+        words = "Expected input batch_size ({}) to match target batch_size ({})."
+        raise ValueError(words.format(len(input), len(target)))
+    return reduced(-input.gather(1, target.unsqueeze(1)).squeeze(1), reduction)
+
+
+def cross_entropy(input, target, reduction="mean"):
+    dim = 0 if input.ndim == 1 else 1
+    if target.dtype is torch.int64:
+        return nll_loss(input.log_softmax(dim), target, reduction)
+    if target.shape != input.shape:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.called}")
+    return reduced(-(target * input.log_softmax(dim)).sum(dim), reduction)
+
+
+def reduced(losses, reduction):
+    return losses.mean() if reduction == "mean" else losses.sum() if reduction == "sum" else losses
+
+
 def embedding(input, weight):
     return weight[input]
 
