@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from attention_ui.controls.bound import one_in_row
+from attention_ui.controls.bound import one_in_list
 from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.page.drawing import draw_figure
 from attention_ui.practice.progress_view import EXERCISE_TITLES
@@ -26,7 +26,6 @@ from lessons.screen.format import render, translate
 from lessons.screen.message import ListOf, message, plural
 from words import language, tag_of
 
-EXERCISE = OneOf("exercise", message("Exercise"), EXERCISE_TITLES)
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
 EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
     "code": message("Your code"),
@@ -46,13 +45,18 @@ EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
     "tab": message("Tab"),
     "esc": message("Esc"),
 }
+LIST_WIDE = 330  # pixels
 TRIES = 3  # after so many the solution can be seen
 SEEDS = 10**6
 
 
 def chosen_exercise() -> Exercise:
-    """Which exercise; the first at first."""
-    return EXERCISES[one_in_row(EXERCISE)]
+    """Which exercise; the first at first. A tick stands before those that are solved."""
+    solved = progress().exercises
+    titles = {
+        key: message("✓ {title}", title=title) if key in solved else title for key, title in EXERCISE_TITLES.items()
+    }
+    return EXERCISES[one_in_list(OneOf("exercise", message("Exercise"), titles), width=LIST_WIDE)]
 
 
 def exercise_panel(exercise: Exercise) -> None:

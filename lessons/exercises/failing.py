@@ -12,7 +12,7 @@ from lessons.screen.message import Message, message
 from lessons.screen.screen import Axis, Matrices, Matrix
 
 BESIDE_EDITOR = 360  # pixels of the column beside the editor
-MOST_SHOWN = 12  # rows or columns
+MOST_SHOWN = 8  # rows or columns
 NEARLY = {"atol": 2e-4, "rtol": 1e-3}
 
 

@@ -154,10 +154,10 @@ def test_of_a_real_head_that_part_is_shown_which_is_wrong():
     wrong[0][3, 40] += 1.0
     outputs, entered = verdict_of(exercise, cases, sent([wrong])).figures
     (expected, got), (x, *_) = outputs.bands[0], entered.bands[0]
-    assert render(expected.title) == "expected context[:, 34:46]"
-    assert got.marked.nonzero().tolist() == [[3, 6]] and got.columns.labels[6] == "40"
-    assert render(x.title) == "X[:, 0:12]"
-    assert torch.equal(x.values, cases[0].arguments[0][:, :12].double())
+    assert render(expected.title) == "expected context[0:8, 36:44]"
+    assert got.marked.nonzero().tolist() == [[3, 4]] and got.columns.labels[4] == "40"
+    assert render(x.title) == "X[0:8, 0:8]"
+    assert torch.equal(x.values, cases[0].arguments[0][:8, :8].double())
 
 
 def test_the_figure_shows_what_is_expected_beside_what_came_and_marks_what_differs():
