@@ -49,7 +49,7 @@ function run() {
   const asked = task; // the learner may go to another exercise meanwhile
   timer = setTimeout(() => end(failure("TimeLimit", ""), "stopped"), task.limit);
   sent = { at: performance.now(), exercise: asked.exercise, seed: asked.seed, code: $("code").value };
-  python.postMessage({ code: sent.code, job: asked.job });
+  python.postMessage({ code: sent.code, job: asked.job, aside: asked.aside ?? [] });
 }
 function end(answer, word) {
   performance.measure("run", { start: sent.at });

@@ -3,9 +3,7 @@
 A learner's code is kept as a text, for when the page is opened again. It runs in the learner's browser alone.
 """
 
-import json
 import secrets
-from dataclasses import asdict
 
 import streamlit as st
 
@@ -18,7 +16,7 @@ from attention_ui.session.chart import is_projected
 from attention_ui.session.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
-from lessons.exercises.base import Exercise, packed
+from lessons.exercises.base import Exercise, written_job
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
 from lessons.screen.choice import OneOf
@@ -84,18 +82,15 @@ def exercise_panel(exercise: Exercise) -> None:
 
 def draw_editor(exercise: Exercise, large: bool) -> None:
     """The page that runs the code, in a frame, and the cases of its next run: as text, for there 1.0 is 1."""
-    job = {
-        "entry": exercise.entry,
-        "returns": [shown.name for shown in exercise.returns],
-        "cases": [asdict(case) for case in exercise.cases(next_seed())],
-    }
+    job, aside = written_job(exercise, exercise.cases(next_seed()))
     editor = component("runner", url=f"./runner?v={runner_version()}")
     editor(
         key=EDITOR,
         on_change=take_answer,
         exercise=exercise.key,
         seed=next_seed(),
-        job=json.dumps(job, default=packed),
+        job=job,
+        aside=aside,
         starter=exercise.starter,
         code=of_exercise("code", exercise.key) or exercise.starter,
         limit=1000 * SECONDS,

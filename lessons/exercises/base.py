@@ -1,7 +1,8 @@
 """What an exercise is: a question, a beginning, random cases, the right answer, and the mistakes that have a name."""
 
 import base64
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -133,9 +134,20 @@ def double(numbers: GivenIn) -> Tensor:
     return numbers.double() if isinstance(numbers, Tensor) else torch.tensor(numbers, dtype=torch.float64)
 
 
-def packed(x: Tensor) -> dict[str, Any]:
-    """A tensor of 16-bit numbers for JSON: written out, a browser's Python takes too long to read many."""
-    return {"shape": list(x.shape), "halves": base64.b64encode(x.half().numpy().tobytes()).decode()}
+def written_job(exercise: Exercise, cases: Sequence[Case]) -> tuple[str, list[tuple[str, list[int]]]]:
+    """What a browser is to run, as JSON; and beside it each tensor of a case: a text of 16-bit numbers, and a shape.
+
+    The job is read as Python, for there 1.0 is not 1, which takes too long where there are a hundred thousand numbers.
+    """
+    aside: list[tuple[str, list[int]]] = []
+
+    def put_aside(x: Tensor) -> dict[str, int]:
+        aside.append((base64.b64encode(x.half().numpy().tobytes()).decode(), list(x.shape)))
+        return {"aside": len(aside) - 1}
+
+    returns = [shown.name for shown in exercise.returns]
+    job = {"entry": exercise.entry, "returns": returns, "cases": list(map(vars, cases))}
+    return json.dumps(job, default=put_aside), aside
 
 
 def numbers_within(generator: torch.Generator, *shape: int, most: float = 2.0) -> list:

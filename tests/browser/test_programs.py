@@ -12,7 +12,7 @@ import pytest
 
 from attention_ui.server.runner import python_library, worker_script
 from in_browser.driver import run
-from lessons.exercises.base import packed
+from lessons.exercises.base import written_job
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import verdict_of
 from lessons.screen.format import render
@@ -507,7 +507,7 @@ IN_THE_WORKER = """([script, library, jobs]) => new Promise((resolve, reject) =>
     const worker = new Worker(URL.createObjectURL(new Blob([script]))), found = []
     const next = () => {
         if (found.length === jobs.length) { worker.terminate(); resolve(found) }
-        else worker.postMessage({code: jobs[found.length][0], job: jobs[found.length][1]})
+        else { const [code, job, aside] = jobs[found.length]; worker.postMessage({code, job, aside}) }
     }
     worker.onerror = (event) => reject(event.message)
     worker.onmessage = ({data}) => { if (!data.ready) found.push(data.answer); next() }
@@ -523,7 +523,11 @@ def test_whole_answers_get_the_verdict_that_they_get_from_torch(chromium, whole)
     page.set_default_timeout(0)
     ran = page.evaluate(
         IN_THE_WORKER,
-        [worker_script(), python_library(), [[code, json.dumps(job_of(key), default=packed)] for key, code in answers]],
+        [
+            worker_script(),
+            python_library(),
+            [[code, *written_job(EXERCISES[key], EXERCISES[key].cases(SEED))] for key, code in answers],
+        ],
     )
     context.close()
     different, right = [], 0
