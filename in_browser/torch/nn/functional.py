@@ -117,23 +117,33 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 
 def nll_loss(input, target, reduction="mean"):
+    if input.ndim == 1 and target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim == 1 and target.dtype is not torch.int64:
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.called}")
+    if input.ndim == 1 and target.numel() != 1:
+        words = "For 1D input, 1D target must have size 1, but got target size: {}"
+        raise ValueError(words.format(target.numel()))
+    rows = input if input.ndim > 1 else input.unsqueeze(0)
+    targets = target if input.ndim > 1 else target.reshape(1)
+    if not targets.ndim or len(rows) != len(targets):
+        words = "Expected input batch_size ({}) to match target batch_size ({})."
+        raise ValueError(words.format(len(rows), len(targets) if targets.ndim else 0))
     if target.dtype is not torch.int64:
         raise RuntimeError(f"expected scalar type Long but found {target.dtype.called}")
-    if input.ndim == 1:
-        return reduced(-input[target], reduction)
-    if len(input) != len(target):
-        words = "Expected input batch_size ({}) to match target batch_size ({})."
-        raise ValueError(words.format(len(input), len(target)))
-    return reduced(-input.gather(1, target.unsqueeze(1)).squeeze(1), reduction)
+    losses = -rows.gather(1, targets.unsqueeze(1)).squeeze(1)
+    return reduced(losses.reshape(target.shape) if input.ndim == 1 else losses, reduction)
 
 
 def cross_entropy(input, target, reduction="mean"):
     dim = 0 if input.ndim == 1 else 1
-    if target.dtype is torch.int64:
-        return nll_loss(input.log_softmax(dim), target, reduction)
-    if target.shape != input.shape:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype.called}")
-    return reduced(-(target * input.log_softmax(dim)).sum(dim), reduction)
+    if target.shape == input.shape and not target.is_floating_point():
+        words = "Expected floating point type for target with class probabilities, got {}"
+        raise RuntimeError(words.format(target.dtype.called))
+    logarithms = input.log_softmax(dim)
+    if target.shape == input.shape:
+        return reduced(-(target * logarithms).sum(dim), reduction)
+    return nll_loss(logarithms, target, reduction)
 
 
 def reduced(losses, reduction):
