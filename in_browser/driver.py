@@ -19,7 +19,19 @@ def answer():
 
     task = worker.TASK
     job = eval(task.job, {"true": True, "false": False, "null": None})  # JSON, with 1.0 still a float
+    aside = [unpacked(text, shape) for text, shape in task.aside]
+    for case in job["cases"]:
+        case["arguments"] = [aside[it["aside"]] if isinstance(it, dict) else it for it in case["arguments"]]
     worker.postMessage(worker.Object.fromEntries([["answer", JSON.stringify(run(task.code, job))]]))
+
+
+def unpacked(text, shape):
+    """A tensor of 16-bit numbers, which came as a text beside the cases."""
+    from single import of_halves
+    from torch.kinds import float32
+    from torch.storage import new
+
+    return new(of_halves(text), tuple([int(n) for n in shape]), float32)
 
 
 def run(code, job):
@@ -140,7 +152,9 @@ def call(entry, case):
 
 
 def given(argument):
-    """Lists are tensors; a number stays one."""
+    """Lists are tensors; a number stays one; of a tensor, a copy."""
+    if isinstance(argument, torch.Tensor):
+        return argument.clone()
     return torch.tensor(argument, dtype=torch.float32) if isinstance(argument, list) else argument
 
 

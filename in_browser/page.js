@@ -5,7 +5,7 @@ const address = URL.createObjectURL(new Blob([worker], { type: "text/javascript"
 const LONGEST_ANSWER = 200_000;
 const MOST_UNASKED = 10; // messages and errors of one run: what sends without end would keep this page from its clock
 const PAUSE = 300; // milliseconds without a key, after which what was written is kept
-let words = {}, said = "loading", python, ready, booted, sent, timer, pause, task, touched, leaving, wrong, runs = 0, unasked = 0;
+let words = {}, said = "loading", python, ready, booted, sent, timer, pause, task, touched, runs = 0, unasked = 0;
 
 // --- the worker: a fresh one for every run, for a learner's code may change anything inside it
 function boot() {
@@ -38,18 +38,18 @@ function begin() {
 }
 function run() {
   if ($("run").disabled) return;
-  const refusal = unfit($("code").value);
+  const code = editor.text(), refusal = unfit(code);
   if (refusal) return status(...refusal);
   $("run").disabled = true;
   keep();
   runs += 1;
   unasked = 0;
-  mark(null);
+  editor.mark(null);
   status("running");
   const asked = task; // the learner may go to another exercise meanwhile
   timer = setTimeout(() => end(failure("TimeLimit", ""), "stopped"), task.limit);
-  sent = { at: performance.now(), exercise: asked.exercise, seed: asked.seed, code: $("code").value };
-  python.postMessage({ code: sent.code, job: asked.job });
+  sent = { at: performance.now(), exercise: asked.exercise, seed: asked.seed, code };
+  python.postMessage({ code: sent.code, job: asked.job, aside: asked.aside ?? [] });
 }
 function end(answer, word) {
   performance.measure("run", { start: sent.at });
@@ -59,7 +59,7 @@ function end(answer, word) {
   python.onmessage = python.onerror = null; // what it has sent already may still be on its way
   python.terminate();
   status(word);
-  if (sent.exercise === task.exercise) mark(line(answer));
+  if (sent.exercise === task.exercise) editor.mark(line(answer));
   tell("streamlit:setComponentValue", { value: { exercise: sent.exercise, seed: sent.seed, answer, code: sent.code }, dataType: "json" });
   setTimeout(boot, 500); // the verdict first
 }
@@ -75,89 +75,26 @@ function unfit(text) {
   return ["unseen", { line: text.slice(0, found.index).split("\n").length, code: `U+${code}` }];
 }
 
-// --- the editor: a text field, and behind it the same text in colours
-const WORDS = "False|None|True|and|as|assert|break|class|continue|def|del|elif|else|except|finally|for|from|if|import|in|is|lambda|not|or|pass|raise|return|try|while|with|yield";
-const PARTS = new RegExp(`(?<comment>#[^\\n]*)|(?<string>"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\\\.|[^"\\\\\\n])*"?|'(?:\\\\.|[^'\\\\\\n])*'?)|(?<keyword>\\b(?:${WORDS})\\b)|(?<number>\\b\\d[\\w.]*)`, "g");
-function colour() {
-  const text = $("code").value, pieces = [];
-  let from = 0;
-  if (text.length <= most) for (const found of text.matchAll(PARTS)) {
-    const [kind] = Object.entries(found.groups).find(([, part]) => part !== undefined);
-    pieces.push(text.slice(from, found.index), span(kind, found[0]));
-    from = found.index + found[0].length;
-  }
-  $("colours").replaceChildren(...pieces, `${text.slice(from)}\n`);
-  const count = Math.min(text.split("\n").length, 9999);
-  $("lines").replaceChildren(...Array.from({ length: count }, (_, i) => (i + 1 === wrong ? span("wrong", `${i + 1}`) : `${i + 1}\n`)));
-  scrolled();
-}
-function span(kind, text) {
-  const made = document.createElement("span");
-  made.className = kind;
-  made.textContent = text;
-  return made;
-}
-function scrolled() {
-  const { scrollTop, scrollLeft } = $("code");
-  $("colours").style.transform = `translate(${-scrollLeft}px, ${-scrollTop}px)`;
-  $("colours").style.overflow = "visible";
-  $("lines").scrollTop = scrollTop;
-}
-function mark(number) {
-  wrong = number;
-  colour();
-}
-function type(text) {
-  // The only way to change a text field that the browser can undo.
-  if (!document.execCommand("insertText", false, text)) $("code").setRangeText(text, $("code").selectionStart, $("code").selectionEnd, "end");
-  changed();
-}
-function shift(back) {
-  const field = $("code"), { value, selectionStart, selectionEnd } = field;
-  const from = value.lastIndexOf("\n", selectionStart - 1) + 1;
-  if (!back && selectionStart === selectionEnd) return type(" ".repeat(4 - ((selectionStart - from) % 4)));
-  const lines = value.slice(from, selectionEnd).split("\n");
-  const moved = lines.map((text) => (back ? text.replace(/^ {1,4}/, "") : text && `    ${text}`)).join("\n");
-  field.setSelectionRange(from, selectionEnd);
-  type(moved);
-  field.setSelectionRange(selectionStart === selectionEnd ? from + moved.length : from, from + moved.length);
-}
-function breakLine() {
-  const { value, selectionStart } = $("code");
-  const before = value.slice(value.lastIndexOf("\n", selectionStart - 1) + 1, selectionStart);
-  type(`\n${/^ */.exec(before)[0]}${/:\s*(#.*)?$/.test(before) ? "    " : ""}`);
-}
-function key(event) {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
-  else if (event.key === "Tab" && !leaving && !event.ctrlKey && !event.altKey) shift(event.shiftKey);
-  else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) breakLine();
-  else {
-    leaving = event.key === "Escape" || (leaving && ["Tab", "Shift"].includes(event.key));
-    return;
-  }
-  event.preventDefault();
-}
+// --- what is written
+const editor = editing.makeEditor($("editor"), { changed, run, left: keep });
 function changed() {
   touched = true;
-  wrong = null;
-  colour();
   clearTimeout(pause);
   pause = setTimeout(keep, PAUSE);
 }
 function keep() {
   // Straight to the frame that keeps it, whichever that is: the app is asked only when something has run.
   clearTimeout(pause);
-  if (!touched || !task || $("code").value.length > most) return;
+  const code = editor.text();
+  if (!touched || !task || code.length > most) return;
   const { origin } = new URL(location.href);
-  const written = { type: "attention-lab:keep", word: task.word, exercise: task.exercise, code: $("code").value };
+  const written = { type: "attention-lab:keep", word: task.word, exercise: task.exercise, code };
   for (let at = 0; at < parent.frames.length; at += 1) parent.frames[at].postMessage(written, origin);
 }
 function open(code) {
   touched = false;
-  $("code").value = code;
-  $("code").scrollTo(0, 0);
+  editor.open(code);
   $("editor").style.setProperty("--height", `${Math.min(Math.max(code.split("\n").length + 2, 12), 20) * 1.35 + 1.2}rem`);
-  mark(null);
 }
 
 // --- the app: Streamlit's protocol for a component in a frame
@@ -171,7 +108,7 @@ function label() {
   // The app sends all that is said here, in the reader's language.
   document.documentElement.lang = task.lang;
   words = task.words;
-  $("code").setAttribute("aria-label", words.code);
+  editor.label(words.code);
   $("run").textContent = words.run;
   $("reset").textContent = words.reset;
   const keys = words.keys.split(/\{(\w+)\}/).map((part, at) => (at % 2 ? pressed(part) : part));
@@ -190,16 +127,12 @@ addEventListener("message", ({ source, data }) => {
   if (!before) label();
   document.documentElement.classList.toggle("dark", data.theme?.base === "dark");
   document.documentElement.classList.toggle("large", Boolean(task.large));
-  if (before?.exercise !== task.exercise || before.forget !== task.forget || (!touched && $("code").value !== task.code)) open(task.code);
+  if (before?.exercise !== task.exercise || before.forget !== task.forget || (!touched && editor.text() !== task.code)) open(task.code);
   $("run").disabled = !ready || Boolean(timer);
 });
 // The frame is hidden until it has said that it is ready, and has no height before that.
 new ResizeObserver(() => tell("streamlit:setFrameHeight", { height: document.body.offsetHeight + 2 })).observe(document.body);
 $("run").onclick = run;
-$("reset").onclick = () => { $("code").focus(); $("code").select(); type(task.starter); $("code").setSelectionRange(0, 0); };
-$("code").onkeydown = key;
-$("code").oninput = changed;
-$("code").onscroll = scrolled;
-$("code").onblur = () => { leaving = false; keep(); };
+$("reset").onclick = () => { editor.replace(task.starter); editor.focus(); };
 tell("streamlit:componentReady", { apiVersion: 1 });
 boot();

@@ -50,8 +50,8 @@ TRYING = (NotReady, given, number, output, outputs, call, try_answer)  # each af
 
 
 def exercises_of(lessons: Collection[str]) -> list[Exercise]:
-    """The exercises that belong to these lessons, in their order."""
-    return [exercise for exercise in EXERCISES.values() if exercise.lesson in lessons]
+    """The exercises that belong to these lessons, in their order, but for one with too many numbers to write out."""
+    return [exercise for exercise in EXERCISES.values() if exercise.lesson in lessons and exercise.drawn]
 
 
 def what_tries() -> str:

@@ -12,7 +12,7 @@ from attention_ui.page.derivation import derivation_panel
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.page.lesson_page import Room, draw_group, draw_top, groups, lay_out
-from attention_ui.session.chart import show_notes
+from attention_ui.session.chart import is_projected, show_notes
 from attention_ui.session.links import forget_in_link, link_notes, say_in_link, text_in_link
 from attention_ui.session.progress import Progress, add_progress, progress
 from attention_ui.session.state import get_state, set_state
@@ -27,7 +27,7 @@ from lessons.screen.message import ListOf, message, plural
 from lessons.screen.screen import Screen
 
 CHANGES_TO_HINT, CHANGES_TO_SOLUTION = 6, 20  # numbers that are changed until there is a hint, and our solution
-INPUT, LABEL = 132, 84  # pixels: an input with less has no buttons
+INPUT, LARGE_INPUT, LABEL = 132, 150, 84  # pixels: an input with less has no buttons
 MATRIX_SAYS = {
     "W_q": message("$W_q$: what it asks for"),
     "W_k": message("$W_k$: what it answers"),
@@ -137,13 +137,18 @@ def numbers_panel(level: str, puzzle: Puzzle, weights: Weights) -> None:
 def matrix_fields(level: str, puzzle: Puzzle, weights: Weights, matrix: str, head: int) -> None:
     """The rows of one matrix of one head: the name of a feature, and its numbers."""
     width = puzzle.d_k if matrix != "W_v" else 1
-    with st.container(width=LABEL + (INPUT + 8) * width, gap="xxsmall", key=f"build_{matrix}_{head}"):
+    with st.container(width=LABEL + (wide_input() + 8) * width, gap="xxsmall", key=f"build_{matrix}_{head}"):
         st.markdown(render(MATRIX_SAYS[matrix]))
         for row in puzzle.free_rows(matrix, head):
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
                 st.text(format_value(feature_name(puzzle.features[row])), width=LABEL - 16)
                 for column in range(head * width, (head + 1) * width):
                     number_input(level, puzzle, weights, Place(matrix, row, column))
+
+
+def wide_input() -> int:
+    """The width of a field, in which its buttons have room."""
+    return LARGE_INPUT if is_projected() else INPUT
 
 
 def number_input(level: str, puzzle: Puzzle, weights: Weights, place: Place) -> None:
@@ -159,7 +164,7 @@ def number_input(level: str, puzzle: Puzzle, weights: Weights, place: Place) -> 
         step=1.0,
         format="%g",
         key=key,
-        width=INPUT,
+        width=wide_input(),
         label_visibility="collapsed",
         on_change=take_number,
         args=(level, place, key),  # no tensors: a visit keeps them
@@ -174,6 +179,8 @@ def take_number(level: str, place: Place, key: str) -> None:
     if abs(typed) <= LARGEST:  # a forged message may hold what is no number
         getattr(weights, place.matrix)[place.row, place.column] = round(typed, 2)
         set_state(f"built_{level}", write_numbers(puzzle, weights))
+        # Whoever sets two numbers at once sends the second with a link that does not know of the first.
+        set_state("built_in_link", text_in_link(build.BUILT.name))
         set_state(f"build_tries_{level}", changes_made(level) + 1)
 
 

@@ -3,13 +3,11 @@
 A learner's code is kept as a text, for when the page is opened again. It runs in the learner's browser alone.
 """
 
-import json
 import secrets
-from dataclasses import asdict
 
 import streamlit as st
 
-from attention_ui.controls.bound import one_in_row
+from attention_ui.controls.bound import one_in_list
 from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.page.drawing import draw_figure
 from attention_ui.practice.progress_view import EXERCISE_TITLES
@@ -18,7 +16,7 @@ from attention_ui.session.chart import is_projected
 from attention_ui.session.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import component
-from lessons.exercises.base import Exercise
+from lessons.exercises.base import Exercise, written_job
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
 from lessons.screen.choice import OneOf
@@ -26,7 +24,6 @@ from lessons.screen.format import render, translate
 from lessons.screen.message import ListOf, message, plural
 from words import language, tag_of
 
-EXERCISE = OneOf("exercise", message("Exercise"), EXERCISE_TITLES)
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
 EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
     "code": message("Your code"),
@@ -46,13 +43,18 @@ EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
     "tab": message("Tab"),
     "esc": message("Esc"),
 }
+LIST_WIDE = 330  # pixels
 TRIES = 3  # after so many the solution can be seen
 SEEDS = 10**6
 
 
 def chosen_exercise() -> Exercise:
-    """Which exercise; the first at first."""
-    return EXERCISES[one_in_row(EXERCISE)]
+    """Which exercise; the first at first. A tick stands before those that are solved."""
+    solved = progress().exercises
+    titles = {
+        key: message("✓ {title}", title=title) if key in solved else title for key, title in EXERCISE_TITLES.items()
+    }
+    return EXERCISES[one_in_list(OneOf("exercise", message("Exercise"), titles), width=LIST_WIDE)]
 
 
 def exercise_panel(exercise: Exercise) -> None:
@@ -70,7 +72,7 @@ def exercise_panel(exercise: Exercise) -> None:
     with beside:
         verdict = of_exercise("verdict", exercise.key)
         if isinstance(verdict, Verdict):
-            draw_verdict(verdict, of_exercise("verdict_seed", exercise.key))
+            draw_verdict(verdict, of_exercise("verdict_seed", exercise.key) if exercise.drawn else None)
         offer_help(exercise)
     for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
         draw_figure(None, figure)
@@ -80,18 +82,15 @@ def exercise_panel(exercise: Exercise) -> None:
 
 def draw_editor(exercise: Exercise, large: bool) -> None:
     """The page that runs the code, in a frame, and the cases of its next run: as text, for there 1.0 is 1."""
-    job = {
-        "entry": exercise.entry,
-        "returns": [shown.name for shown in exercise.returns],
-        "cases": [asdict(case) for case in exercise.cases(next_seed())],
-    }
+    job, aside = written_job(exercise, exercise.cases(next_seed()))
     editor = component("runner", url=f"./runner?v={runner_version()}")
     editor(
         key=EDITOR,
         on_change=take_answer,
         exercise=exercise.key,
         seed=next_seed(),
-        job=json.dumps(job),
+        job=job,
+        aside=aside,
         starter=exercise.starter,
         code=of_exercise("code", exercise.key) or exercise.starter,
         limit=1000 * SECONDS,
@@ -159,8 +158,11 @@ def tries(key: str) -> int:
     return of_exercise("tries", key) or 0
 
 
-def draw_verdict(verdict: Verdict, seed: int) -> None:
-    """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally."""
+def draw_verdict(verdict: Verdict, seed: int | None) -> None:
+    """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally.
+
+    Without a seed the cases were not drawn.
+    """
     with st.container(key="exercise_right" if verdict.passed else "exercise_wrong", gap="small"):
         for sentence in verdict.says:
             st.text(render(sentence))
@@ -171,6 +173,8 @@ def draw_verdict(verdict: Verdict, seed: int) -> None:
     if verdict.printed:
         st.caption(translate("Your code printed"))
         st.code(verdict.printed, language=None, wrap_lines=True)
+    if seed is None:
+        return
     with st.container(key="exercise_seed_of_cases"):
         st.caption(translate("The cases were drawn with seed {seed}.", seed=seed))
 

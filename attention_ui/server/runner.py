@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import os
+from collections.abc import Collection
 from functools import cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -83,13 +84,13 @@ def page_style() -> str:
     return text_of(IN_BROWSER / "page.css").replace("%FONT%", base64.b64encode(font).decode(), 1)
 
 
-def runner_policy(script: str, style: str, embedders: str) -> str:
-    """What a browser is told to refuse to this page: everything but its own script and style, and its worker."""
+def runner_policy(scripts: Collection[str], style: str, embedders: str) -> str:
+    """What a browser is told to refuse to this page: everything but its own scripts and style, and its worker."""
     return "; ".join(
         [
             "sandbox allow-scripts",  # an origin of its own: no cookies, no storage, no way into the app
             "default-src 'none'",  # no request of any kind
-            f"script-src {hash_of(script)} 'unsafe-eval'",  # Brython makes JavaScript from Python
+            f"script-src {' '.join(map(hash_of, scripts))} 'unsafe-eval'",  # Brython makes JavaScript from Python
             f"style-src {hash_of(style)}",
             "font-src data:",
             "worker-src blob:",
@@ -103,14 +104,19 @@ def runner_policy(script: str, style: str, embedders: str) -> str:
 @cache
 def runner_page() -> tuple[str, str]:
     """The page that runs a learner's code, and its security policy."""
-    script, style = text_of(IN_BROWSER / "page.js"), page_style()
+    editor, script, style = text_of(IN_BROWSER / "editor" / "bundle.js"), text_of(IN_BROWSER / "page.js"), page_style()
     parts = json.dumps({"worker": worker_script(), "library": python_library(), "most": MOST_CODE})
     html = text_of(IN_BROWSER / "page.html")
     # No tag inside the parts may end them early.
-    for mark, part in (("STYLE", style), ("SCRIPT", script), ("PARTS", parts.replace("<", "\\u003c"))):
+    for mark, part in (
+        ("STYLE", style),
+        ("EDITOR", editor),
+        ("SCRIPT", script),
+        ("PARTS", parts.replace("<", "\\u003c")),
+    ):
         html = html.replace(f"%{mark}%", part, 1)
     wanted = frame_ancestors(os.environ.get(EMBEDDERS, ""))
-    return html, runner_policy(script, style, "" if wanted in ("'self'", "'none'") else wanted)
+    return html, runner_policy((editor, script), style, "" if wanted in ("'self'", "'none'") else wanted)
 
 
 @cache

@@ -1,6 +1,8 @@
 """Products: of vectors, of matrices, and sums over any axes."""
 
-from .kinds import bool_
+from single import product as product_in_javascript
+
+from .kinds import bool_, float32
 from .pointwise import add, multiply
 from .shapes import broadcast_shape, product
 from .storage import Maker, made
@@ -29,8 +31,10 @@ def dot(input, other):
     return made([sum([x * y for x, y in zip(input._flat(), other._flat(), strict=True)])], (), input.dtype)
 
 
-def product_of(a, b, n, k, m):
-    """One matrix times another, both as lists of numbers."""
+def product_of(a, b, n, k, m, kind):
+    """One matrix times another, both as lists of numbers of this kind."""
+    if kind is float32:
+        return product_in_javascript(a, b, n, k, m)
     columns = [b[j::m] for j in range(m)]
     result = []
     for i in range(n):
@@ -88,7 +92,7 @@ def matmul(input, other):
         if k != also:
             raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {also}x{m})")
         same_kind(a, b)
-        return made(product_of(a._flat(), b._flat(), n, k, m), (*a._shape[:-1], m), a.dtype)
+        return made(product_of(a._flat(), b._flat(), n, k, m, a.dtype), (*a._shape[:-1], m), a.dtype)
     batch = broadcast_shape(a._shape[:-2], b._shape[:-2])
     count = product(batch)
     if k != also:
@@ -98,7 +102,8 @@ def matmul(input, other):
     of_a, of_b = a._spread((*batch, n, k)), b._spread((*batch, k, m))
     result = []
     for i in range(count):
-        result += product_of(of_a[i * n * k : (i + 1) * n * k], of_b[i * k * m : (i + 1) * k * m], n, k, m)
+        parts = of_a[i * n * k : (i + 1) * n * k], of_b[i * k * m : (i + 1) * k * m]
+        result += product_of(*parts, n, k, m, a.dtype)
     return made(result, (*batch, n, m), a.dtype)
 
 

@@ -30,7 +30,12 @@ def reshape(input, *shape):
         return contiguous(input).view(shape)
 
 
-@both("view_as", "reshape_as", function=False)
+@both("view_as", function=False)
+def view_as(input, other):
+    return input.view(other._shape)
+
+
+@both("reshape_as", function=False)
 def reshape_as(input, other):
     return reshape(input, other._shape)
 

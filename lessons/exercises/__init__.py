@@ -3,7 +3,9 @@
 from lessons.screen.message import message
 
 TITLE, PLACE = message("Exercises"), 70
-KEYS = (  # in the order of the lessons
+KEYS = (  # in the order of the lessons; last a head of the real model
     *("scores", "mask", "softmax", "context", "attention"),
-    *("split", "merge", "multi_head", "batch", "gradient", "temperature"),
+    *("split", "merge", "multi_head", "rotary", "batch"),
+    *("step", "gradient", "temperature", "cache"),
+    *("grouped", "rms_norm", "real_head"),
 )

@@ -1,6 +1,8 @@
 """What an exercise is: a question, a beginning, random cases, the right answer, and the mistakes that have a name."""
 
-from collections.abc import Callable, Iterator, Mapping
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -13,7 +15,7 @@ from lessons.screen.message import Message, message
 from lessons.screen.screen import Colour, Scale
 
 Outputs = tuple[Tensor, ...]
-GivenIn = list | float | int  # nested lists stand for a tensor; a number stays one
+GivenIn = list | float | int | Tensor  # nested lists stand for a tensor; a number stays one
 AXES = {
     "queries": message("queries"),
     "keys": message("keys"),
@@ -38,7 +40,7 @@ class Case:
 
     def trial(self) -> Callable[[Callable[..., Tensor | Outputs]], Outputs]:
         """Finds for many functions what each makes of this case; its tensors are made once."""
-        inputs = [double(argument) if isinstance(argument, list) else argument for argument in self.arguments]
+        inputs = [argument if is_number(argument) else double(argument) for argument in self.arguments]
         weights = {name: double(weight) for name, weight in self.weights.items()}
         sizes = {"n_heads": self.sizes[1]} if self.sizes else {}
 
@@ -92,6 +94,7 @@ class Exercise:
     answer: Callable[..., Tensor | Outputs]
     mistakes: tuple[Mistake, ...]
     varied: Callable[..., Tensor | Outputs] | None = None
+    drawn: bool = True  # cases of numbers nobody has seen before; else one case, always the same, of very many numbers
     loops: bool = False  # asks for loops
     without: frozenset[str] = frozenset()  # names of functions that do what one is asked to write
 
@@ -117,13 +120,34 @@ class Exercise:
         return tuple(found)
 
     def cases(self, seed: int) -> tuple[Case, ...]:
-        """The cases of this seed: of three sizes, and with numbers nobody has seen before."""
+        """The cases of this seed: of three sizes, where they are drawn."""
         return self.draw(torch.Generator().manual_seed(seed))
 
 
+def is_number(argument: GivenIn) -> bool:
+    """True for a number, which is no tensor."""
+    return isinstance(argument, (int, float))
+
+
 def double(numbers: GivenIn) -> Tensor:
-    """Nested lists, or a single number, as a tensor in double precision."""
-    return torch.tensor(numbers, dtype=torch.float64)
+    """Nested lists, a tensor or a single number, as a tensor in double precision."""
+    return numbers.double() if isinstance(numbers, Tensor) else torch.tensor(numbers, dtype=torch.float64)
+
+
+def written_job(exercise: Exercise, cases: Sequence[Case]) -> tuple[str, list[tuple[str, list[int]]]]:
+    """What a browser is to run, as JSON; and beside it each tensor of a case: a text of 16-bit numbers, and a shape.
+
+    The job is read as Python, for there 1.0 is not 1, which takes too long where there are a hundred thousand numbers.
+    """
+    aside: list[tuple[str, list[int]]] = []
+
+    def put_aside(x: Tensor) -> dict[str, int]:
+        aside.append((base64.b64encode(x.half().numpy().tobytes()).decode(), list(x.shape)))
+        return {"aside": len(aside) - 1}
+
+    returns = [shown.name for shown in exercise.returns]
+    job = {"entry": exercise.entry, "returns": returns, "cases": list(map(vars, cases))}
+    return json.dumps(job, default=put_aside), aside
 
 
 def numbers_within(generator: torch.Generator, *shape: int, most: float = 2.0) -> list:

@@ -106,6 +106,10 @@ INSTEAD = {  # of what the page lacks, what does the same
     "collections": "list, dict",
     "random": "torch.rand",
     "einops": "x.view, x.permute",
+    "torch.polar": "torch.cos, torch.sin",
+    "torch.complex": "torch.stack",
+    "torch.view_as_complex": "x[..., 0], x[..., 1]",
+    "torch.view_as_real": "torch.stack",
     "scipy": "torch.softmax",
 }
 

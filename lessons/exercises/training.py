@@ -1,14 +1,197 @@
-"""Exercises on training and writing: the gradient of the softmax, and drawing a token with a temperature."""
+"""Exercises on training and writing: a step of gradient descent, the softmax backwards, drawing with a temperature."""
+
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from attention_core.backward import softmax_backward
+from attention_core.backward import cross_entropy_backward, linear_backward, softmax_backward
+from attention_core.losses import cross_entropy
 from attention_core.sampling import next_token_probabilities, pick
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, double, numbers_within, shares_of_one
+from lessons.exercises.varied import NORMS, TWICE
 from lessons.screen.message import message
 
 TEMPERATURES_TRIED = (0.5, 1.6, 2.5)
+
+
+# One step of gradient descent
+
+
+def step_cases(g: torch.Generator) -> tuple[Case, ...]:
+    """Tokens, features and vocabulary, all different; the tokens that follow, as rows with a single 1; a rate."""
+    cases = []
+    for tokens, d_model, vocabulary, rate in ((4, 2, 3, 0.5), (3, 4, 5, 2.0), (5, 3, 4, 1.0)):
+        follows = torch.randint(vocabulary, (tokens,), generator=g)
+        right = torch.nn.functional.one_hot(follows, vocabulary).double().tolist()
+        x, w = numbers_within(g, tokens, d_model), numbers_within(g, d_model, vocabulary)
+        cases.append(Case(arguments=(x, w, right, rate)))
+    return tuple(cases)
+
+
+def one_step(x: Tensor, w: Tensor, right: Tensor, rate: float) -> Outputs:
+    """The loss before the step and the weights after it, as the app computes them."""
+    trace = cross_entropy(x @ w, right.argmax(dim=-1))
+    return trace.loss, w - rate * linear_backward(x, w, None, cross_entropy_backward(trace))[1]
+
+
+LOSSES: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # of probabilities and what is right
+    "mean": lambda p, y: -(y * p.log()).sum(-1).mean(),
+    "sum": lambda p, y: -(y * p.log()).sum(),
+    "mean of all": lambda p, y: -(y * p.log()).mean(),
+    "no minus": lambda p, y: (y * p.log()).sum(-1).mean(),
+    "bits": lambda p, y: -(y * p.log2()).sum(-1).mean(),
+    "probability": lambda p, y: (y * p).sum(-1).mean(),
+    "of the mean": lambda p, y: -(y * p).sum(-1).mean().log(),
+    "each": lambda p, y: -(y * p.log()).sum(-1),
+    "softmax again": lambda p, y: -(y * p.log_softmax(-1)).sum(-1).mean(),
+}
+WRONGNESS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {  # the gradient by the logits, times the tokens
+    "p − y": lambda p, y: p - y,
+    "p": lambda p, y: p,
+    "squares": lambda p, y: 2 * p * ((p - y) - ((p - y) * p).sum(-1, keepdim=True)),
+    "right alone": lambda p, y: (p - y) * y,
+    "backwards again": lambda p, y: p * ((p - y) - ((p - y) * p).sum(-1, keepdim=True)),
+    "p (1 − p)": lambda p, y: (p - y) * p * (1 - p),
+}
+DIVIDED: dict[str, Callable[[Tensor], int]] = {
+    "tokens": lambda p: len(p),
+    "nothing": lambda p: 1,
+    "all": lambda p: p.numel(),
+    "vocabulary": lambda p: p.shape[-1],
+}
+
+
+def varied_step(
+    x: Tensor,
+    w: Tensor,
+    right: Tensor,
+    rate: float,
+    *,
+    loss: str = "mean",
+    wrong: str = "p − y",
+    by: str = "tokens",
+    way: int = -1,
+    rates: str = "rate",
+    norm: str = "softmax",
+    dim: int = -1,
+    after: bool = False,
+    gives: str = "w",
+) -> Outputs:
+    """A step in which something else was done."""
+    p = NORMS[norm](x @ w, dim)
+    gradient = x.T @ WRONGNESS[wrong](p, right) / DIVIDED[by](p)
+    moved = w + way * (rate if rates == "rate" else 1) * gradient
+    if after:
+        p = NORMS[norm](x @ moved, dim)
+    return LOSSES[loss](p, right), {"w": moved, "gradient": gradient, "step": moved - w, "old": w}[gives]
+
+
+STEP = Exercise(
+    key="step",
+    title=message("A step of gradient descent"),
+    lesson="train",
+    asks=message(
+        "Train the last layer by one step. The softmax of the logits X W gives the probabilities P; `right` has a 1 "
+        "at the token that followed and 0 elsewhere. The loss is the mean over the tokens of −ln of the right one's "
+        "probability. Its gradient with respect to the logits is (P − right) / number of tokens; with respect to W it "
+        "is Xᵀ times that. Return the loss before the step, and the new weights: W minus the learning rate times the "
+        "gradient."
+    ),
+    entry="train_step",
+    takes=(
+        Shown("X", "tokens", "features"),
+        Shown("W", "features", "vocabulary"),
+        Shown("right", "tokens", "vocabulary"),
+        "learning_rate",
+    ),
+    returns=(Shown("loss", "tokens", "tokens"), Shown("new_W", "features", "vocabulary")),
+    starter="""def train_step(X, W, right, learning_rate):
+    # X: shape [tokens, features], W: shape [features, vocabulary], right: shape [tokens, vocabulary]
+    P = None  # Your code
+    loss = None  # Your code: one number
+    gradient = None  # Your code: as large as W
+    new_W = None  # Your code
+    return loss, new_W
+""",
+    solution="""def train_step(X, W, right, learning_rate):
+    P = torch.softmax(X @ W, dim=-1)
+    loss = -torch.log((P * right).sum(dim=-1)).mean()
+    gradient = X.T @ (P - right) / X.shape[0]
+    new_W = W - learning_rate * gradient
+    return loss, new_W
+""",
+    draw=step_cases,
+    answer=one_step,
+    varied=varied_step,
+    mistakes=(
+        Mistake(message("This goes uphill: the gradient was added. Subtract it, so that the loss falls."), {"way": 1}),
+        Mistake(
+            message("The gradient is that of the sum. The loss is a mean: divide by the number of tokens."),
+            {"by": "nothing"},
+        ),
+        Mistake(
+            message("You divided by the number of all probabilities. Divide by the number of tokens."), {"by": "all"}
+        ),
+        Mistake(
+            message("You divided by the size of the vocabulary. Divide by the number of tokens."),
+            {"by": "vocabulary"},
+            alone=True,
+        ),
+        Mistake(
+            message("What is right was not subtracted: the gradient of the logits is P − right, not P."), {"wrong": "p"}
+        ),
+        Mistake(
+            message("Only the right token's logit was moved. All others move as well, by their probabilities."),
+            {"wrong": "right alone"},
+        ),
+        Mistake(
+            message("This is the gradient of the squares. That of −ln p is simpler: P − right."), {"wrong": "squares"}
+        ),
+        Mistake(
+            message("You went back through the softmax once more. P − right already is the gradient of the logits."),
+            {"wrong": "backwards again"},
+        ),
+        Mistake(
+            message("A factor P (1 − P) is too much. P − right already is the gradient of the logits."),
+            {"wrong": "p (1 − p)"},
+        ),
+        Mistake(message("The learning rate is not used yet: multiply the gradient by it."), {"rates": "none"}),
+        Mistake(
+            message("The second result is the gradient. Return the weights after the step."), {"gives": "gradient"}
+        ),
+        Mistake(message("The second result is the step alone. Add it to W."), {"gives": "step"}),
+        Mistake(message("These are the weights as they came in. Take the step."), {"gives": "old"}),
+        Mistake(message("The loss is the sum over the tokens. Take the mean."), {"loss": "sum"}),
+        Mistake(
+            message("The mean ran over all entries, most of them 0. Add up each row first, then take the mean."),
+            {"loss": "mean of all"},
+        ),
+        Mistake(message("The loss has lost its minus: −ln p is never below 0."), {"loss": "no minus"}),
+        Mistake(message("The loss is in bits, by log2. Take the natural logarithm: torch.log."), {"loss": "bits"}),
+        Mistake(
+            message("This is the mean probability of the right tokens. The loss is the mean of −ln of each."),
+            {"loss": "probability"},
+        ),
+        Mistake(
+            message("The logarithm came after the mean. Take −ln of each probability first, then the mean."),
+            {"loss": "of the mean"},
+        ),
+        Mistake(message("This is the loss of each token. Return one number, their mean."), {"loss": "each"}),
+        Mistake(
+            message("cross_entropy was given the probabilities. It takes the logits, and the softmax itself."),
+            {"loss": "softmax again"},
+        ),
+        Mistake(message("This is the loss after the step. Return the one before it."), {"after": True}),
+        Mistake(message("The softmax is missing: the logits are no probabilities yet."), {"norm": "none"}),
+        Mistake(TWICE, {"norm": "twice"}, alone=True),
+        Mistake(
+            message("The softmax ran over the tokens. The probabilities of each token sum to 1: dim=-1."), {"dim": 0}
+        ),
+    ),
+)
+
+# The softmax, backwards
 
 
 def gradient_cases(g: torch.Generator) -> tuple[Case, ...]:

@@ -23,6 +23,7 @@ MOST_AXES, LONGEST_AXIS, LAST_LINE = 4, 64, 1000
 FAR = 1e6  # beyond it the numbers are too long to be read
 NEAR: dict[str, Any] = {"atol": 2e-4, "rtol": 1e-3}
 UNREADABLE = message("What your browser sent cannot be read. Run it again.")
+AS_IN_MODEL = message("Right: these are the numbers of the model itself.")
 NOT_NUMBERS = message(
     "{output} has entries that are not numbers (NaN). They come of 0 · ∞, ∞ − ∞, ∞ / ∞, 0 / 0, of the softmax of a row "
     "of nothing but −∞, or of torch.empty, which holds whatever was there."
@@ -58,8 +59,8 @@ def verdict_of(exercise: Exercise, cases: tuple[Case, ...], sent: object) -> Ver
         return Verdict(says=(UNREADABLE,), tried=False)
     expected = tuple(case.outputs(exercise.answer) for case in cases)
     if all(map(same, found, expected)):
-        says = (message("Right, on all {count} cases.", count=len(cases)), *remark(exercise, result.get("uses")))
-        return Verdict(passed=True, printed=printed, says=says)
+        right = message("Right, on all {count} cases.", count=len(cases)) if exercise.drawn else AS_IN_MODEL
+        return Verdict(passed=True, printed=printed, says=(right, *remark(exercise, result.get("uses"))))
     return Verdict(printed=printed, **wrong(exercise, cases, found, expected))
 
 

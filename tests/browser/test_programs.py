@@ -12,6 +12,7 @@ import pytest
 
 from attention_ui.server.runner import python_library, worker_script
 from in_browser.driver import run
+from lessons.exercises.base import written_job
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import verdict_of
 from lessons.screen.format import render
@@ -199,7 +200,191 @@ FORMS = {
     p = {softmax}
     return p, {token}
 """,
+    "rotary": """def rotate(x, base):
+    n, d = x.shape
+    speeds = {speeds}
+    angles = {angles}
+    a, b = {pairs}
+    cos, sin = {waves}
+    u, v = {turned}
+    return {back}
+""",
+    "step": """def train_step(X, W, right, learning_rate):
+    s = X @ W
+    P = {softmax}
+    loss = {loss}
+    gradient = {slope}
+    return loss, {stepped}
+""",
+    "cache": """def attend_next(q, k, v, kept_K, kept_V):
+    K, V = {longer}
+    Q = {asking}
+    s = {scaled}
+    w = {softmax}
+    return {answered}, K, V
+""",
+    "grouped": """def grouped_attention(Q, K, V):
+    g = Q.shape[0] // K.shape[0]
+    K = {share_k}
+    V = {share_v}
+    s = {scaled}
+    w = {softmax}
+    return {mixed}, w
+""",
+    "rms_norm": "def rms_norm(x, gain, epsilon):\n    m = {squares}\n    return {normed}\n",
+    "real_head": """def rotate(x, base=100000.0):
+    n, d = x.shape
+    speeds = {speeds}
+    angles = {angles}
+    a, b = {pairs}
+    cos, sin = {waves}
+    u, v = {turned}
+    return {back}
+
+def real_head(X, W_q, W_k, W_v):
+    Q, K, V = {projected}
+    Q, K, n = rotate(Q), rotate(K), len(X)
+    s = {scaled}
+    future = {mask}
+    s = {masked_s}
+    w = {softmax}
+    return {mixed}, w
+""",
 }
+RARELY = {"real_head": 7}  # an answer in so many rounds: each takes as long as three others
+SPEEDS = (
+    "base ** (-torch.arange(0, d, 2) / d)",
+    "1.0 / (base ** (torch.arange(0, d, 2).float() / d))",
+    "torch.pow(base, -2 * torch.arange(d // 2) / d)",
+    "torch.exp(-torch.arange(0, d, 2) * math.log(base) / d)",
+    "torch.tensor([base ** (-2 * p / d) for p in range(d // 2)])",
+    "torch.tensor(base).pow(torch.linspace(0, d - 2, d // 2) / d).reciprocal()",
+    "base ** (-torch.arange(d // 2) / d)",
+    "base ** (2 * torch.arange(d // 2) / d)",
+    "torch.ones(d // 2)",
+)
+ANGLES = (
+    "torch.outer(torch.arange(n).float(), speeds)",
+    "torch.arange(n)[:, None] * speeds",
+    "torch.arange(n, dtype=torch.float32).unsqueeze(1) * speeds.unsqueeze(0)",
+    "torch.einsum('t,p->tp', torch.arange(n).float(), speeds)",
+    "torch.stack([t * speeds for t in range(n)])",
+    "torch.outer(torch.arange(n), speeds)",
+    "torch.arange(1, n + 1)[:, None] * speeds",
+    "torch.arange(n) * speeds",
+)
+PAIRS = (
+    "x[:, 0::2], x[:, 1::2]",
+    "x.view(n, -1, 2).unbind(-1)",
+    "x.reshape(n, d // 2, 2).permute(2, 0, 1)",
+    "x.unflatten(-1, (-1, 2))[..., 0], x.unflatten(-1, (-1, 2))[..., 1]",
+    "x.chunk(2, dim=-1)",
+    "x[:, :d // 2], x[:, d // 2:]",
+)
+WAVES = (
+    "angles.cos(), angles.sin()",
+    "torch.cos(angles), torch.sin(angles)",
+    "(torch.cos(angles), torch.cos(angles - math.pi / 2))",
+    "torch.sin(angles), torch.cos(angles)",
+)
+TURNED = (
+    "a * cos - b * sin, a * sin + b * cos",
+    "torch.stack([a * cos - b * sin, a * sin + b * cos])",
+    "a.mul(cos).sub(b * sin), torch.addcmul(b * cos, a, sin)",
+    "a * cos + b * sin, b * cos - a * sin",
+    "a * cos - b * sin, (a * cos - b * sin) * sin + b * cos",
+)
+BACK = (
+    "torch.stack([u, v], dim=-1).flatten(-2)",
+    "torch.stack((u, v), -1).reshape(n, d)",
+    "torch.stack((u, v), 2).view_as(x)",
+    "torch.cat([u[..., None], v[..., None]], -1).flatten(1)",
+    "torch.cat([u, v], dim=-1)",
+    "torch.hstack([u, v])",
+)
+LOSS = (
+    "-(right * P.log()).sum(-1).mean()",
+    "-torch.log((P * right).sum(dim=-1)).mean()",
+    "F.cross_entropy(s, right.argmax(-1))",
+    "F.nll_loss(P.log(), right.argmax(dim=1))",
+    "F.cross_entropy(s, right)",
+    "F.cross_entropy(X @ W, right.argmax(1), reduction='none').mean()",
+    "-P[torch.arange(len(X)), right.argmax(1)].log().mean()",
+    "-P.gather(1, right.argmax(1, keepdim=True)).log().mean()",
+    "-P[right.bool()].log().mean()",
+    "-(right * P.log()).sum()",
+    "F.cross_entropy(P, right.argmax(-1))",
+    "F.cross_entropy(s, right.argmax(-1), reduction='sum')",
+    "F.nll_loss(P.log(), right)",
+    "-(right * P.log()).mean()",
+    "(P * right).sum(-1).mean()",
+)
+SLOPE = (
+    "X.T @ (P - right) / X.shape[0]",
+    "torch.einsum('tf,tv->fv', X, P - right) / len(X)",
+    "torch.matmul(X.t(), (P - right).div(len(X)))",
+    "sum(torch.outer(x, e) for x, e in zip(X, P - right)) / X.size(0)",
+    "X.T @ (P - right)",
+    "X.T @ P / len(X)",
+    "(P - right).T @ X / len(X)",
+)
+STEPPED = (
+    "W - learning_rate * gradient",
+    "W.sub(gradient, alpha=learning_rate)",
+    "torch.add(W, gradient, alpha=-learning_rate)",
+    "W.clone().sub_(learning_rate * gradient)",
+    "W + learning_rate * gradient",
+    "gradient",
+)
+LONGER = (
+    "torch.cat([kept_K, k[None]]), torch.cat([kept_V, v[None]])",
+    "torch.vstack([kept_K, k]), torch.vstack([kept_V, v])",
+    "torch.cat((kept_K, k.unsqueeze(0)), dim=0), torch.concat((kept_V, v.view(1, -1)))",
+    "torch.stack([*kept_K, k]), torch.stack([*kept_V, v])",
+    "torch.cat([kept_K, k]), torch.cat([kept_V, v])",
+    "torch.cat([k[None], kept_K]), torch.cat([v[None], kept_V])",
+    "kept_K, kept_V",
+)
+ASKING = ("q[None]", "q.unsqueeze(0)", "q.view(1, -1)", "q")
+ANSWERED = ("({mixed})[0]", "({mixed}).squeeze(0)", "({mixed}).flatten()", "({mixed})")
+SHARED = (
+    "{x}.repeat_interleave(g, dim=0)",
+    "torch.repeat_interleave({x}, g, 0)",
+    "{x}[:, None].expand(-1, g, -1, -1).reshape(-1, *{x}.shape[1:])",
+    "{x}.unsqueeze(1).repeat(1, g, 1, 1).flatten(0, 1)",
+    "{x}[torch.arange(len(Q)) // g]",
+    "torch.stack([{x}[h // g] for h in range(len(Q))])",
+    "{x}[[h // g for h in range(len(Q))]]",
+    "torch.cat([{x}[i:i + 1].expand(g, -1, -1) for i in range(len({x}))])",
+    "{x}.repeat(g, 1, 1)",
+    "{x}[:1]",
+    "{x}",
+)
+SQUARES = (
+    "x.pow(2).mean(dim=-1, keepdim=True)",
+    "(x ** 2).mean(-1, True)",
+    "x.square().sum(-1, keepdim=True) / x.shape[-1]",
+    "torch.mean(x * x, axis=-1, keepdims=True)",
+    "x.norm(dim=-1, keepdim=True) ** 2 / x.size(-1)",
+    "torch.linalg.vector_norm(x, dim=-1, keepdim=True).square() / x.size(-1)",
+    "torch.einsum('td,td->t', x, x)[:, None] / x.shape[1]",
+    "x.pow(2).mean(-1)",
+    "x.pow(2).mean()",
+    "x.var(-1, keepdim=True, unbiased=False)",
+    "x.var(-1, keepdim=True, correction=0)",
+    "x.pow(2).sum(-1, keepdim=True)",
+)
+NORMED = (
+    "x * torch.rsqrt(m + epsilon) * gain",
+    "x / torch.sqrt(m + epsilon) * gain",
+    "gain * x / (m + epsilon) ** 0.5",
+    "x.div((m + epsilon).sqrt()).mul(gain)",
+    "F.rms_norm(x, (x.shape[-1],), gain, epsilon)",
+    "x * (m + epsilon).pow(-0.5) * gain",
+    "x / (m.sqrt() + epsilon) * gain",
+    "x / (m + epsilon) * gain",
+    "x / torch.sqrt(m + epsilon)",
+)
 PROJECTED = (
     "X @ W_q, X @ W_k, X @ W_v",
     "(torch.matmul(X, W) for W in (W_q, W_k, W_v))",
@@ -240,6 +425,21 @@ BEGIN, DROP = (
     ("super().__init__()",) * 6 + ("nn.Module.__init__(self)", "pass"),
     ("nn.Identity()", "nn.Dropout(0.3)", "nn.Sequential()"),
 )
+STEPS = {  # of the newer exercises: the ways to write each, and how many of these are right
+    "speeds": (SPEEDS, 6),
+    "angles": (ANGLES, 5),
+    "pairs": (PAIRS, 4),
+    "waves": (WAVES, 3),
+    "turned": (TURNED, 3),
+    "back": (BACK, 4),
+    "loss": (LOSS, 9),
+    "slope": (SLOPE, 4),
+    "stepped": (STEPPED, 4),
+    "longer": (LONGER, 4),
+    "asking": (ASKING, 3),
+    "squares": (SQUARES, 7),
+    "normed": (NORMED, 6),
+}
 
 
 def program(key, drawn):
@@ -251,13 +451,14 @@ def program(key, drawn):
     scores, scaled, softmax, mixed = pick(SCORES, 5), pick(SCALED, 7), pick(SOFTMAX, 10), pick(MIXED, 5)
     name = {"mask": "scores", "softmax": "scores"}.get(key, "s")
     split = [pick(SPLIT, 9).format(y=y) for y in ("Q", "K", "V")]
+    mixed = mixed.format(w="weights" if key == "context" else "w")
     return drawn.choice(HEADER) + FORMS[key].format(
         scaled=scaled.format(s=scores),
         mask=pick(MASK_MADE, 10),
         masked=pick(MASKED, 8).format(s="scores", m="future"),
         masked_s=pick(MASKED, 8).format(s="s", m="future"),
         softmax=softmax.format(s=name),
-        mixed=mixed.format(w="weights" if key == "context" else "w"),
+        mixed=mixed,
         projected=pick(PROJECTED, 5),
         split=pick(SPLIT, 9).format(y="x"),
         split_q=split[0],
@@ -269,12 +470,17 @@ def program(key, drawn):
         drop=drawn.choice(DROP),
         gradient=pick(GRADIENT, 7),
         token=pick(TOKEN, 6),
+        **{name: pick(ways, right) for name, (ways, right) in STEPS.items()},
+        share_k=pick(SHARED, 8).format(x="K"),
+        share_v=pick(SHARED, 8).format(x="V"),
+        answered=pick(ANSWERED, 3).format(mixed=mixed),
     )
 
 
 def programs(count):
     """All different; each exercise is answered about as often, as long as there are other ways to write it."""
-    drawn, found, keys = random.Random(5), {}, [*FORMS]
+    drawn, found = random.Random(5), {}
+    keys = [key for turn in range(max(RARELY.values())) for key in FORMS if turn % RARELY.get(key, 1) == 0]
     for turn in range(40 * count):
         key = keys[turn % len(keys)]
         found[key, program(key, drawn)] = None
@@ -301,7 +507,7 @@ IN_THE_WORKER = """([script, library, jobs]) => new Promise((resolve, reject) =>
     const worker = new Worker(URL.createObjectURL(new Blob([script]))), found = []
     const next = () => {
         if (found.length === jobs.length) { worker.terminate(); resolve(found) }
-        else worker.postMessage({code: jobs[found.length][0], job: jobs[found.length][1]})
+        else { const [code, job, aside] = jobs[found.length]; worker.postMessage({code, job, aside}) }
     }
     worker.onerror = (event) => reject(event.message)
     worker.onmessage = ({data}) => { if (!data.ready) found.push(data.answer); next() }
@@ -316,7 +522,12 @@ def test_whole_answers_get_the_verdict_that_they_get_from_torch(chromium, whole)
     page = context.new_page()
     page.set_default_timeout(0)
     ran = page.evaluate(
-        IN_THE_WORKER, [worker_script(), python_library(), [[code, json.dumps(job_of(key))] for key, code in answers]]
+        IN_THE_WORKER,
+        [
+            worker_script(),
+            python_library(),
+            [[code, *written_job(EXERCISES[key], EXERCISES[key].cases(SEED))] for key, code in answers],
+        ],
     )
     context.close()
     different, right = [], 0

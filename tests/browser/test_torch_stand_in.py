@@ -201,6 +201,16 @@ ONE = (
     "max({x}.flatten())",
     "torch.tensor([float(v) for v in {x}.flatten()])",
     "torch.stack([v * 2 for v in {x}])",
+    "torch.cos({x})",
+    "{x}.sin()",
+    "torch.pow({x}, {n})",
+    "torch.pow({n}, {x})",
+    "{x}.chunk({n}, dim={d})[-1]",
+    "torch.repeat_interleave({x}, {n}, {d})",
+    "{x}[:, None].expand(-1, {n}, -1).reshape(-1, {x}.shape[-1])",
+    "{x}.view_as({x}.T)",
+    "torch.nn.functional.cross_entropy({x}, torch.tensor([{k}, 1]))",
+    "torch.nn.functional.nll_loss({x}, {x}.argmax({d}))",
 )
 TWO = (
     "{x} + {y}",
@@ -256,6 +266,8 @@ TWO = (
     "torch.div({x}, {y}, rounding_mode='floor')",
     "{x} - {y}.max({d}).values",
     "{x} - {y}.max({d})",
+    "torch.nn.functional.cross_entropy({x}, {y})",
+    "torch.nn.functional.cross_entropy({x}, {y}.argmax({d}), reduction='none')",
 )
 # Where Python itself asks a tensor, and names, numbers and tuples that Brython alone gets wrong.
 PYTHON = (

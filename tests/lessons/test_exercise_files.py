@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lessons.exercises.as_files import exercise_files
 from lessons.exercises.every import EXERCISES
+from lessons.screen.format import render
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "exercises"
@@ -23,7 +24,7 @@ def test_a_file_can_be_read_by_python_and_asks_what_the_page_asks():
     for text, exercise in zip(exercise_files().values(), EXERCISES.values(), strict=True):
         names = {}
         exec(text, names)
-        assert " ".join(exercise.asks.template.split()) in " ".join(names["__doc__"].split())
+        assert " ".join(render(exercise.asks).split()) in " ".join(names["__doc__"].split())
         assert callable(names[exercise.entry]) and text.endswith(exercise.starter)
 
 

@@ -57,6 +57,14 @@ def test_each_level_keeps_its_numbers_and_so_does_the_visit():
     assert link(at) == "q1,1=2" and at.number_input(key="set_first_W_q_0_0").value == 2.0
 
 
+def test_a_number_set_before_the_link_has_followed_keeps_the_one_before_it():
+    at = open_page(PAGE)
+    set_number(at, "first", "W_q", 0, 0, 3.0)
+    del at.query_params["built"]  # as the browser still sends it
+    set_number(at, "first", "W_k", 0, 0, 2.0)
+    assert link(at) == "q1,1=3;k1,1=2"
+
+
 def test_what_a_link_says_in_vain_is_told():
     at = open_page(PAGE, built="q1,1=50;q7,1=1;![x](http://127.0.0.1:9/a)")
     said = " ".join(texts(at))

@@ -116,6 +116,40 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     return found if weight is None else found * weight
 
 
+def nll_loss(input, target, reduction="mean"):
+    if input.ndim == 1 and target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim == 1 and target.dtype is not torch.int64:
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.called}")
+    if input.ndim == 1 and target.numel() != 1:
+        words = "For 1D input, 1D target must have size 1, but got target size: {}"
+        raise ValueError(words.format(target.numel()))
+    rows = input if input.ndim > 1 else input.unsqueeze(0)
+    targets = target if input.ndim > 1 else target.reshape(1)
+    if not targets.ndim or len(rows) != len(targets):
+        words = "Expected input batch_size ({}) to match target batch_size ({})."
+        raise ValueError(words.format(len(rows), len(targets) if targets.ndim else 0))
+    if target.dtype is not torch.int64:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.called}")
+    losses = -rows.gather(1, targets.unsqueeze(1)).squeeze(1)
+    return reduced(losses.reshape(target.shape) if input.ndim == 1 else losses, reduction)
+
+
+def cross_entropy(input, target, reduction="mean"):
+    dim = 0 if input.ndim == 1 else 1
+    if target.shape == input.shape and not target.is_floating_point():
+        words = "Expected floating point type for target with class probabilities, got {}"
+        raise RuntimeError(words.format(target.dtype.called))
+    logarithms = input.log_softmax(dim)
+    if target.shape == input.shape:
+        return reduced(-(target * logarithms).sum(dim), reduction)
+    return nll_loss(logarithms, target, reduction)
+
+
+def reduced(losses, reduction):
+    return losses.mean() if reduction == "mean" else losses.sum() if reduction == "sum" else losses
+
+
 def embedding(input, weight):
     return weight[input]
 
