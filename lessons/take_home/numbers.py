@@ -71,9 +71,14 @@ def paper_example(choices: SheetChoices, random: torch.Generator) -> ExampleTrac
         kept = drawn
         if worth_computing(drawn):
             break
+    return example_of(choices, kept or drawn)
+
+
+def example_of(choices: SheetChoices, drawn: dict[str, Tensor]) -> ExampleTrace:
+    """The running example of a sheet, with these numbers in X and W."""
     edits = tuple(
         Edit(name, row, column, value)
-        for name, matrix in (kept or drawn).items()
+        for name, matrix in drawn.items()
         for row, line in enumerate(matrix.tolist())
         for column, value in enumerate(line)
     )
