@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from attention_ui.page.question import LETTERS
 from lessons.screen.format import labels_of, render, render_all, translate
 from lessons.screen.message import message
-from lessons.screen.screen import Matrix, Question
+from lessons.screen.screen import LETTERS, Matrix, Question
 from lessons.take_home.numbers import on_paper
 from lessons.take_home.sheet import PAPER_SENTENCE, SheetChoices, sheet_code
 from lessons.take_home.tasks import (
@@ -103,7 +102,7 @@ def printed_sheet(choices: SheetChoices, tasks: Sequence[PaperTask], key: bool =
         sentence="" if choices.text == PAPER_SENTENCE else choices.text,
         about=render_all(about),
         pages=pages_of(tasks, choices.decimals, key),
-        upside_down=tuple(solved_table(blanks, choices.decimals) for blanks in aside),
+        upside_down=tuple(solved_table(blanks, choices.decimals, "given") for blanks in aside),
         upside_down_says=render(GO_ON) if aside else "",
     )
 
@@ -183,16 +182,16 @@ def blank_table(blanks: Blanks, decimals: int) -> PrintedTable:
     return table_of(blanks.matrix, cell, sums)
 
 
-def solved_table(blanks: Blanks, decimals: int) -> PrintedTable:
+def solved_table(blanks: Blanks, decimals: int, look: str = "answer") -> PrintedTable:
     """The table as it should be filled in."""
 
     def cell(i: int, j: int) -> PrintedCell:
         if not blanks.asks(i, j):
             return PrintedCell(UNASKED, "unasked")
-        look = "crossed" if blanks.is_crossed_out(i, j) else "answer"
-        return PrintedCell(written_cell(blanks.matrix, i, j, decimals), look)
+        text = written_cell(blanks.matrix, i, j, decimals)
+        return PrintedCell(text, "crossed" if blanks.is_crossed_out(i, j) else look)
 
-    return table_of(blanks.matrix, cell, sums_of(blanks, decimals, "answer" if blanks.sums == "asked" else "sum"))
+    return table_of(blanks.matrix, cell, sums_of(blanks, decimals, look if blanks.sums == "asked" else "sum"))
 
 
 def sums_of(blanks: Blanks, decimals: int, look: str) -> list[PrintedCell]:

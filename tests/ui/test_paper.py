@@ -11,6 +11,7 @@ from attention_ui.practice.class_sheets import ClassOrder, file_in_place_of_clas
 from lessons.screen.format import render, translate
 from lessons.take_home.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
 from lessons.take_home.tasks import answers_of, sheet_tasks, written_cell
+from runs.page_lock import PageLock
 from words import speaking
 
 HOSTILE = [
@@ -146,14 +147,14 @@ def test_a_file_prints_on_its_paper_and_needs_nothing_else(paper, size):
 
 def test_the_file_of_a_class_holds_a_sheet_and_a_key_for_each_student_and_every_code_finds_its_key():
     order = ClassOrder(SheetChoices(seed=7, tasks=3, text="ein Bild < sagt"), 9, "letter")
-    *pieces, whole = written_class(order)
+    *pieces, whole = written_class(order, PageLock())
     codes = [code for code in pieces if code is not None]
     with zipfile.ZipFile(io.BytesIO(whole)) as packed:
         files = {name: packed.read(name).decode() for name in packed.namelist()}
     lines = files["codes.csv"].split()
     assert lines[0] == "student,code" and [line.split(",")[1] for line in lines[1:]] == codes
     for place, code in enumerate(codes):
-        choices = choices_of_code(code)
+        choices = choices_of_code(code, order.choices.text)
         assert choices.seed == 7 + place
         sheet, key = sheet_and_key(choices)
         assert sheet in files["sheets.html"] and key in files["keys.html"]
@@ -167,7 +168,7 @@ def test_what_is_no_longer_kept_is_told_in_the_file():
 
 def test_the_sheets_of_a_class_are_in_the_language_of_whoever_ordered_them():
     order = ClassOrder(SheetChoices(), 2, "a4", "de")
-    *_, held = written_class(order)
+    *_, held = written_class(order, PageLock())
     with zipfile.ZipFile(io.BytesIO(held)) as packed:
         sheets = packed.read("sheets.html").decode()
     with speaking("de"):

@@ -1,0 +1,45 @@
+"""The process that writes the sheets and keys of a class as one PDF: `python -m attention_ui.practice.pdf_writer FILE`.
+
+It reads an order from its input, names each sheet that is done in a line of its output, and leaves the PDF in the file.
+It gives way to whatever else runs on the machine.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from attention_ui.export.printed import printed_sheet, tasks_on_sheet
+from attention_ui.export.typeset import Typeset, pdf_of
+from lessons.take_home.sheet import SheetChoices, sheet_code, sheets_of_class
+from words import speaking
+
+
+def main() -> None:
+    """Write what is asked for."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    import torch
+
+    torch.set_num_threads(1)
+    order = json.load(sys.stdin)
+    choices = SheetChoices(**order["choices"] | {"lessons": tuple(order["choices"]["lessons"])})
+    with speaking(order["language"]):
+        file = Typeset([], [], order["paper"])
+        for code in add_sheets(file, choices, order["sheets"]):
+            print(code, flush=True)
+        Path(sys.argv[1]).write_bytes(pdf_of(file))
+
+
+def add_sheets(file: Typeset, choices: SheetChoices, sheets: int) -> Iterator[str]:
+    """Add a sheet and a key for each student; the code of each when it is done."""
+    for one in sheets_of_class(choices, sheets):
+        tasks = tasks_on_sheet(one)
+        file.sheets.append(printed_sheet(one, tasks))
+        file.keys.append(printed_sheet(one, tasks, key=True))
+        yield sheet_code(one)
+
+
+if __name__ == "__main__":
+    main()
