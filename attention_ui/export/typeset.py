@@ -66,21 +66,24 @@ def pdf_of(file: Typeset) -> bytes:
     """The file, in the reader's language."""
     import typst
 
+    # Marks for whoever hears a PDF would make it ten times as large; the HTML of a single sheet has them.
+    return typst.compile(TEMPLATE, sys_inputs={"data": data_of(file)}, format="pdf", pdf_tags=False)
+
+
+def data_of(file: Typeset) -> str:
+    """What the template puts on paper, as JSON."""
     code = language().code
-    letters = [font for font in (LETTERS_OF_TYPST, font_of(code) if code in FONTS else None) if font]
     said = {
         "title": translate("Worksheets"),
         "words": {"name": translate("Name"), "sheet": translate("Sheet"), "sentence": translate("Sentence")},
         "language": tag_of(code).partition("-")[0],
-        "fonts": letters,
-        "fixed": [FIXED_OF_TYPST],
+        "fonts": [font for font in (LETTERS_OF_TYPST, font_of(code) if code in FONTS else None) if font],
+        "fixed": FIXED_OF_TYPST,
         "paper": PAPERS[file.paper],
         "sheets": file.sheets,
         "keys": file.keys,
     }
-    written = json.dumps(said, default=vars, ensure_ascii=False)
-    # Marks for whoever hears a PDF would make it ten times as large; the HTML of a single sheet has them.
-    return typst.compile(TEMPLATE, sys_inputs={"data": written}, format="pdf", pdf_tags=False)
+    return json.dumps(said, default=vars, ensure_ascii=False)
 
 
 def pdf_that_says(text: str) -> bytes:

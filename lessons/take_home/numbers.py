@@ -30,7 +30,7 @@ SHARED_OUT = 0.93  # no query with a choice gives one key more than this
 
 def rounded_number(value: float, decimals: int) -> float:
     """Rounded as at school: a 5 is rounded up, away from 0. What is a float's own error is no digit."""
-    return float(Decimal(f"{value:.6f}").quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
+    return float(Decimal(f"{value:.9f}").quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 
 def on_paper(value: float, decimals: int, fixed: bool = False) -> str:

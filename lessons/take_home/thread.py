@@ -171,7 +171,7 @@ def given_numbers(trace: ExampleTrace, head: Computation) -> PaperTask:
     """X and the weight matrices."""
     x = head_matrix(trace, head, "x", message("X"), given=True)
     weights = tuple(weight_matrix(trace, role, 0, head) for role in "qkv")
-    asks = message("Every token has its row in X. All else on this sheet follows from X and the weight matrices.")
+    asks = message("Each token has a row in X. All else follows from X and the weight matrices.")
     return PaperTask(lesson="tokens", asks=asks, given=(x, *weights))
 
 
@@ -235,7 +235,7 @@ def divided_powers(table: Matrix, powers: Matrix, weights: Matrix, decimals: int
     asks = message(
         "Look up eˣ of each and add up the row: that is Σ. The sums together are {total}. Then divide each by the Σ of "
         "its row.",
-        total=Fixed(total, decimals + 1),
+        total=Fixed(round(total, decimals + 1), decimals + 1),
     )
     return PaperTask(lesson="softmax", asks=asks, given=(table,), blanks=(summed, whole_table(weights, lines=2)))
 
