@@ -101,19 +101,19 @@ def printed_sheet(choices: SheetChoices, tasks: Sequence[PaperTask], key: bool =
         in_one_thread=choices.in_one_thread,
         sentence="" if choices.text == PAPER_SENTENCE else choices.text,
         about=render_all(about),
-        pages=pages_of(tasks, choices.decimals, key),
+        pages=pages_of(tasks, choices, key),
         upside_down=tuple(solved_table(blanks, choices.decimals, "given") for blanks in aside),
         upside_down_says=render(GO_ON) if aside else "",
     )
 
 
-def pages_of(tasks: Sequence[PaperTask], decimals: int, key: bool) -> tuple[Page, ...]:
+def pages_of(tasks: Sequence[PaperTask], choices: SheetChoices, key: bool) -> tuple[Page, ...]:
     """The tasks in their rows, and these on their pages. A key goes on where a sheet begins a page."""
     pages: list[list[list[PrintedTask]]] = [[]]
     for number, task in enumerate(tasks, start=1):
-        before = tasks[number - 2].lesson if number > 1 else None
-        heading = f"{number}. {render(PAPER_TOPICS[task.lesson]) if task.lesson != before else ''}"
-        printed = (task_solved if key else task_to_do)(heading, task, decimals)
+        goes_on = choices.in_one_thread and number > 1 and task.lesson == tasks[number - 2].lesson
+        heading = f"{number}." if goes_on else f"{number}. {render(PAPER_TOPICS[task.lesson])}"
+        printed = (task_solved if key else task_to_do)(heading, task, choices.decimals)
         if task.begins_page and not key:
             pages.append([])
         if task.beside:

@@ -19,7 +19,7 @@ from words import speaking
 def main() -> None:
     """Write what is asked for."""
     if hasattr(os, "nice"):
-        os.nice(19)
+        os.nice(10)
     import torch
 
     torch.set_num_threads(1)

@@ -17,6 +17,7 @@ from attention_ui.session.state import get_state, set_state, take_state
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, plural, reason
+from lessons.screen.screen import Code
 from lessons.take_home.sheet import (
     LAST_SHEET,
     LONGEST_ON_PAPER,
@@ -31,6 +32,8 @@ from lessons.take_home.sheet import (
     sheet_code,
     words_on_paper,
 )
+from lessons.take_home.tasks import MAKES_SHEETS
+from lessons.take_home.thread import MAKES_THREADS
 from words import cached_by_language, language
 
 TAKEN_HOME = SheetChoices()
@@ -78,6 +81,11 @@ def take_home_panel() -> None:
         {"sheet": worksheet_panel, "key": key_panel}[view]()
     else:
         plan_panel(view)
+
+
+def code_of_sheets() -> Code:
+    """What makes the kind of sheet that is chosen."""
+    return MAKES_THREADS if get_state(PAPER_KIND.name) == "thread" else MAKES_SHEETS
 
 
 def worksheet_panel() -> None:

@@ -51,7 +51,8 @@ PAPER_TOPICS = {
 
 @dataclass(frozen=True, eq=False)
 class Blanks:
-    """A row of a matrix to fill in; its other rows are not asked for. Of each derivation the last `lines` are new.
+    """A row of a matrix to fill in; its other rows are not asked for. Of each derivation the last `lines` are new; they
+    begin with the arrays that are `known`, which spares the story of those.
 
     Without a `row`, all that the matrix shows is to be filled in, and the last row is derived. What its rows sum to may
     be `given`, to compare with, or `asked`. Cells that are not `left` are crossed out, once they are filled in.
@@ -60,6 +61,7 @@ class Blanks:
     matrix: Matrix
     row: int | None
     lines: int = 1
+    known: tuple[str, ...] = ()
     sums: Literal["given", "asked"] | None = None
     left: Sequence[Sequence[bool]] | None = None
 
@@ -235,7 +237,7 @@ def fill_in_scores(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
         d_k=d_k,
         root=Fixed(math.sqrt(d_k), 0),
     )
-    return PaperTask(lesson="scores", asks=asks, given=(q, k), blanks=(Blanks(scaled, i, lines=2),))
+    return PaperTask(lesson="scores", asks=asks, given=(q, k), blanks=(Blanks(scaled, i, 2, ("q", "k")),))
 
 
 def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
@@ -248,7 +250,12 @@ def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
         "score, copy the others, and turn them into weights.",
         query=trace.names[i],
     )
-    return PaperTask(lesson="mask", asks=asks, given=(scaled,), blanks=(Blanks(masked, i), Blanks(weights, i, lines=3)))
+    return PaperTask(
+        lesson="mask",
+        asks=asks,
+        given=(scaled,),
+        blanks=(Blanks(masked, i), Blanks(weights, i, 3, ("scaled", "masked"))),
+    )
 
 
 def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
@@ -261,7 +268,7 @@ def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> Pa
         "the sum.",
         query=trace.names[i],
     )
-    blanks = tuple(Blanks(matrix, 0, 2 if matrix.key == "weights" else 1) for matrix in steps)
+    blanks = tuple(Blanks(matrix, 0, 2 if matrix.key == "weights" else 1, ("powers",)) for matrix in steps)
     return PaperTask(lesson="softmax", asks=asks, given=(given,), blanks=blanks)
 
 
@@ -327,8 +334,11 @@ def lines_of_answer(blanks: Blanks, row: int, column: int, decimals: int) -> tup
     matrix = blanks.matrix
     if blanks.row is None and row < len(matrix.rows.labels) - 1:
         return ()
-    steps = [matrix.step(row, column)] if blanks.lines == 1 and matrix.step else matrix.derive(row, column)
-    lines = [labelled(step.meaning, equation(step)) for step in steps[-blanks.lines :]]
+    if blanks.lines == 1 and matrix.step:
+        steps = [matrix.step(row, column)]
+    else:
+        steps = replace(matrix.traced, known=blanks.known).derive(row, column)[-blanks.lines :]
+    lines = [labelled(step.meaning, equation(step)) for step in steps]
     decimals = decimals_in(matrix, decimals)
     if matrix.sees(row, column) and is_rounded(steps[-1].value, decimals):
         lines[-1] += f" ≈ {on_paper(steps[-1].value, decimals)}"

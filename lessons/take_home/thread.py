@@ -20,7 +20,7 @@ from attention_core.randomness import generator
 from lessons.example.example import ExampleTrace
 from lessons.kit.matrices import KEYS, head_matrix, single_axis, token_axis, traced_matrix, weight_matrix
 from lessons.screen.message import Fixed, Message, message, plural
-from lessons.screen.screen import Axis, Matrix
+from lessons.screen.screen import Axis, Code, Matrix
 from lessons.softmax.lesson import SENTENCES as SOFTMAX_SENTENCES
 from lessons.take_home.numbers import LARGEST_OF_W, LARGEST_OF_X, WIDTHS, as_on_paper, example_of, rounded_number
 from lessons.take_home.sheet import SheetChoices
@@ -164,7 +164,7 @@ def whole_table(
     left: Sequence[Sequence[bool]] | None = None,
 ) -> Blanks:
     """All of a table to fill in, with what its rows sum to."""
-    return Blanks(matrix, None, lines, sums, left)
+    return Blanks(matrix, None, lines, sums=sums, left=left)
 
 
 def given_numbers(trace: ExampleTrace, head: Computation) -> PaperTask:
@@ -278,6 +278,9 @@ def table_of_powers(shifted: Matrix) -> Matrix:
 def to_go_on_with(tasks: Sequence[PaperTask]) -> tuple[Blanks, ...]:
     """What stands at the foot of a sheet, for whoever does not find a slip: the scores and the weights."""
     return tuple(blanks for task in tasks for blanks in task.blanks if blanks.matrix.key in GO_ON_WITH)
+
+
+MAKES_THREADS = Code((thread_example, drawn_together, several_vectors, faults_of, thread_tasks, softmax_and_output))
 
 
 def how_to_check(choices: SheetChoices) -> tuple[Message, ...]:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from visiting import open_page, texts
 
+from attention_ui.practice import take_home_view
 from attention_ui.practice.class_sheets import ClassOrder
 from attention_ui.practice.take_home_view import file_of_class, file_of_sheet
 from attention_ui.server.process import class_sheets
@@ -73,6 +74,8 @@ def test_a_sheet_in_one_thread_has_no_tasks_or_lessons_to_choose():
     choices = SheetChoices(in_one_thread=True, seed=5, decimals=1)
     assert code_shown(at) == sheet_code(choices) and previewed(at) == file_of_sheet(choices, "a4", False).decode()
     assert not {widget.key for widget in (*at.toggle, *at.slider)} & {"paper_tasks", "on_paper_mask"}
+    at.session_state["drawer"] = "code"
+    assert "def thread_tasks(" in at.run().code[-1].value
 
 
 @pytest.mark.parametrize("code", ["nonsense", "ZTR00-0CP0E", "x" * 599, "<script>", "![a](b)", "‮12345678901"])
@@ -109,7 +112,8 @@ def wait_for(order):
 
 
 @pytest.mark.slow
-def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_one_file():
+def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_one_file(monkeypatch):
+    monkeypatch.setattr(take_home_view, "can_typeset", lambda: False)
     at = open_page(PAGE, paper_sheets=999, paper_tasks=2, paper_seed=3)
     assert any(f"paper_sheets goes from 1 to {MOST_SHEETS}" in line for line in texts(at))
     order = ClassOrder(SheetChoices(tasks=2, seed=3), MOST_SHEETS, "a4")
@@ -122,6 +126,29 @@ def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_on
         codes = [line.split(",")[1] for line in packed.read("codes.csv").decode().split()[1:]]
         assert packed.read("keys.html").decode().count("Key of sheet") == MOST_SHEETS
     assert len(set(codes)) == MOST_SHEETS and {choices_of_code(code).seed for code in codes} == set(range(3, 203))
+
+
+@pytest.mark.parametrize(("sheets", "label"), [(1, "Write it and its key"), (30, "Write 30 sheets and all keys")])
+def test_where_typst_is_here_one_pdf_is_ordered_in_the_language_of_the_page(monkeypatch, sheets, label):
+    placed = []
+    monkeypatch.setattr(take_home_view, "can_typeset", lambda: True)
+    monkeypatch.setattr(class_sheets(), "place", lambda order: placed.append(order) or True)
+    at = open_page(PAGE, paper_sheets=sheets, paper_kind="thread", paper_seed=9)
+    assert at.button(key="paper_write").label == f"{label} as one PDF"
+    at.button(key="paper_write").click().run()
+    assert placed == [ClassOrder(SheetChoices(in_one_thread=True, seed=9), sheets, "a4", "en", as_pdf=True)]
+    monkeypatch.setattr(class_sheets(), "file", lambda order: b"%PDF")
+    assert "Save the PDF" in saved(at.run())
+
+
+def test_without_typst_or_a_font_for_the_language_the_sheets_are_files_of_html(monkeypatch):
+    for here, letters in ((False, True), (True, False)):
+        monkeypatch.setattr(take_home_view, "can_typeset", lambda here=here: here)
+        monkeypatch.setattr(take_home_view, "has_letters", lambda letters=letters: letters)
+        at = open_page(PAGE, paper_sheets=2)
+        assert at.button(key="paper_write").label == "Write the 2 sheets and their keys"
+        assert any("needs a font" in caption.value for caption in at.caption) == here
+        assert "paper_write" not in {button.key for button in open_page(PAGE).button}
 
 
 def test_another_class_waits_and_is_told(monkeypatch):
