@@ -1,12 +1,16 @@
 """The worksheets of a class as one PDF: `python benchmarks/sheets.py`.
 
 Two hundred different sheets and their keys beside one, written in turns; and how long lessons take to answer while such
-a file is written, beside how long they take alone. It needs the package of requirements-pdf.txt.
+a file is written, beside how long they take while its process is held. It needs Linux and the package of
+requirements-pdf.txt.
 """
 
 import argparse
 import asyncio
+import contextlib
+import os
 import resource
+import signal
 import statistics
 import sys
 import time
@@ -25,7 +29,7 @@ from runs.page_lock import PageLock  # noqa: E402
 
 MANY, MOST_TIMES_ONE, MOST_TIMES_P95 = 200, 20, 1.5
 KINDS = {"single tasks": SheetChoices(), "one thread": SheetChoices(in_one_thread=True)}
-PAUSE_SECONDS, WARM_UP = 0.2, 10
+PAUSE_SECONDS, WARM_UP, MOVES_IN_A_TURN = 0.1, 10, 8
 VALUES = (2, 3)  # of d_k, in turns
 
 
@@ -57,12 +61,12 @@ def print_times(rounds: int) -> None:
 
 def print_lessons(rounds: int) -> None:
     """How long lessons take beside it."""
-    print("| lessons | alone | beside | ratio | goal |\n|---|--:|--:|--:|---|")
+    print("| lessons | held | beside | ratio | goal |\n|---|--:|--:|--:|---|")
     for kind in KINDS:
         with Server(OURS) as server:
-            alone, beside = asyncio.run(lessons_beside(server, kind, rounds))
+            held, beside = asyncio.run(lessons_beside(server, kind, rounds))
         for share, goal in ((50, None), (95, MOST_TIMES_P95)):
-            few, more = (1000 * statistics.quantiles(times, n=100)[share - 1] for times in (alone, beside))
+            few, more = (1000 * statistics.quantiles(times, n=100)[share - 1] for times in (held, beside))
             told = judged(more <= goal * few, f"≤ {goal}") if goal else ""
             print(
                 f"| p{share} beside 200 of {kind}, ms | {few:.0f} | {more:.0f} | {more / few:.2f} | {told} |",
@@ -88,27 +92,34 @@ def used_by_children() -> float:
 
 
 async def lessons_beside(server: Server, kind: str, rounds: int) -> tuple[list[float], list[float]]:
-    """How long a lesson takes to answer a moved control: while nothing else goes on, and while sheets are written.
+    """How long a lesson takes to answer a moved control: while the process that writes is held, and while it runs.
 
-    In turns, and as often alone as beside.
+    The two take turns every few moves, so that what else the machine does counts for both.
     """
-    alone, beside = [], []
+    held, beside = [], []
     query = f"paper_sheets={MANY}&paper_kind={'thread' if kind == 'one thread' else 'tasks'}"
     async with Session(server.port) as student:
         await student.open("", "example=journey&picture=steps")
         for number in range(WARM_UP):
-            await student.set("d_k", VALUES[number % 2])
+            await moved(student, number)
         for number in range(rounds):
             say(f"lessons beside {kind}, round {number + 1}")
             async with Session(server.port, live=True) as teacher:
                 await teacher.open("take_home", f"{query}&paper_seed={1000 * number}")
                 await teacher.click("paper_write")
-                times = []
+                await teacher.settle()
                 while not any(shown.label == "Save the PDF" for shown in teacher.elements()):
-                    times.append(await moved(student, len(times)))
-            beside += times
-            alone += [await moved(student, place) for place in range(len(times))]
-    return alone, beside
+                    for times, tell in ((held, signal.SIGSTOP), (beside, signal.SIGCONT)):
+                        tell_writers(server, tell)
+                        times += [await moved(student, place) for place in range(MOVES_IN_A_TURN)]
+    return held, beside
+
+
+def tell_writers(server: Server, what: int) -> None:
+    """Hold the processes that the server has started, or let them go on."""
+    for child in server.children():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, what)
 
 
 async def moved(student: Session, number: int) -> float:
