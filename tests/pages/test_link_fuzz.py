@@ -47,7 +47,7 @@ WAYS = {
         {"cost_view": "blocks"},
         {"cost_view": "measured"},
     ],
-    "practice/take_home": [{"paper": "sheet"}, {"paper": "key"}],
+    "practice/take_home": [{"paper": "sheet"}, {"paper": "sheet", "paper_kind": "thread"}, {"paper": "key"}],
     "training/generate": [{"writer": "language"}, {}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }
