@@ -74,8 +74,8 @@ def pieces_of_pdf(order: ClassOrder, pages: PageLock) -> Iterator[object]:
         try:
             with pages.away(), writer.stdin as asked:
                 json.dump(asdict(order), asked)
-            while code := next_line(writer, pages):
-                yield code
+            while codes := next_line(writer, pages):
+                yield from codes.split()
             if writer.returncode:
                 raise RuntimeError(f"the process that writes worksheets ended with {writer.returncode}")
             yield file.read_bytes()

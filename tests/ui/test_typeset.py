@@ -53,7 +53,6 @@ def test_a_text_stays_a_text_and_is_never_markup(typed):
     said = typst.query(TEMPLATE, "strong", sys_inputs={"data": data})
     bodies = [strong["body"].get("text") for strong in json.loads(said)]
     assert text in bodies
-    assert pdf_of(file_of(SheetChoices(tasks=4, text=text))).startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("code", LANGUAGES)
