@@ -9,9 +9,11 @@ class Requirements(MetadataHookInterface):
     """Reads them when a wheel is built."""
 
     def update(self, metadata: dict) -> None:
-        """Those of the app; `attention-lab[classes]` needs the client of PostgreSQL, too."""
+        """Those of the app; `attention-lab[classes]` needs the client of PostgreSQL, too, and `[pdf]` typst."""
         metadata["dependencies"] = self.listed("requirements.txt")
-        metadata["optional-dependencies"] = {"classes": self.listed("requirements-classes.txt")}
+        metadata["optional-dependencies"] = {
+            extra: self.listed(f"requirements-{extra}.txt") for extra in ("classes", "pdf")
+        }
 
     def listed(self, name: str) -> list[str]:
         """The lines of a file without their reasons."""

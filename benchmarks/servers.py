@@ -98,6 +98,11 @@ class Server:
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def children(self) -> list[int]:
+        """The processes that it has started and that have not ended."""
+        tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
+        return [int(child) for task in tasks for child in task.read_text().split()]
+
     def log(self) -> str:
         """Everything it has printed."""
         self._log.seek(0)

@@ -5,30 +5,20 @@ Every text goes through `escape`, and the files allow themselves neither a scrip
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from attention_ui.page.question import LETTERS
-from lessons.screen.format import labels_of, render, render_all, translate
-from lessons.screen.message import Message, message
-from lessons.screen.screen import Matrix, Question
+from attention_ui.export.printed import PrintedCard, PrintedCell, PrintedSheet, PrintedTable, PrintedTask, printed_sheet
+from lessons.screen.format import translate
+from lessons.screen.message import message
 from lessons.take_home.sheet import SheetChoices, sheet_code
-from lessons.take_home.tasks import (
-    PAPER_TOPICS,
-    Blanks,
-    PaperTask,
-    answers_of,
-    how_to_round,
-    what_they_sum_to,
-    written_cell,
-)
+from lessons.take_home.tasks import PaperTask
 from words import language, tag_of
 
 PAPER_SIZES = {"a4": "A4", "letter": message("Letter")}  # by their names in style sheets
 ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
 CORNER = '<td class="corner"></td>'
-Cell = Callable[[int, int], str]  # from a row and a column to a cell of a table
 
 
 def whole_file(title: str, sections: Iterable[str], paper: str) -> Iterator[str]:
@@ -53,96 +43,83 @@ def style_of_paper() -> str:
 
 def sheet_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
     """One worksheet: its code, how to round, and its tasks, with room to write."""
-    title, name, sheet = map(escape, (translate("Attention on paper"), translate("Name"), translate("Sheet")))
-    head = (
-        f'<h1>{title}</h1>\n<div class="head">'
-        f'<span class="write">{name}</span>'
-        f'<span>{sheet} <span class="code">{escape(sheet_code(choices))}</span></span></div>\n'
-        f'<p class="about">{escaped(*how_to_round(choices.decimals))}</p>\n'
-    )
-    places = enumerate(tasks, start=1)
-    return in_section(head, (task_to_do(number, task, choices.decimals) for number, task in places))
+    return in_section(printed_sheet(choices, tasks))
 
 
 def key_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
     """The key of one worksheet: every answer, and how it comes about."""
-    title = escape(translate("Key of sheet"))
-    head = (
-        f'<h1>{title} <span class="code">{escape(sheet_code(choices))}</span></h1>\n'
-        f'<p class="about">{escaped(*how_to_round(choices.decimals))}</p>\n'
-    )
-    places = enumerate(tasks, start=1)
-    return in_section(head, (task_solved(number, task, choices.decimals) for number, task in places))
+    return in_section(printed_sheet(choices, tasks, key=True))
 
 
-def in_section(head: str, tasks: Iterable[str]) -> str:
+def in_section(sheet: PrintedSheet) -> str:
     """What begins on a page of its own."""
-    return f'<section class="sheet">\n{head}{"".join(tasks)}</section>\n'
+    kind = "sheet thread" if sheet.in_one_thread else "sheet"
+    pages = [[[in_task(task) for task in row] for row in page] for page in sheet.pages]
+    if sheet.upside_down:
+        pages[-1][-1].append(turned_around(sheet))
+    written = "".join(f'<div class="page">{"".join(map(in_row, page))}</div>\n' for page in pages)
+    return f'<section class="{kind}">\n{head_of(sheet)}{written}</section>\n'
 
 
-def task_to_do(number: int, task: PaperTask, decimals: int) -> str:
-    """A task: what is asked, what is given, and what is to be filled in or chosen."""
-    asked = [paper_table(blanks.matrix, lambda i, j, row=blanks.row: blank_cell(i == row)) for blanks in task.blanks]
-    below = cards_to_choose(task.question) if task.question else '<div class="room"></div>'
-    return in_task(number, task, f"{tables(task, decimals, asked)}{below}")
+def in_row(tasks: Sequence[str]) -> str:
+    """Tasks beside each other."""
+    return tasks[0] if len(tasks) == 1 else f'<div class="row">{"".join(tasks)}</div>\n'
 
 
-def task_solved(number: int, task: PaperTask, decimals: int) -> str:
-    """A task with its answers, and the derivation of each."""
-    asked = [solved_table(blanks, decimals) for blanks in task.blanks]
-    lines = "".join(derivations(blanks, decimals) for blanks in task.blanks)
-    cards = f"{cards_answered(task.question)}{listed_lines(task.derived)}" if task.question else ""
-    return in_task(number, task, f"{tables(task, decimals, asked)}{lines}{cards}")
+def head_of(sheet: PrintedSheet) -> str:
+    """Title and code, room for a name, a sentence of its own, and how to round."""
+    title, code = escape(sheet.title), f'<span class="code">{escape(sheet.code)}</span>'
+    if sheet.is_key:
+        head = f"<h1>{title} {code}</h1>\n"
+    else:
+        name, word = escape(translate("Name")), escape(translate("Sheet"))
+        head = (
+            f'<h1>{title}</h1>\n<div class="head"><span class="write">{name}</span><span>{word} {code}</span></div>\n'
+        )
+    said = escape(translate("Sentence"))
+    sentence = f"<p>{said} <b>{escape(sheet.sentence)}</b></p>\n" if sheet.sentence else ""
+    return f'{head}{sentence}<p class="about">{escape(sheet.about)}</p>\n'
 
 
-def in_task(number: int, task: PaperTask, inner: str) -> str:
-    """What every task begins with."""
-    heading = f"<h2>{number}. {escaped(PAPER_TOPICS[task.lesson])}</h2>"
-    return f'<div class="task">{heading}\n<p>{escaped(task.asks)}</p>\n{inner}</div>\n'
+def turned_around(sheet: PrintedSheet) -> str:
+    """What one turns the sheet around to read."""
+    tables = "".join(map(paper_table, sheet.upside_down))
+    return f'<div class="turned"><p>{escape(sheet.upside_down_says)}</p>\n<div class="tables">{tables}</div></div>\n'
 
 
-def tables(task: PaperTask, decimals: int, asked: Sequence[str]) -> str:
-    """What is given, and beside it what is asked for."""
-
-    def given(matrix: Matrix) -> Cell:
-        return lambda i, j: f"<td>{escape(written_cell(matrix, i, j, decimals))}</td>"
-
-    return f'<div class="tables">{"".join([*(paper_table(m, given(m)) for m in task.given), *asked])}</div>\n'
-
-
-def paper_table(matrix: Matrix, cell: Cell) -> str:
-    """A matrix with the names of its rows and columns."""
-    columns, rows = labels_of(matrix.columns), labels_of(matrix.rows)
-    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in columns)
-    body = "".join(
-        f'<tr><th scope="row">{escape(label)}</th>{"".join(cell(i, j) for j in range(len(columns)))}</tr>'
-        for i, label in enumerate(rows)
+def in_task(task: PrintedTask) -> str:
+    """A task, to do or solved."""
+    cards = "".join(map(card_in_list, task.cards))
+    parts = (
+        f'<div class="task"><h2>{escape(task.heading)}</h2>\n<p>{escape(task.asks)}</p>\n',
+        *(f'<div class="tables">{"".join(map(paper_table, row))}</div>\n' for row in task.tables),
+        listed_lines(task.lines),
+        f"<p><b>{escape(task.verdict)}</b></p>\n" if task.verdict else "",
+        f'<ol class="cards">{cards}</ol>\n' if cards else "",
+        listed_lines(task.card_lines),
+        '<div class="room"></div>' if task.room else "",
+        "</div>\n",
     )
-    return f"<table><caption>{escaped(matrix.title)}</caption><tr>{CORNER}{head}</tr>{body}</table>"
+    return "".join(parts)
 
 
-def blank_cell(asked: bool) -> str:
-    """A cell to fill in, or one that nobody asks for."""
-    empty = escape(translate("to fill in"))
-    fill = f'<td class="blank" aria-label="{empty}"></td>'
-    return fill if asked else '<td class="unasked">·</td>'
+def paper_table(table: PrintedTable) -> str:
+    """A table with the names of its rows and columns."""
+    head = "".join(f'<th scope="col">{escape(label)}</th>' for label in table.columns)
+    body = "".join(
+        f'<tr><th scope="row">{escape(label)}</th>{"".join(map(in_cell, row))}</tr>'
+        for label, row in zip(table.rows, table.cells, strict=True)
+    )
+    kind = ' class="numbered"' if all(label.isdigit() for label in table.rows) else ""
+    return f"<table{kind}><caption>{escape(table.caption)}</caption><tr>{CORNER}{head}</tr>{body}</table>"
 
 
-def solved_table(blanks: Blanks, decimals: int) -> str:
-    """The row as it should be filled in."""
-    answers = {(answer.row, answer.column): answer.text for answer in answers_of(blanks, decimals)}
-
-    def cell(i: int, j: int) -> str:
-        return f'<td class="answer">{escape(answers[i, j])}</td>' if (i, j) in answers else blank_cell(False)
-
-    return paper_table(blanks.matrix, cell)
-
-
-def derivations(blanks: Blanks, decimals: int) -> str:
-    """How each number of the row comes about; a line that several need stands once."""
-    lines = dict.fromkeys(line for answer in answers_of(blanks, decimals) for line in answer.lines)
-    total = what_they_sum_to(blanks, decimals)
-    return listed_lines([*lines, *([render(total)] if total else [])])
+def in_cell(cell: PrintedCell) -> str:
+    """A cell, empty or not; one to fill in says so to whoever hears it."""
+    if cell.look == "blank":
+        return f'<td class="blank" aria-label="{escape(translate("to fill in"))}"></td>'
+    kind = "" if cell.look == "given" else f' class="{cell.look}"'
+    return f"<td{kind}>{escape(cell.text)}</td>"
 
 
 def listed_lines(lines: Sequence[str]) -> str:
@@ -151,24 +128,10 @@ def listed_lines(lines: Sequence[str]) -> str:
     return f'<ul class="lines">{items}</ul>\n' if items else ""
 
 
-def cards_to_choose(question: Question) -> str:
-    """The answers to choose from."""
-    return f'<ol class="cards">{"".join(f"<li>{escaped(card.text)}</li>" for card in question.cards)}</ol>\n'
-
-
-def cards_answered(question: Question) -> str:
-    """The right answer, and what there is to say to whoever chose another."""
-    texts = [escaped(card.text) for card in question.cards]
-    texts[question.right] = f"<b>✓ {texts[question.right]}</b>"
-    lines = [f"<li>{text} — {escaped(card.reply)}</li>" for text, card in zip(texts, question.cards, strict=True)]
-    verdict = translate("{letter} is right.", letter=LETTERS[question.right])
-    right = f"<p><b>{escape(verdict)}</b></p>\n"
-    return f'{right}<ol class="cards">{"".join(lines)}</ol>\n'
-
-
-def escaped(*sentences: Message) -> str:
-    """Sentences that can stand in HTML."""
-    return escape(render_all(sentences))
+def card_in_list(card: PrintedCard) -> str:
+    """A card to choose from; in a key with what there is to say to whoever chose it."""
+    text = f"<b>✓ {escape(card.text)}</b>" if card.right else escape(card.text)
+    return f"<li>{text}{f' — {escape(card.reply)}' if card.reply else ''}</li>"
 
 
 def file_name_of(what: str, choices: SheetChoices) -> str:

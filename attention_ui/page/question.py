@@ -12,9 +12,8 @@ from attention_ui.session.progress import solve_question
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import render, render_all, translate
 from lessons.screen.message import message
-from lessons.screen.screen import QUESTION_STEPS, Card, Question
+from lessons.screen.screen import LETTERS, QUESTION_STEPS, Card, Question
 
-LETTERS = "ABCD"
 RIGHT = message("✓ right")
 SAYS = {True: message("Yes."), False: message("Not right.")}
 SHOW_NOW = message("Show them now")

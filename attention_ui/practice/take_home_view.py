@@ -8,19 +8,22 @@ from attention_ui.class_plan.homework import open_homework
 from attention_ui.class_plan.plan_view import plan_panel
 from attention_ui.controls.bound import next_number, number_field, one_in_row, slider, switch, text_field
 from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
+from attention_ui.export.printed import tasks_on_sheet
+from attention_ui.export.typeset import can_typeset, has_letters
 from attention_ui.page.contents import CONTENTS, draw_topic
 from attention_ui.page.drawer import show_drawer
 from attention_ui.practice.certificates_view import certificates_panel
-from attention_ui.practice.class_sheets import ZIP, ClassOrder, file_in_place_of_class
+from attention_ui.practice.class_sheets import PDF, ZIP, ClassOrder, file_in_place_of_class
 from attention_ui.practice.homework_view import homework_view
 from attention_ui.practice.platform_view import platform_panel
 from attention_ui.server.process import class_sheets, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.links import link_notes
-from attention_ui.session.state import set_state, take_state
+from attention_ui.session.state import get_state, set_state, take_state
 from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
-from lessons.screen.format import translate
-from lessons.screen.message import message, reason
+from lessons.screen.format import render, translate
+from lessons.screen.message import message, plural, reason
+from lessons.screen.screen import Code
 from lessons.take_home import sheet
 from lessons.take_home.sheet import (
     LAST_SHEET,
@@ -30,12 +33,14 @@ from lessons.take_home.sheet import (
     MOST_TASKS,
     ON_PAPER,
     PAPER_SENTENCE,
+    ReadCode,
     SheetChoices,
-    choices_of_code,
+    read_code,
     sheet_code,
     words_on_paper,
 )
-from lessons.take_home.tasks import MAKES_SHEETS, sheet_tasks
+from lessons.take_home.tasks import MAKES_SHEETS
+from lessons.take_home.thread import MAKES_THREADS
 from words import cached_by_language, language
 
 TAKEN_HOME = SheetChoices()
@@ -53,6 +58,7 @@ PAPER = OneOf(
         "platform": message("For a learning platform"),
     },
 )
+PAPER_KIND = OneOf("paper_kind", message("Kind"), {"tasks": message("Single tasks"), "thread": message("One thread")})
 PAPER_SIZE = OneOf("paper_size", message("Paper"), PAPER_SIZES, labelled=True)
 PAPER_DIGITS = OneOf(
     "paper_digits", message("Round to"), {2: message("2 decimals"), 1: message("1 decimal")}, labelled=True
@@ -66,13 +72,15 @@ PAPER_SHEETS = Number(
 )
 PAPER_TEXT = Text("paper_text", message("Sentence of two to five words"), LONGEST_ON_PAPER, PAPER_SENTENCE, width=290)
 PAPER_CODE = Text("paper_code", message("Code of the sheet"), LONGEST_SHEET_CODE, width=400)
+KEY_TEXT = Text("paper_key_text", message("Sentence of the sheet"), LONGEST_ON_PAPER, width=290)
 ASKED_ON_PAPER = {
     entry.address: Switch(f"on_paper_{entry.address}", entry.title, True)
     for entry in CONTENTS
     if entry.address in ON_PAPER
 }
+SAVE_PDF = message("Save the PDF")
 HTML, PREVIEW_HEIGHT, LOOK_AGAIN_SECONDS = "text/html", 900, 1.0
-KEPT_PAGES = 16
+KEPT_PAGES, KEPT_SENTENCES = 16, 8
 
 
 def show_take_home() -> None:
@@ -84,7 +92,7 @@ def show_take_home() -> None:
         draw_topic(sheet)
         show_notes(*link_notes())
         take_home_panel()
-    show_drawer("take_home", MAKES_SHEETS if plan is None else None, topic=sheet.TOPIC)
+    show_drawer("take_home", code_of_sheets() if plan is None else None, topic=sheet.TOPIC)
 
 
 def take_home_panel() -> None:
@@ -102,6 +110,11 @@ def take_home_panel() -> None:
         plan_panel(view)
 
 
+def code_of_sheets() -> Code:
+    """What makes the kind of sheet that is chosen."""
+    return MAKES_THREADS if get_state(PAPER_KIND.name) == "thread" else MAKES_SHEETS
+
+
 def worksheet_panel() -> None:
     """The choices of a worksheet and, below them, its first sheet; where there are several, the file with all."""
     paper, sheets, chosen = worksheet_controls()
@@ -110,6 +123,7 @@ def worksheet_panel() -> None:
     except ValueError as error:
         show_notes(reason(error))
         return
+    remember_sentence(choices.text)
     code = sheet_code(choices)
     st.text(translate("The code of this sheet: type it in under Answer key, and you get the key."))
     st.code(code, language=None, wrap_lines=True)
@@ -123,37 +137,57 @@ def worksheet_panel() -> None:
         )
         offer_paper(translate("Save this sheet"), choices, paper, key=False)
         offer_paper(translate("Save its key"), choices, paper, key=True)
-        if sheets > 1:
-            class_panel(ClassOrder(choices, sheets, paper, language().code))
+        as_pdf = can_typeset() and has_letters()
+        if sheets > 1 or as_pdf:
+            class_panel(ClassOrder(choices, sheets, paper, language().code, as_pdf))
+    if can_typeset() and not as_pdf:
+        st.caption(
+            translate(
+                "There is no PDF of all sheets: this needs a font for your language on the server, such as Noto CJK."
+            )
+        )
     st.caption(translate("The file needs nothing else: open it in a browser and print it, on paper or as a PDF."))
     preview(choices, paper, False, translate("The worksheet as it is printed"))
 
 
 def worksheet_controls() -> tuple[str, int, dict[str, object]]:
     """The paper, how many sheets, and what they are made of."""
-    st.text(translate("Tasks from these lessons"))
-    with st.container(horizontal=True, key="on_paper"):
-        picked = {lesson: switch(ASKED_ON_PAPER[lesson], width="content") for lesson in ON_PAPER}
+    made_of: dict[str, object] = {"in_one_thread": one_in_row(PAPER_KIND) == "thread"}
+    if not made_of["in_one_thread"]:
+        made_of |= {"lessons": lessons_picked()}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        tasks, seed, sheets = slider(PAPER_TASKS), number_field(PAPER_SEED), number_field(PAPER_SHEETS)
+        if not made_of["in_one_thread"]:
+            made_of |= {"tasks": PAPER_TASKS.limit.clamp(slider(PAPER_TASKS))}
+        seed, sheets = number_field(PAPER_SEED), number_field(PAPER_SHEETS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         typed, digits, paper = text_field(PAPER_TEXT), one_in_row(PAPER_DIGITS), one_in_row(PAPER_SIZE)
     text, notes = words_on_paper(typed)
     show_notes(*notes)
-    lessons = tuple(lesson for lesson in ON_PAPER if picked[lesson])
-    made_of = {"lessons": lessons, "tasks": PAPER_TASKS.limit.clamp(tasks), "seed": seed, "decimals": digits}
-    return paper, sheets, made_of | {"text": text}
+    return paper, sheets, made_of | {"seed": seed, "decimals": digits, "text": text}
+
+
+def lessons_picked() -> tuple[str, ...]:
+    """The lessons that single tasks come from."""
+    st.text(translate("Tasks from these lessons"))
+    with st.container(horizontal=True, key="on_paper"):
+        picked = {lesson: switch(ASKED_ON_PAPER[lesson], width="content") for lesson in ON_PAPER}
+    return tuple(lesson for lesson in ON_PAPER if picked[lesson])
 
 
 def key_panel() -> None:
-    """The key of the sheet that has this code."""
+    """The key of the sheet that has this code, and its sentence where that is one of its own."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         code, paper = text_field(PAPER_CODE, placeholder=sheet_code(TAKEN_HOME)), one_in_row(PAPER_SIZE)
     if not code:
         st.text(translate("You find it at the top of every worksheet."))
         return
     try:
-        choices = choices_of_code(code)
+        found = read_code(code)
+        typed = sentence_of_sheet(found) if found.wants_sentence else PAPER_SENTENCE
+        if not typed:
+            st.text(translate("This sheet has a sentence of its own: type it as it is printed below the name."))
+            return
+        choices = found.with_sentence(typed) if found.wants_sentence else found.choices
     except ValueError as error:
         show_notes(reason(error))
         return
@@ -161,6 +195,28 @@ def key_panel() -> None:
         offer_paper(translate("Save this key"), choices, paper, key=True)
         offer_paper(translate("Save its sheet"), choices, paper, key=False)
     preview(choices, paper, True, translate("The key as it is printed"))
+
+
+def sentence_of_sheet(found: ReadCode) -> str:
+    """What is typed as the sentence of a sheet; it stands there already if this visitor has used it before."""
+    if not found.fits(words_on_paper(str(get_state(KEY_TEXT.name) or ""))[0]):
+        used = next(filter(found.fits, sentences_used()), None)
+        if used:
+            set_state(KEY_TEXT.name, used)
+    return text_field(KEY_TEXT)
+
+
+def sentences_used() -> list[str]:
+    """The sentences of this visitor's last sheets, as far as they were not the usual one."""
+    kept = get_state("paper_sentences")
+    return kept if isinstance(kept, list) else []
+
+
+def remember_sentence(text: str) -> None:
+    """Keep the sentence of a sheet, for its key."""
+    if text != PAPER_SENTENCE:
+        others = [used for used in sentences_used() if used != text]
+        set_state("paper_sentences", [text, *others][:KEPT_SENTENCES])
 
 
 def offer_paper(label: str, choices: SheetChoices, paper: str, *, key: bool) -> None:
@@ -178,7 +234,7 @@ def preview(choices: SheetChoices, paper: str, key: bool, name: str) -> None:
 @cached_by_language(maxsize=KEPT_PAGES)
 def file_of_sheet(choices: SheetChoices, paper: str, key: bool) -> bytes:
     """One sheet, or its key, as a file."""
-    section = (key_section if key else sheet_section)(choices, sheet_tasks(choices))
+    section = (key_section if key else sheet_section)(choices, tasks_on_sheet(choices))
     code = sheet_code(choices)
     title = translate("Key {code}", code=code) if key else translate("Worksheet {code}", code=code)
     return "".join(whole_file(title, [section], paper)).encode()
@@ -189,15 +245,16 @@ def class_panel(order: ClassOrder) -> None:
     if class_sheets().done(order) is not None:
         st.fragment(functools.partial(draw_sheets_written, order), run_every=LOOK_AGAIN_SECONDS)()
     elif class_sheets().file(order) is not None:
-        offer(
-            translate("Save all {count} sheets and keys", count=order.sheets),
-            functools.partial(file_of_class, order),
-            "worksheets.zip",
-            ZIP,
-        )
+        save = SAVE_PDF if order.as_pdf else message("Save all {count} sheets and keys", count=order.sheets)
+        file, kind = ("worksheets.pdf", PDF) if order.as_pdf else ("worksheets.zip", ZIP)
+        offer(render(save), functools.partial(file_of_class, order), file, kind)
     else:
-        label = translate("Write the {count} sheets and their keys", count=order.sheets)
-        st.button(label, key="paper_write", on_click=order_sheets, args=(order,), type="primary")
+        write = message("Write the {count} sheets and their keys", count=order.sheets)
+        if order.as_pdf:
+            write = plural(
+                "Write it and its key as one PDF", "Write {count} sheets and all keys as one PDF", order.sheets
+            )
+        st.button(render(write), key="paper_write", on_click=order_sheets, args=(order,), type="primary")
         if take_state("paper_busy"):
             show_notes(translate("The sheets of another class are being written. Try again in some seconds."))
         elif problem := class_sheets().problem(order):
@@ -224,4 +281,4 @@ def draw_sheets_written(order: ClassOrder) -> None:
 
 def file_of_class(order: ClassOrder) -> bytes:
     """The file with all sheets; where it is no longer kept, a line that says so in its place."""
-    return class_sheets().file(order) or file_in_place_of_class()
+    return class_sheets().file(order) or file_in_place_of_class(order.as_pdf)

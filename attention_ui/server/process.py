@@ -76,7 +76,7 @@ def class_sheets() -> Orders:
         written_class,  # and with it many lessons: the first page does without
     )
 
-    return Orders(page_lock(), written_class)
+    return Orders(page_lock(), functools.partial(written_class, pages=page_lock()))
 
 
 def refresh_seconds() -> float:

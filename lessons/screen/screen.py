@@ -317,6 +317,9 @@ QUESTION_STEPS: dict[QuestionStep, Message] = {
 }
 
 
+LETTERS = "ABCD"  # by which cards are named
+
+
 @dataclass(frozen=True)
 class Card:
     """An answer to choose, what is said to whoever chooses it, and the thought that leads to it, in a few words."""

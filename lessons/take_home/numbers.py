@@ -30,7 +30,7 @@ SHARED_OUT = 0.93  # no query with a choice gives one key more than this
 
 def rounded_number(value: float, decimals: int) -> float:
     """Rounded as at school: a 5 is rounded up, away from 0. What is a float's own error is no digit."""
-    return float(Decimal(f"{value:.6f}").quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
+    return float(Decimal(f"{value:.9f}").quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP))
 
 
 def on_paper(value: float, decimals: int, fixed: bool = False) -> str:
@@ -71,9 +71,14 @@ def paper_example(choices: SheetChoices, random: torch.Generator) -> ExampleTrac
         kept = drawn
         if worth_computing(drawn):
             break
+    return example_of(choices, kept or drawn)
+
+
+def example_of(choices: SheetChoices, drawn: dict[str, Tensor]) -> ExampleTrace:
+    """The running example of a sheet, with these numbers in X and W."""
     edits = tuple(
         Edit(name, row, column, value)
-        for name, matrix in (kept or drawn).items()
+        for name, matrix in drawn.items()
         for row, line in enumerate(matrix.tolist())
         for column, value in enumerate(line)
     )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
+from typing import Literal
 
 from torch import Generator
 
@@ -41,6 +42,7 @@ from lessons.tokens import lesson as tokens
 from lessons.trace.head import VECTORS
 
 QUESTIONS_DRAWN, TRIES_AT_TASKS = 1000, 8
+LOOKED_UP = ("exponentials", "e_to_x")  # keys of matrices whose numbers come from a table
 PAPER_TOPICS = {
     lesson.__name__.split(".")[1]: lesson.TOPIC
     for lesson in (tokens, dot_product, projections, scores, mask, softmax, output)
@@ -49,11 +51,27 @@ PAPER_TOPICS = {
 
 @dataclass(frozen=True, eq=False)
 class Blanks:
-    """A row of a matrix to fill in; its other rows are not asked for. Of each derivation the last `lines` are new."""
+    """A row of a matrix to fill in; its other rows are not asked for. Of each derivation the last `lines` are new; they
+    begin with the arrays that are `known`, which spares the story of those.
+
+    Without a `row`, all that the matrix shows is to be filled in, and the last row is derived. What its rows sum to may
+    be `given`, to compare with, or `asked`. Cells that are not `left` are crossed out, once they are filled in.
+    """
 
     matrix: Matrix
-    row: int
+    row: int | None
     lines: int = 1
+    known: tuple[str, ...] = ()
+    sums: Literal["given", "asked"] | None = None
+    left: Sequence[Sequence[bool]] | None = None
+
+    def asks(self, row: int, column: int) -> bool:
+        """True for a cell that is to be filled in."""
+        return row == self.row or (self.row is None and self.matrix.sees(row, column))
+
+    def is_crossed_out(self, row: int, column: int) -> bool:
+        """True for a cell that is filled in first, and then no longer counts."""
+        return self.left is not None and not self.left[row][column]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,6 +84,8 @@ class PaperTask:
     blanks: tuple[Blanks, ...] = ()
     question: Question | None = None
     derived: tuple[str, ...] = ()  # how the right card comes about
+    begins_page: bool = False
+    beside: bool = False  # the task before it
 
 
 @dataclass(frozen=True)
@@ -217,7 +237,7 @@ def fill_in_scores(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
         d_k=d_k,
         root=Fixed(math.sqrt(d_k), 0),
     )
-    return PaperTask(lesson="scores", asks=asks, given=(q, k), blanks=(Blanks(scaled, i, lines=2),))
+    return PaperTask(lesson="scores", asks=asks, given=(q, k), blanks=(Blanks(scaled, i, 2, ("q", "k")),))
 
 
 def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
@@ -230,7 +250,12 @@ def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
         "score, copy the others, and turn them into weights.",
         query=trace.names[i],
     )
-    return PaperTask(lesson="mask", asks=asks, given=(scaled,), blanks=(Blanks(masked, i), Blanks(weights, i, lines=3)))
+    return PaperTask(
+        lesson="mask",
+        asks=asks,
+        given=(scaled,),
+        blanks=(Blanks(masked, i), Blanks(weights, i, 3, ("scaled", "masked"))),
+    )
 
 
 def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
@@ -243,7 +268,7 @@ def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> Pa
         "the sum.",
         query=trace.names[i],
     )
-    blanks = tuple(Blanks(matrix, 0, 2 if matrix.key == "weights" else 1) for matrix in steps)
+    blanks = tuple(Blanks(matrix, 0, 2 if matrix.key == "weights" else 1, ("powers",)) for matrix in steps)
     return PaperTask(lesson="softmax", asks=asks, given=(given,), blanks=blanks)
 
 
@@ -282,29 +307,61 @@ def written_cell(matrix: Matrix, row: int, column: int, decimals: int) -> str:
     """What stands in a cell on paper: a number, or that it is masked. A weight has all its decimals, if it is given."""
     if not matrix.sees(row, column):
         return translate("masked") if matrix.scale != "weight" else "0"
-    return on_paper(float(matrix.values[row][column]), decimals, fixed=matrix.scale == "weight")
+    return on_paper(float(matrix.values[row][column]), decimals_in(matrix, decimals), fixed=matrix.scale == "weight")
+
+
+def decimals_in(matrix: Matrix, decimals: int) -> int:
+    """How many decimals a matrix has on a sheet: what is looked up has one more than the rest."""
+    return decimals + (matrix.key in LOOKED_UP)
 
 
 def answers_of(blanks: Blanks, decimals: int) -> tuple[Answered, ...]:
-    """The answer in each cell of the row, derived from what is given."""
-    found = []
-    for column in range(len(blanks.matrix.columns.labels)):
-        steps = blanks.matrix.derive(blanks.row, column)[-blanks.lines :]
-        lines = [labelled(step.meaning, equation(step)) for step in steps]
-        if blanks.matrix.sees(blanks.row, column) and is_rounded(steps[-1].value, decimals):
-            lines[-1] += f" ≈ {on_paper(steps[-1].value, decimals)}"
-        written = written_cell(blanks.matrix, blanks.row, column, decimals)
-        found.append(Answered(blanks.row, column, written, tuple(lines)))
-    return tuple(found)
+    """The answer in each cell that is asked for; where its row is derived, from what is given."""
+    matrix, columns = blanks.matrix, range(len(blanks.matrix.columns.labels))
+    rows = range(len(matrix.rows.labels)) if blanks.row is None else (blanks.row,)
+    return tuple(
+        Answered(
+            row, column, written_cell(matrix, row, column, decimals), lines_of_answer(blanks, row, column, decimals)
+        )
+        for row in rows
+        for column in columns
+        if blanks.asks(row, column)
+    )
+
+
+def lines_of_answer(blanks: Blanks, row: int, column: int, decimals: int) -> tuple[str, ...]:
+    """How a number that is asked for comes about; nothing in the rows that are not derived."""
+    matrix = blanks.matrix
+    if blanks.row is None and row < len(matrix.rows.labels) - 1:
+        return ()
+    if blanks.lines == 1 and matrix.step:
+        steps = [matrix.step(row, column)]
+    else:
+        steps = replace(matrix.traced, known=blanks.known).derive(row, column)[-blanks.lines :]
+    lines = [labelled(step.meaning, equation(step)) for step in steps]
+    decimals = decimals_in(matrix, decimals)
+    if matrix.sees(row, column) and is_rounded(steps[-1].value, decimals):
+        lines[-1] += f" ≈ {on_paper(steps[-1].value, decimals)}"
+    return tuple(lines)
+
+
+def sum_on_paper(blanks: Blanks, row: int, decimals: int) -> float:
+    """What the numbers of a row, as they are written, sum to: those that count."""
+    columns, decimals = range(len(blanks.matrix.columns.labels)), decimals_in(blanks.matrix, decimals)
+    numbers = blanks.matrix.values[row]
+    counted = [
+        float(numbers[column])
+        for column in columns
+        if blanks.matrix.sees(row, column) and not blanks.is_crossed_out(row, column)
+    ]
+    return round(sum(rounded_number(value, decimals) for value in counted), decimals)
 
 
 def what_they_sum_to(blanks: Blanks, decimals: int) -> Message | None:
     """Where a row of rounded weights does not sum to 1: what it sums to."""
-    if blanks.matrix.scale != "weight":
+    if blanks.matrix.scale != "weight" or blanks.row is None:
         return None
-    row = blanks.matrix.values[blanks.row]
-    seen = [float(row[column]) for column in range(len(row)) if blanks.matrix.sees(blanks.row, column)]
-    total = round(sum(rounded_number(weight, decimals) for weight in seen), decimals)
+    total = sum_on_paper(blanks, blanks.row, decimals)
     if total == 1:
         return None
     return message("Rounded, these weights sum to {total}; before that, to 1.", total=Fixed(total, decimals))

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -102,6 +102,7 @@ class Followed:
     axes: tuple[str, ...] = ()
     computed: bool = False
     only: Take | None = None  # the rows and columns that are shown of a large one
+    known: tuple[str, ...] = ()  # arrays whose cells a derivation takes as they are, beside those of the names
 
     @cached_property
     def values(self) -> Array:
@@ -131,7 +132,10 @@ class Followed:
 
     def derive(self, *index: int) -> list[Step]:
         """All lines that lead to a cell, its own last."""
-        return story_of(self.array, index, self.computation.names, computed=self.computed)
+        names = self.computation.names
+        if self.known:
+            names = replace(names, known=(*names.known, *self.known))
+        return story_of(self.array, index, names, computed=self.computed)
 
     def _of(self, inputs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
         found = inputs[self.path] if self.path in inputs else at_path(result(), self.path)

@@ -18,12 +18,13 @@ from lessons.take_home.numbers import on_paper, rounded_number
 from lessons.take_home.sheet import (
     CHARACTERS,
     LAST_SHEET,
-    LONGEST_SHEET_CODE,
     MOST_TASKS,
     ON_PAPER,
     PAPER_SENTENCE,
     SheetChoices,
     choices_of_code,
+    mark_of,
+    read_code,
     sheet_code,
     sheets_of_class,
     words_on_paper,
@@ -41,29 +42,69 @@ def any_choices(drawn):
     lessons = tuple(lesson for lesson in ON_PAPER if drawn.random() < 0.5) or ("mask",)
     seed = drawn.choice([0, LAST_SHEET, drawn.randint(0, 10**5)])
     tasks, decimals = drawn.randint(1, MOST_TASKS), drawn.choice([1, 2])
-    return SheetChoices(lessons=lessons, tasks=tasks, seed=seed, decimals=decimals, text=words_on_paper(text)[0])
+    chosen = {"in_one_thread": True} if drawn.random() < 0.2 else {"lessons": lessons, "tasks": tasks}
+    return SheetChoices(**chosen, seed=seed, decimals=decimals, text=words_on_paper(text)[0])
 
 
 # The code
 
 
-def test_a_code_holds_all_choices_and_no_two_choices_share_one():
+def test_a_code_of_ten_characters_holds_all_choices_but_the_words_of_a_sentence():
     drawn, seen = random.Random(1), {}
     for _ in range(2000):
         choices = any_choices(drawn)
         code = sheet_code(choices)
-        assert choices_of_code(code) == choices and seen.setdefault(code, choices) == choices
-        assert choices_of_code(f"  {code.lower().replace('-', ' ').replace('0', 'o').replace('1', 'l')} ") == choices
+        assert len(code.replace("-", "")) == 10 and set(code) <= {*CHARACTERS, "-"}
+        assert choices_of_code(code, choices.text) == choices and seen.setdefault(code, choices) == choices
+        like_it = f"  {code.lower().replace('-', ' ').replace('0', 'o').replace('1', 'l')} "
+        assert choices_of_code(like_it, choices.text) == choices
+        assert read_code(code).wants_sentence == (choices.text != PAPER_SENTENCE)
 
 
-def test_a_code_with_one_wrong_character_is_none():
+def test_a_code_with_one_wrong_character_or_two_in_each_others_place_is_none():
     drawn = random.Random(2)
     for _ in range(20):
         code = sheet_code(any_choices(drawn))
-        for place, right in enumerate(code):
-            for wrong in set(CHARACTERS) - {right} if right != "-" else ():
-                with pytest.raises(ValueError, match="No worksheet has this code"):
-                    choices_of_code(code[:place] + wrong + code[place + 1 :])
+        wrong = [code[:i] + letter + code[i + 1 :] for i in range(11) for letter in CHARACTERS if i != 5]
+        places = [i for i in range(11) if i != 5]
+        swapped = [
+            code[:i] + code[j] + code[i + 1 : j] + code[i] + code[j + 1 :] for i in places for j in places if i < j
+        ]
+        for typed in {*wrong, *swapped} - {code}:
+            with pytest.raises(ValueError, match="No worksheet has this code"):
+                read_code(typed)
+
+
+def test_a_sentence_that_is_not_that_of_the_code_is_told():
+    for text in ("a small red cat", "Ärger über Öl!", HOSTILE):
+        text, _ = words_on_paper(text)
+        code = sheet_code(SheetChoices(text=text, seed=4))
+        letters = [place for place, letter in enumerate(text) if letter.isalpha()]
+        wrong = [text[:i] + ("x" if text[i] != "x" else "y") + text[i + 1 :] for i in letters]
+        for other in ["", PAPER_SENTENCE, f"{text} !"[:60], *wrong]:
+            if words_on_paper(other)[0] != text:
+                with pytest.raises(ValueError, match="not the sentence of that sheet"):
+                    choices_of_code(code, other)
+
+
+def test_two_sentences_share_a_mark_no_more_often_than_chance():
+    marks = [mark_of(f"{one} {other}") for one in range(60) for other in range(60)]
+    assert min(marks) >= 1 and max(marks) < 512 and len(set(marks)) > 500
+
+
+@pytest.mark.parametrize(
+    ("code", "choices"),
+    [
+        ("ZV800-0B4SF", SheetChoices()),
+        ("M5QM4-FY1ET", SheetChoices(tasks=12, seed=LAST_SHEET, decimals=1, lessons=("mask", "output"))),
+        ("ZT800-K9YKB-3RRHY-41X7E-SB941-J74SB-9", SheetChoices(tasks=5, seed=77, text="<b> zwei drei")),
+        ("zsry4g2w8gc713jcxjq4863qhh6awh0reb6r811", SheetChoices(tasks=4, seed=123456, text="Ärger über Öl !")),
+    ],
+)
+def test_a_code_that_was_printed_when_sentences_travelled_in_codes_still_finds_its_key(code, choices):
+    assert choices_of_code(code) == choices
+    with pytest.raises(ValueError, match="No worksheet has this code"):
+        read_code(code[:-1] + ("2" if code[-1] != "2" else "3"))
 
 
 @pytest.mark.parametrize(
@@ -82,6 +123,8 @@ def test_what_makes_no_sheet_is_told_in_a_sentence():
     for wrong in ({"tasks": 0}, {"tasks": 13}, {"seed": -1}, {"decimals": 3}, {"text": "one"}, {"lessons": ("heads",)}):
         with pytest.raises(ValueError, match=r"goes from|tokens|in this order"):
             SheetChoices(**wrong)
+    with pytest.raises(ValueError, match="no tasks to choose"):
+        SheetChoices(in_one_thread=True, tasks=3)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +148,8 @@ def test_a_sentence_is_cut_to_what_a_sheet_has_room_for_and_that_is_told(typed, 
 @example("<img src=http://127.0.0.1:9/long.png>xxxx <img src=http://127.0.0.1:9")
 def test_whatever_is_typed_makes_a_sheet_whose_code_finds_it(typed):
     choices = SheetChoices(tasks=1, text=words_on_paper(typed)[0])
-    assert choices_of_code(sheet_code(choices)) == choices
-    assert len(sheet_code(choices)) <= LONGEST_SHEET_CODE
+    assert choices_of_code(sheet_code(choices), typed) == choices
+    assert len(sheet_code(choices)) == 11
 
 
 def test_each_student_has_a_sheet_of_their_own():

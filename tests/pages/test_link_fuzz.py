@@ -48,7 +48,12 @@ WAYS = {
         {"cost_view": "blocks"},
         {"cost_view": "measured"},
     ],
-    "practice/take_home": [{"paper": "sheet"}, {"paper": "key"}, {"paper": "platform"}],
+    "practice/take_home": [
+        {"paper": "sheet"},
+        {"paper": "sheet", "paper_kind": "thread"},
+        {"paper": "key"},
+        {"paper": "platform"},
+    ],
     "training/generate": [{"writer": "language"}, {}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }

@@ -8,10 +8,11 @@ from urllib.parse import quote
 import pytest
 from visiting import open_page, texts
 
+from attention_ui.practice import take_home_view
 from attention_ui.practice.class_sheets import ClassOrder
 from attention_ui.practice.take_home_view import file_of_class, file_of_sheet
 from attention_ui.server.process import class_sheets
-from lessons.take_home.sheet import MOST_SHEETS, ON_PAPER, SheetChoices, choices_of_code, sheet_code
+from lessons.take_home.sheet import MOST_SHEETS, ON_PAPER, SheetChoices, choices_of_code, read_code, sheet_code
 
 PAGE = "practice/take_home"
 
@@ -37,14 +38,44 @@ def test_the_sheet_that_is_chosen_is_shown_with_its_code():
     assert previewed(at) == file_of_sheet(choices, "a4", False).decode()
     assert saved(at) >= {"Save this sheet", "Save its key"}
     at.button(key="paper_other").click().run()
-    assert choices_of_code(code_shown(at)).seed == 13
+    assert read_code(code_shown(at)).choices.seed == 13
 
 
 def test_its_code_finds_its_key():
-    choices = SheetChoices(tasks=5, seed=77, text="<b> zwei drei")
+    choices = SheetChoices(tasks=5, seed=77)
     at = open_page(PAGE, paper="key", paper_code=sheet_code(choices).lower(), paper_size="letter")
     assert previewed(at) == file_of_sheet(choices, "letter", True).decode()
     assert "Save this key" in saved(at)
+
+
+def test_a_sentence_of_its_own_is_typed_once_more_and_what_does_not_fit_is_told():
+    choices = SheetChoices(in_one_thread=True, seed=77, text="<b> zwei drei")
+    at = open_page(PAGE, paper="key", paper_code=sheet_code(choices))
+    assert any("a sentence of its own" in line for line in texts(at)) and not at.get("iframe")
+    at.text_input(key="paper_key_text").set_value("<b> zwei vier").run()
+    assert any("not the sentence of that sheet" in line for line in texts(at)) and not at.get("iframe")
+    at.text_input(key="paper_key_text").set_value("<b>  zwei drei").run()
+    assert previewed(at) == file_of_sheet(choices, "a4", True).decode()
+
+
+def test_the_sentence_of_a_sheet_that_was_made_in_this_visit_stands_there_already():
+    choices = SheetChoices(in_one_thread=True, text="eins zwei drei")
+    at = open_page(PAGE, paper_kind="thread", paper_text="eins zwei drei")
+    assert code_shown(at) == sheet_code(choices)
+    at.text_input(key="paper_text").set_value("noch ein Satz").run()
+    at.segmented_control(key="paper").set_value("key").run()
+    at.text_input(key="paper_code").set_value(sheet_code(choices)).run()
+    assert at.text_input(key="paper_key_text").value == "eins zwei drei"
+    assert previewed(at) == file_of_sheet(choices, "a4", True).decode()
+
+
+def test_a_sheet_in_one_thread_has_no_tasks_or_lessons_to_choose():
+    at = open_page(PAGE, paper_kind="thread", paper_seed=5, paper_digits="1")
+    choices = SheetChoices(in_one_thread=True, seed=5, decimals=1)
+    assert code_shown(at) == sheet_code(choices) and previewed(at) == file_of_sheet(choices, "a4", False).decode()
+    assert not {widget.key for widget in (*at.toggle, *at.slider)} & {"paper_tasks", "on_paper_mask"}
+    at.session_state["drawer"] = "code"
+    assert "def thread_tasks(" in at.run().code[-1].value
 
 
 @pytest.mark.parametrize("code", ["nonsense", "ZTR00-0CP0E", "x" * 599, "<script>", "![a](b)", "‮12345678901"])
@@ -81,7 +112,8 @@ def wait_for(order):
 
 
 @pytest.mark.slow
-def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_one_file():
+def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_one_file(monkeypatch):
+    monkeypatch.setattr(take_home_view, "can_typeset", lambda: False)
     at = open_page(PAGE, paper_sheets=999, paper_tasks=2, paper_seed=3)
     assert any(f"paper_sheets goes from 1 to {MOST_SHEETS}" in line for line in texts(at))
     order = ClassOrder(SheetChoices(tasks=2, seed=3), MOST_SHEETS, "a4")
@@ -94,6 +126,29 @@ def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_on
         codes = [line.split(",")[1] for line in packed.read("codes.csv").decode().split()[1:]]
         assert packed.read("keys.html").decode().count("Key of sheet") == MOST_SHEETS
     assert len(set(codes)) == MOST_SHEETS and {choices_of_code(code).seed for code in codes} == set(range(3, 203))
+
+
+@pytest.mark.parametrize(("sheets", "label"), [(1, "Write it and its key"), (30, "Write 30 sheets and all keys")])
+def test_where_typst_is_here_one_pdf_is_ordered_in_the_language_of_the_page(monkeypatch, sheets, label):
+    placed = []
+    monkeypatch.setattr(take_home_view, "can_typeset", lambda: True)
+    monkeypatch.setattr(class_sheets(), "place", lambda order: placed.append(order) or True)
+    at = open_page(PAGE, paper_sheets=sheets, paper_kind="thread", paper_seed=9)
+    assert at.button(key="paper_write").label == f"{label} as one PDF"
+    at.button(key="paper_write").click().run()
+    assert placed == [ClassOrder(SheetChoices(in_one_thread=True, seed=9), sheets, "a4", "en", as_pdf=True)]
+    monkeypatch.setattr(class_sheets(), "file", lambda order: b"%PDF")
+    assert "Save the PDF" in saved(at.run())
+
+
+def test_without_typst_or_a_font_for_the_language_the_sheets_are_files_of_html(monkeypatch):
+    for here, letters in ((False, True), (True, False)):
+        monkeypatch.setattr(take_home_view, "can_typeset", lambda here=here: here)
+        monkeypatch.setattr(take_home_view, "has_letters", lambda letters=letters: letters)
+        at = open_page(PAGE, paper_sheets=2)
+        assert at.button(key="paper_write").label == "Write the 2 sheets and their keys"
+        assert any("needs a font" in caption.value for caption in at.caption) == here
+        assert "paper_write" not in {button.key for button in open_page(PAGE).button}
 
 
 def test_another_class_waits_and_is_told(monkeypatch):

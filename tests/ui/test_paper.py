@@ -7,10 +7,12 @@ from html.parser import HTMLParser
 import pytest
 
 from attention_ui.export.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
+from attention_ui.export.printed import tasks_on_sheet
 from attention_ui.practice.class_sheets import ClassOrder, file_in_place_of_class, written_class
 from lessons.screen.format import render, translate
 from lessons.take_home.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
 from lessons.take_home.tasks import answers_of, sheet_tasks, written_cell
+from runs.page_lock import PageLock
 from words import speaking
 
 HOSTILE = [
@@ -76,7 +78,7 @@ class Read(HTMLParser):
 
 
 def sheet_and_key(choices):
-    tasks = sheet_tasks(choices)
+    tasks = tasks_on_sheet(choices)
     return sheet_section(choices, tasks), key_section(choices, tasks)
 
 
@@ -116,6 +118,30 @@ def test_the_sheet_has_blanks_where_the_key_has_answers_and_all_else_is_the_same
     assert sheet_code(choices) in "".join(sheet.words) and sheet_code(choices) in "".join(key.words)
 
 
+def answered(table):
+    """The cells of a table in which the key has an answer."""
+    return [text for look, text in table if look in ("answer", "crossed")]
+
+
+@pytest.mark.parametrize("text", ["the cat sat down", "a b c d e"])
+def test_a_sheet_in_one_thread_has_blanks_where_its_key_has_answers_and_small_beside_them_what_to_go_on_with(text):
+    sheet, key = both(SheetChoices(in_one_thread=True, seed=8, text=text))
+    *to_do, scores, weights = sheet.tables
+    assert len(to_do) == len(key.tables) == 14
+    for blank, solved in zip(to_do, key.tables, strict=True):
+        hidden = [("blank", "") if look in ("answer", "crossed") else (look, said) for look, said in solved]
+        assert [tuple(cell) for cell in blank] == hidden
+    by_length = [answered(table) for table in key.tables if answered(table)]
+    n = len(text.split())
+    q, k, v, all_scores, scaled, shifted, powers, shares, output = by_length
+    assert list(map(len, (q, k, v))) == [4 * n, 4 * n, 2 * n] and len(all_scores) == len(scaled) == n * n
+    assert len(shifted) == len(shares) == n * (n + 1) // 2 == len(powers) - n and len(output) == 2 * n
+    assert [said for look, said in scores[1:] if look == "given"] == all_scores
+    assert [said for look, said in weights[1:] if look == "given"] == shares
+    crossed = [[look for look, _ in table].count("crossed") for table in key.tables]
+    assert sum(crossed) == max(crossed) == n * (n - 1) // 2
+
+
 def test_the_sheet_gives_no_answer_away():
     choices = SheetChoices(tasks=12)
     sheet, key = ("".join(read.words) for read in both(choices))
@@ -130,7 +156,9 @@ def test_the_sheet_gives_no_answer_away():
 def test_a_text_stays_a_text(typed):
     text, _ = words_on_paper(typed)
     choices = SheetChoices(tasks=12, text=text)
-    for section in sheet_and_key(choices):
+    thread = SheetChoices(in_one_thread=True, text=text)
+    for section in (*sheet_and_key(choices), *sheet_and_key(thread)):
+        assert " ".join(text.split()) in "".join(Read(section).words), "the sentence is to be typed once more"
         read = Read("".join(whole_file(f"Sheet {typed}", [section], "a4")))
         assert read.elements <= WRITTEN and read.attributes <= ATTRIBUTES
         assert any(token in "".join(read.words) for token in text.split())
@@ -146,14 +174,14 @@ def test_a_file_prints_on_its_paper_and_needs_nothing_else(paper, size):
 
 def test_the_file_of_a_class_holds_a_sheet_and_a_key_for_each_student_and_every_code_finds_its_key():
     order = ClassOrder(SheetChoices(seed=7, tasks=3, text="ein Bild < sagt"), 9, "letter")
-    *pieces, whole = written_class(order)
+    *pieces, whole = written_class(order, PageLock())
     codes = [code for code in pieces if code is not None]
     with zipfile.ZipFile(io.BytesIO(whole)) as packed:
         files = {name: packed.read(name).decode() for name in packed.namelist()}
     lines = files["codes.csv"].split()
     assert lines[0] == "student,code" and [line.split(",")[1] for line in lines[1:]] == codes
     for place, code in enumerate(codes):
-        choices = choices_of_code(code)
+        choices = choices_of_code(code, order.choices.text)
         assert choices.seed == 7 + place
         sheet, key = sheet_and_key(choices)
         assert sheet in files["sheets.html"] and key in files["keys.html"]
@@ -167,7 +195,7 @@ def test_what_is_no_longer_kept_is_told_in_the_file():
 
 def test_the_sheets_of_a_class_are_in_the_language_of_whoever_ordered_them():
     order = ClassOrder(SheetChoices(), 2, "a4", "de")
-    *_, held = written_class(order)
+    *_, held = written_class(order, PageLock())
     with zipfile.ZipFile(io.BytesIO(held)) as packed:
         sheets = packed.read("sheets.html").decode()
     with speaking("de"):
