@@ -152,6 +152,10 @@ def vote(teacher, students, clients, round_of_votes):
             card = tab.page.locator(f".st-key-class_vote_{letter} button")
             card.click()
             card.get_by_text("your answer").wait_for()
+    tab.page.reload()  # whoever comes anew and presses once more is still one
+    card.get_by_text("your answer").wait_for()
+    tab.settled()
+    card.click()
     teacher.page.get_by_text(f"{BROWSERS} have answered", exact=True).wait_for()
 
     async def all_of(place, visit):
