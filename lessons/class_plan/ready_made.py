@@ -38,7 +38,7 @@ PREDICTED, LONGER_VECTOR, SHARPER_ROW = 1, 4, 4
 ASK: tuple[Action, ...] = ("ask", "answer")
 VOTE_TWICE: tuple[Action, ...] = ("ask", "pause", "again", "answer")
 UNCOVERED = {"cover": "false", "hide": "predict"}  # what is shown after the answers, with no other question above it
-CURVES_ALONE = {"hide": "predict,stage,beside"}  # not the matrices above them, which take a projector's whole screen
+CURVES_ALONE = {"hide": "predict,stage,beside,divided_figure"}  # the matrices take a projector's whole screen
 
 
 def stop_at(

@@ -4,12 +4,19 @@ import re
 
 import pytest
 
+from lessons.class_plan.ready_made import ready_plan
+from lessons.class_vote.question_link import screen_asked
+
 BLANK = "!!document.getElementById('blank-screen')"
 
 
 @pytest.fixture
 def teacher(visit):
-    tab = visit(reduced_motion="reduce").open("take_home?paper=45")
+    return teaching(visit, 45)
+
+
+def teaching(visit, minutes, **look):
+    tab = visit(reduced_motion="reduce", **look).open(f"take_home?paper={minutes}")
     tab.page.get_by_role("button", name="Teach a class with it").click()
     tab.page.get_by_text("Your students' pages follow.").wait_for()
     return tab.settled()
@@ -17,6 +24,10 @@ def teacher(visit):
 
 @pytest.fixture
 def student(visit, teacher):
+    return student_of(visit, teacher)
+
+
+def student_of(visit, teacher):
     tab = visit(reduced_motion="reduce", viewport={"width": 390, "height": 844})
     tab.page.goto(f"{tab.url}/class_vote?class={code_of(teacher)}")
     tab.page.get_by_text("You are in the class").wait_for()
@@ -27,10 +38,10 @@ def code_of(tab):
     return re.search("class=(.{6})", tab.page.url)[1]
 
 
-def press(tab, key, place):
+def press(tab, key, place, steps=31):
     """One key, after which the class is at this step."""
     tab.page.keyboard.press(key)
-    tab.page.locator(".st-key-class_strip").get_by_text(f"{place}/31", exact=True).wait_for()
+    tab.page.locator(".st-key-class_strip").get_by_text(f"{place}/{steps}", exact=True).wait_for()
     tab.settled()
 
 
@@ -79,3 +90,68 @@ def test_b_blanks_the_screen_and_no_key_is_taken_from_a_field(teacher):
     field.press("b")
     assert field.input_value() == "abbc" and not teacher.page.evaluate(BLANK)
     assert teacher.page.locator(".st-key-class_strip").get_by_text("0/31").is_visible(), "the arrow was the field's"
+
+
+# The texts of these elements that are not to be seen: off the screen, or under what leads the class.
+NOT_SEEN = """([...selectors]) => {
+    const seen = one => one.checkVisibility() && one.getBoundingClientRect().width
+    const strip = document.querySelector('.st-key-class_strip').getBoundingClientRect()
+    const main = document.querySelector('.stMain').getBoundingClientRect()
+    const hidden = box => box.bottom > innerHeight || box.top < main.top || box.right > innerWidth || box.left < 0
+        || (box.right > strip.left && box.bottom > strip.top)
+    const range = document.createRange()
+    const found = selectors.flatMap(selector => {
+        const first = [...document.querySelectorAll(selector)].filter(seen)[0]
+        if (!first) return [`there is no ${selector}`]
+        const texts = document.createTreeWalker(first, NodeFilter.SHOW_TEXT), faults = []
+        while (texts.nextNode()) {
+            if (!texts.currentNode.data.trim() || !seen(texts.currentNode.parentElement)) continue
+            range.selectNodeContents(texts.currentNode)
+            if ([...range.getClientRects()].some(hidden)) faults.push(texts.currentNode.data)
+        }
+        return faults
+    })
+    const wider = document.querySelector('.stMain').scrollWidth > document.querySelector('.stMain').clientWidth
+    return wider ? [...found, 'the page is wider than the screen'] : found
+}"""
+DRAWN = """() => [...document.querySelectorAll('.stVegaLiteChart')]
+    .every(one => one.querySelector('svg text') || !one.checkVisibility())"""
+PICTURE = ".stMain .stVegaLiteChart svg"
+
+
+def promised(stop, action):
+    """What of the screen is to be seen on a projector without scrolling."""
+    if action in ("ask", "again", "pause"):
+        return (".st-key-class_question", ".stMain [data-testid=stHorizontalBlock]:has(> [data-testid=stColumn])")
+    if action == "answer":  # and how the class voted
+        return (
+            ".st-key-class_question",
+            ".stMain [data-testid=stHorizontalBlock]:has(> [data-testid=stColumn])",
+            PICTURE,
+        )
+    if stop.page == "exercises":
+        return (".st-key-topic",)
+    return (".st-key-topic",) if action == "train" else (".st-key-topic", PICTURE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("minutes", [45, 90])
+def test_a_projector_shows_whole_what_every_stop_of_a_plan_promises_and_a_phone_goes_along(visit, minutes):
+    teacher = teaching(visit, minutes, viewport={"width": 1280, "height": 720})
+    student, plan, faults = student_of(visit, teacher), ready_plan(minutes), []
+    teacher.page.mouse.move(640, 5)  # pointing at nothing
+    for place, (at, action) in enumerate(plan.steps, start=1):
+        stop = plan.stops[at]
+        press(teacher, "ArrowRight", place, len(plan.steps))
+        if action in ("ask", "again"):
+            letter = "ABCD"[screen_asked(stop.screen)[1].right]
+            student.page.locator(f".st-key-class_vote_{letter} button").click()
+            student.page.locator(f".st-key-class_vote_{letter}").get_by_text("your answer").wait_for()
+            teacher.page.get_by_text("1 has answered").wait_for()
+        elif action == "answer":
+            student.page.get_by_text("This is the answer.").wait_for()
+        elif action != "pause":
+            student.page.wait_for_url(re.compile("/" if stop.page == "home" else f"/{stop.page}[?]"))
+        teacher.settled().page.wait_for_function(DRAWN)
+        faults += [(place, stop.page, action, said) for said in teacher.page.evaluate(NOT_SEEN, promised(stop, action))]
+    assert not faults

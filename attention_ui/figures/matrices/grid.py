@@ -21,6 +21,7 @@ CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 26, 64  # pixels, with a number
 LABEL_COLUMNS, SMALL_LABEL_COLUMNS = 2, 4  # of the grid, for the names of rows; where cells are small
 FOUR_LETTERS = 1.8  # so many times the size of its letters is a cell in which four of them fit
+FOUR_APART = 2.0  # and one in which they stand apart from those of the next
 LEAST_SEEN, LEAST_COLOURED = 14, 10  # pixels of a cell of which one sees how much it is; of a map seen as a whole
 LONG_NUMBER, ROOMY_CELL = 4, 32  # letters; the pixels of a cell in which a longer number has room
 LEFT, RIGHT = 0.35, 1.1  # cells, beside the first and the last column: for the longest names of rows, for slanted ones

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from attention_ui.figures.matrices import grid as drawn
 from attention_ui.figures.matrices.grid import (
-    FOUR_LETTERS,
+    FOUR_APART,
     LABEL_COLUMNS,
     LARGEST_CELL,
     LEAST_COLOURED,
@@ -255,7 +255,7 @@ def style_of(figure: Matrices, table: pa.Table, letters: float) -> str:
 
     corner = table.slice(len(table) - 1).to_pylist()[0]
     columns, rows, narrow_columns = corner["gx"] + LEFT + RIGHT, corner["gy"], corner["nx"] + LEFT + RIGHT
-    smallest = max(SMALLEST_CELL, FOUR_LETTERS * letters)
+    smallest = max(SMALLEST_CELL, FOUR_APART * letters)
     around = "var(--lab-around)" if figure.heading is None else "var(--lab-around) - 3rem"
     wide = box(columns, rows, f"max({smallest:g}px, (100dvh - {around}) / {rows:g})")
     narrow = box(narrow_columns, corner["ny"], f"{ROOMY_CELL}px")

@@ -19,6 +19,7 @@ from words import cached_by_language
 WHOLE_RIBBON = 44  # pixels: as wide is a weight of 1, and half as wide is half of it
 LARGEST_LETTERS, UPRIGHT_LETTERS = 54, 25  # pixels
 LOWEST, RISE = 46, 0.25  # pixels of the lowest ribbons, and by how much of the figure's width the longest are higher
+LARGE_RISE = 0.17  # on a projector: what is said below them is seen without scrolling
 STEP, UPRIGHT = 46, 196  # pixels where the sentence stands upright: from word to word, and where ribbons leave them
 POST = 44  # pixels of what stays with the query itself
 FILM_NAMES = {"playing": message("Watch it learn"), "moment": message("training")}
@@ -46,7 +47,7 @@ def ribbons_chart(words: int, moments: int, large: bool) -> alt.LayerChart:
     measures = {
         "narrow": f"width < {PHONE}",
         "reach": f"min(width, {3 * LARGEST_LETTERS * words})",
-        "most": f"narrow ? (width - {UPRIGHT} - 30) / 0.75 : {LOWEST} + {RISE} * reach",
+        "most": f"narrow ? (width - {UPRIGHT} - 30) / 0.75 : {LOWEST} + {LARGE_RISE if large else RISE} * reach",
         "ground": "ceil(0.75 * most) + 26",
         "below": f"{STEP * words} + 12",
         "height": f"narrow ? below + 134 : ground + {last + small + 5}",
