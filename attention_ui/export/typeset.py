@@ -1,19 +1,24 @@
-"""Worksheets and keys as one PDF, where the optional package `typst` is here; `sheets.typ` says how they look.
+"""Worksheets and keys as one PDF, where the packages `typst` and `pypdf` are here; `sheets.typ` says how they look.
 
 What they say goes there as data and is never read as markup.
 """
 
 import functools
 import json
+import subprocess
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 
 from attention_ui.export.printed import PrintedSheet
 from lessons.screen.format import translate
 from words import language, tag_of
 
-TEMPLATE = Path(__file__).with_name("sheets.typ")
+AT_ONCE = 20  # sheets: typst needs up to six megabytes for each, until its process ends
+TEMPLATE, SETS_TYPE = (Path(__file__).with_name(name) for name in ("sheets.typ", "set_type.py"))
 PAPERS = {"a4": "a4", "letter": "us-letter"}  # by our names to those of typst
 LETTERS_OF_TYPST, FIXED_OF_TYPST = "Libertinus Serif", "DejaVu Sans Mono"  # which it brings along
 # Fonts of the usual systems, the best first; they know Latin letters, too.
@@ -39,8 +44,8 @@ class Typeset:
 
 
 def can_typeset() -> bool:
-    """True where the package is here."""
-    return find_spec("typst") is not None
+    """True where the packages are here."""
+    return all(find_spec(name) is not None for name in ("typst", "pypdf"))
 
 
 def has_letters() -> bool:
@@ -63,11 +68,36 @@ def font_families() -> frozenset[str]:
 
 
 def pdf_of(file: Typeset) -> bytes:
-    """The file, in the reader's language."""
-    import typst
+    """The file, in the reader's language: set some sheets at a time, and joined. Each part begins on a new leaf."""
+    from pypdf import PdfWriter
 
-    # Marks for whoever hears a PDF would make it ten times as large; the HTML of a single sheet has them.
-    return typst.compile(TEMPLATE, sys_inputs={"data": data_of(file)}, format="pdf", pdf_tags=False)
+    joined, written = PdfWriter(), BytesIO()
+    for part in parts_of(file):
+        if len(joined.pages) % 2:
+            joined.add_blank_page()
+        joined.append(BytesIO(typeset(part)), import_outline=False)
+    joined.add_metadata({"/Title": translate("Worksheets")})
+    joined.write(written)
+    return written.getvalue()
+
+
+def parts_of(file: Typeset) -> Iterator[Typeset]:
+    """The same in parts: some sheets each, then some keys each."""
+    for sheets in in_portions(file.sheets):
+        yield Typeset(sheets, [], file.paper)
+    for keys in in_portions(file.keys):
+        yield Typeset([], keys, file.paper)
+
+
+def in_portions(sheets: list[PrintedSheet]) -> Iterator[list[PrintedSheet]]:
+    """A few at a time, in their order."""
+    return (sheets[begin : begin + AT_ONCE] for begin in range(0, len(sheets), AT_ONCE))
+
+
+def typeset(file: Typeset) -> bytes:
+    """A part of a file as a PDF of its own."""
+    command = [sys.executable, str(SETS_TYPE)]
+    return subprocess.run(command, input=data_of(file).encode(), stdout=subprocess.PIPE, check=True).stdout
 
 
 def data_of(file: Typeset) -> str:

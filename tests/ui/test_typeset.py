@@ -1,7 +1,7 @@
 """All sheets and keys as one PDF: pages, paper, languages, and texts that stay texts."""
 
 import json
-import re
+from io import BytesIO
 
 import pytest
 
@@ -14,7 +14,8 @@ from runs.page_lock import PageLock
 from tests.ui.test_paper import HOSTILE
 from words import LANGUAGES, speaking
 
-typst = pytest.importorskip("typst", reason="no typst here: install requirements-pdf.txt")
+WHY = "no typst here: install requirements-pdf.txt"
+typst, PdfReader = pytest.importorskip("typst", reason=WHY), pytest.importorskip("pypdf", reason=WHY).PdfReader
 POINTS = {"a4": (595, 842), "letter": (612, 792)}  # of a page
 LONGEST = "Unvergessliche Zusammenhänge überraschen Fachleute !"  # words that are too long for their cells
 
@@ -27,8 +28,7 @@ def file_of(choices, paper="a4", sheets=1):
 
 def boxes(pdf):
     """Width and height of every page, in points."""
-    found = re.findall(rb"/MediaBox *\[0 0 ([\d.]+) ([\d.]+)\]", pdf)
-    return [(round(float(width)), round(float(height))) for width, height in found]
+    return [(round(page.mediabox.width), round(page.mediabox.height)) for page in PdfReader(BytesIO(pdf)).pages]
 
 
 @pytest.mark.parametrize("paper", POINTS)
