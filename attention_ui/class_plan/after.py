@@ -28,7 +28,9 @@ WRITTEN_COLUMNS = (message("answer"), message("how many"), message("right"))
 
 def offer_afterwards(code: str) -> None:
     """A button that saves the page, and the link to it for students."""
-    offer(translate("Save all for who was absent"), partial(file_of_class, code), "class.html", "text/html")
+    offer(
+        translate("Save everything for those who were absent"), partial(file_of_class, code), "class.html", "text/html"
+    )
     link = urljoin(
         st.context.url or "", address_of("class_vote", {"class": code, "after": "true"} | said_in_link("lang"))
     )
@@ -38,7 +40,9 @@ def offer_afterwards(code: str) -> None:
 
 def afterwards(code: str) -> None:
     """The page for whoever was absent: the file, in a frame."""
-    offer(translate("Save all for who was absent"), partial(file_of_class, code), "class.html", "text/html")
+    offer(
+        translate("Save everything for those who were absent"), partial(file_of_class, code), "class.html", "text/html"
+    )
     with st.container(key="paper_preview"):
         st.iframe(file_of_class(code).decode(), height=HEIGHT, alt=translate("What the class was asked"))
 

@@ -49,11 +49,11 @@ def own_fields(form: str) -> None:
     if kind == "number":
         with st.container(horizontal=True):
             st.text_input(translate("The right number, if there is one"), key=f"{form}_number", max_chars=20, width=260)
-            st.text_input(translate("Give or take"), key=f"{form}_tolerance", max_chars=20, width=160)
+            st.text_input(translate("Tolerance"), key=f"{form}_tolerance", max_chars=20, width=160)
     elif kind != "word":
         for letter in "ABCD":
             st.text_input(translate("Answer {letter}", letter=letter), key=f"{form}_{letter}", max_chars=MOST_CARD)
-        st.segmented_control(translate("Right is"), list("ABCD"), key=f"{form}_right")
+        st.segmented_control(translate("The right answer"), list("ABCD"), key=f"{form}_right")
 
 
 def own_typed(form: str) -> OwnQuestion:

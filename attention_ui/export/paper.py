@@ -117,7 +117,8 @@ def paper_table(table: PrintedTable) -> str:
 def in_cell(cell: PrintedCell) -> str:
     """A cell, empty or not; one to fill in says so to whoever hears it."""
     if cell.look == "blank":
-        return f'<td class="blank" aria-label="{escape(translate("to fill in"))}"></td>'
+        name = escape(translate("to fill in"))
+        return f'<td class="blank" aria-label="{name}"></td>'
     kind = "" if cell.look == "given" else f' class="{cell.look}"'
     return f"<td{kind}>{escape(cell.text)}</td>"
 

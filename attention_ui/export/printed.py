@@ -23,7 +23,7 @@ from lessons.take_home.tasks import (
 from lessons.take_home.thread import how_to_check, thread_tasks, to_go_on_with
 
 SIGMA, UNASKED = "Σ", "·"
-GO_ON = message("Where a sum does not come out, go on with these.")
+GO_ON = message("If your sum differs, go on with these.")
 
 
 @dataclass(frozen=True)

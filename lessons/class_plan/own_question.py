@@ -42,7 +42,7 @@ class OwnQuestion:
 
     def __post_init__(self):
         if not self.prompt.strip():
-            raise InputError("A question needs a sentence that asks something.")
+            raise InputError("Type the question.")
         if self.kind == "choices":
             answers = [card.strip() for card in self.cards]
             if not 2 <= len(answers) <= MOST_CARDS or not all(answers) or len(set(answers)) < len(answers):

@@ -32,7 +32,7 @@ def read_plan(data: bytes, pages: Collection[str], languages: Collection[str] = 
         plan = msgspec.json.decode(data, type=Plan)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(
-            "This is no plan of a lesson: {why}. Save one here to see how it is written.", why=str(error)[:200]
+            "This is not the plan of a lesson: {why}. Save one here to see how it is written.", why=str(error)[:200]
         ) from error
     for number, stop in enumerate(plan.stops, start=1):
         check_stop(stop, number, pages)
@@ -44,7 +44,9 @@ def check_stop(stop: Stop, number: int, pages: Collection[str]) -> None:
     if stop.page not in pages:
         raise InputError("Stop {number} names no page of this app.", number=number)
     if set(stop.link) & set(NOT_FOR_PLANS) or len(urlencode(stop.link)) > LONGEST_ADDRESS:
-        raise InputError("The link of stop {number} says what no plan may say, or too much.", number=number)
+        raise InputError(
+            "The link of stop {number} contains something that a plan may not contain, or too much.", number=number
+        )
     if stop.screen:
         try:
             read_asked(stop.screen)

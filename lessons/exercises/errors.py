@@ -57,7 +57,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"same dtype|same scalar type",
-        message("One of them holds whole numbers or truths. Make it fractions with .float()."),
+        message("One of them holds whole numbers or booleans. Make it fractions with .float()."),
     ),
     (
         r"Module.__init__\(\) call|_backward_hooks|has no attribute '_modules'",
@@ -78,7 +78,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"must be a 3D tensor|must be a matrix|1D tensors expected",
-        message("This function takes tensors of one number of axes. @ takes any."),
+        message("This function takes tensors with a fixed number of axes. @ takes any."),
     ),
     (
         r"ambiguous|converted to Python scalar|converted to Scalar",
@@ -90,7 +90,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (r"NameError", message("Nothing has this name yet. Is it spelt as where it was made?")),
     (r"RecursionError", message("A function calls itself without end.")),
-    (r"yourself", message("What is asked for is not given.")),
+    (r"yourself", message("This page does not provide what the exercise asks you to write.")),
     (r"should be nn\.Linear", message("The weights of the cases are put into these four layers.")),
     (r"NotReady: return", message("Return all of these, in this order, separated by commas.")),
     (r"should be a tensor; it is a list", message("Make it a tensor: torch.tensor(…), or torch.stack of the rows.")),
@@ -122,19 +122,25 @@ def help_with(said: str) -> tuple[Message, ...]:
 def what_instead(name: str) -> tuple[Message, ...]:
     """What to write instead of a name that PyTorch has and the page lacks. It is no fault and counts as no try."""
     if "backward" in name or "grad" in name:
-        return (message("This page computes no gradients: write the formula of the gradient itself. This was no try."),)
+        return (
+            message(
+                "This page computes no gradients: write the formula of the gradient itself. This does not count "
+                "as a try."
+            ),
+        )
     if name in INSTEAD:
         instead = INSTEAD[name]
         return (
             message(
-                "This page lacks {name}, which is no fault of yours and no try. Use {instead}.",
+                "This page lacks {name}. That is not your fault, and it does not count as a try. Use {instead}.",
                 name=name,
                 instead=instead,
             ),
         )
     return (
         message(
-            "This page lacks {name}, which is no fault of yours and no try. Write it with +, *, @, sums or loops.",
+            "This page lacks {name}. That is not your fault, and it does not count as a try. Write it with "
+            "+, *, @, sums or loops.",
             name=name,
         ),
     )

@@ -240,8 +240,8 @@ def about_the_model(model: RealModel) -> tuple[Message, ...]:
     small = message("It is small: it writes fluent sentences, and what they say is often not true.")
     return (
         message(
-            "{name} has {layers} layers of {heads} heads and a vocabulary of {size} tokens. A space belongs to the "
-            "token behind it, and is shown as ␣.",
+            "{name} has {layers} layers of {heads} heads and a vocabulary of {size} tokens. A space belongs "
+            "to the token after it, and is shown as ␣.",
             name=model.name,
             layers=config.n_layers,
             heads=config.n_heads,

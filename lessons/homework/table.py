@@ -54,7 +54,7 @@ def read_all(files: Sequence[Brought]) -> tuple[list[Certificate], list[Message]
         if twin is None:
             read.append((name, certificate))
         else:
-            said.append(message("{file}: The same certificate as {other}; it counts once.", file=name, other=twin))
+            said.append(message("{file}: the same certificate as {other}; it counts once.", file=name, other=twin))
     if len(files) > MOST_CERTIFICATES:
         said.append(message("The first {most} files are read. Bring the others afterwards.", most=MOST_CERTIFICATES))
     return sorted((certificate for _, certificate in read), key=lambda one: (one.name.casefold(), one.made)), said

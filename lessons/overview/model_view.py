@@ -259,7 +259,7 @@ def what_is_lost(read: ReadSentence, guesses: tuple[Guess, ...]) -> tuple[Messag
         if (less := guess.without) is not None and less < guess.share and percent(guess.share) != percent(less)
     ]
     if not lower:
-        return (message("Without head {head} no share of these guesses reads lower.", head=read.head),)
+        return (message("Without head {head}, none of these guesses loses probability.", head=read.head),)
     falls, without = max(lower, key=lambda fall: fall[0].share - fall[1])
     return (
         message(
@@ -294,7 +294,7 @@ def said_of_job(job: Job, jobs: HeadJobs, share: Percent | str) -> Message:
         )
     if job.key == "induction":
         return message(
-            "Of random tokens said twice, {share} of its attention goes to what followed the same token last time.",
+            "On random tokens repeated once, {share} of its attention goes to what followed the same token last time.",
             share=share,
         )
     if job.key == "previous":
@@ -305,7 +305,7 @@ def said_of_job(job: Job, jobs: HeadJobs, share: Percent | str) -> Message:
         return message(
             "In {count} sentences of ours, {share} of its attention goes to the first token.", count=plain, share=share
         )
-    return message("No job that we measured takes as much of its attention as its rule asks.")
+    return message("It gives none of the jobs that we measured as much of its attention as a name requires.")
 
 
 def measured(jobs: HeadJobs, layer: int, head: int) -> tuple[int, float]:
@@ -389,8 +389,8 @@ def by_chance_too(jobs: HeadJobs) -> Message:
         return message("Each name is earned by more heads of the model than by heads with shuffled weights.")
     names = ListOf(tuple(message("{name}", name=job.name) for job in cheap))
     return plural(
-        "The name {names} is earned by no more heads of the model than by heads with shuffled weights.",
-        "The names {names} are each earned by no more heads of the model than by heads with shuffled weights.",
+        "Heads with shuffled weights earn this name at least as often as heads of the model: {names}.",
+        "Heads with shuffled weights earn these names at least as often as heads of the model: {names}.",
         len(cheap),
         names=names,
     )

@@ -76,7 +76,7 @@ def curves(reading: Reading, found: EarlyGuesses) -> Curves:
         name=message("The guess for the next token, layer by layer"),
         notice=(when_it_leads(reading, found), *largest_rise(found)),
         lines=(line,),
-        x=message("layers read; at a half the attention of the next, not yet its MLP"),
+        x=message("layers read (a half: the attention of the next layer, not yet its MLP)"),
         y=message("probability of {token}", token=final),
         logarithmic_y=True,
         y_domain=(LEAST_DRAWN, 1),
@@ -101,7 +101,8 @@ def said_of_step(step: int) -> Message:
 def when_it_leads(reading: Reading, found: EarlyGuesses) -> Message:
     """From where on the guess in the end comes first."""
     return message(
-        "After {query} the model guesses {token} ({chance}); read off early, that comes first to stay after {step}.",
+        "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess is "
+        "first for good after {step}.",
         query=reading.names[reading.query],
         token=reading.in_vocabulary(found.final),
         chance=Percent(float(found.of_final[-1])),
@@ -144,7 +145,7 @@ def steps_table(reading: Reading, found: EarlyGuesses) -> Table:
             message("after"),
             message("first guess"),
             message("probability"),
-            message("place of {token}", token=final),
+            message("rank of {token}", token=final),
             message("probability of {token}", token=final),
         ),
         cells=tuple(

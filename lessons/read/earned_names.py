@@ -32,8 +32,8 @@ def how_it_was_earned(reading: Reading) -> tuple[Message, ...]:
     measured = jobs.shares[job.key]
     return (
         message(
-            "Its measured job is {job}: {share} of its weight over {n} queries; heads with shuffled weights give "
-            "{chance}.",
+            "Measured job: {job}, with {share} of its weight over {n} queries; heads with shuffled weights "
+            "give {chance}.",
             job=job.title,
             share=Fixed(jobs.share(job.key, *reading.place)),
             n=measured.n,

@@ -19,7 +19,7 @@ LENGTH_SENTENCES = {
     "weights": message("weight of {key}"),
     "v": message("value of {key}, feature {feature}"),
     "length": message("length of the value of {key}: the root of the sum of its squares"),
-    "added": message("what {key} adds is so long: weight · length"),
+    "added": message("length of what {key} adds: weight · length"),
 }
 LAYER_AXIS, HEAD_AXIS = message("layers"), message("heads")
 
@@ -135,7 +135,7 @@ def longest_value(reading: Reading, computation: Computation) -> Message:
     if len(lengths) == 1:
         return message("{query} sees no other token.", query=reading.names[0])
     return message(
-        "In {head} the value of {first} is {length} long, those of the others {others} in the mean.",
+        "In {head}, the value of {first} has length {length}; the others average {others}.",
         head=reading.called,
         first=reading.names[0],
         length=Fixed(float(lengths[0])),

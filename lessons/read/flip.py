@@ -120,7 +120,7 @@ def nearest_to_flip(found: FlipTest) -> Message:
     if float(flips.max()) == 0:
         del about["heads"], about["share"], about["least"]
         return message(
-            "MiniLM sees what comes after “it”, and still none of its {all} heads flips in one of {pairs} pairs.",
+            "MiniLM sees what comes after “it”, and still none of its {all} heads flips in any of the {pairs} pairs.",
             **about,
         )
     return message(

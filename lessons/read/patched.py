@@ -157,7 +157,7 @@ def said_of_patch(texts: TwoTexts, moved: Computation) -> tuple[Message, ...]:
             way=Percent(float(way[0])),
         ),
         message(
-            "Of {count} heads drawn at random, none goes further than {most}, forth or back.",
+            "Of {count} heads drawn at random, none goes further than {most}, in either direction.",
             count=len(way) - 1,
             most=Percent(abs(furthest)),
         ),

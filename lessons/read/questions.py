@@ -117,7 +117,7 @@ def given_to_first(reading: Reading, random: Generator) -> Asked:
             (float(row[0]), message("its weight")),
             (float(added[0] / added.sum()), message("its part of what is added")),
             (1 / len(row), message("as much as each")),
-            (1 - float(row[0]), message("what the others leave")),
+            (1 - float(row[0]), message("what the others get")),
             (float(row[-1]), message("what the last one gets")),
         ),
     )
@@ -134,7 +134,7 @@ def head_missing(reading: Reading, random: Generator) -> Asked:
     reply = message("All else goes on as before, less what this head adds to each token.")
     return multiple_choice_of_numbers(
         lambda write: message(
-            "With all heads {token} has the probability {whole}. What has it without {head}?",
+            "With all heads, {token} has the probability {whole}. What is it without {head}?",
             token=reading.in_vocabulary(token),
             whole=write(whole),
             head=reading.called,
@@ -191,7 +191,7 @@ def one_word_later(reading: Reading, random: Generator) -> Asked:
     return multiple_choice_of_things(
         message("“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"),
         (message("none of them changes"), said),
-        (message("more goes to the street"), said),
+        (message("the street gets more"), said),
         (message("more goes to the animal"), said),
         (message("each gets half"), said),
     )

@@ -92,7 +92,7 @@ def others_table(reading: Reading) -> Table:
     rows = {reading.place: float(reading.guesses(reading.place)[token])} | chances_without(reading, token)
     return Table(
         key="read_off_others",
-        name=message("Without each of some heads drawn at random"),
+        name=message("Without one random head at a time"),
         columns=(message("without"), message("probability of {token}", token=reading.in_vocabulary(token))),
         cells=(
             (message("no head"), Fixed(float(reading.guesses()[token]), 4)),

@@ -128,7 +128,7 @@ def one_score_above_another(example: ExampleTrace, head: int, i: int, heat: floa
     above = (1 + below(6, random)) / 2
     return multiple_choice_of_numbers(
         message(
-            "In some row, one score is {above} above another. How many times as large is its weight?",
+            "In a row, one score is {above} larger than another. How many times as large is its weight?",
             above=Fixed(above, 1),
         ),
         *told(

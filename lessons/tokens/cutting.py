@@ -279,7 +279,7 @@ def about_spaces(cutting: Cutting) -> Message | None:
         other = cutting.pairs.ids.get(alone) if alone.isascii() and alone.isalpha() else None
         if other is not None and alone != token.text:
             return message(
-                "A space belongs to the token behind it: {token} has the id {id}, and without its space it would "
+                "A space belongs to the token after it: {token} has the id {id}, and without its space it would "
                 "be another token, {other}.",
                 token=token,
                 id=token_id,

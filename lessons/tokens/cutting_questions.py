@@ -83,7 +83,7 @@ def with_and_without_space(cutting: "Cutting", random: Generator) -> Asked:
         ),
         Card(
             message("another token, with its own id"),
-            message("Its id is {id}: a space is a part of the token behind it.", id=ids[alone.text]),
+            message("Its id is {id}: a space is part of the token after it.", id=ids[alone.text]),
             message("the space is a part of the token"),
         ),
         Card(

@@ -107,8 +107,8 @@ ORACLE = {
     "scores ÷ √{d_k}": lambda case, sentence: {"d_k": PUZZLES[case.choices.level].d_k},
     "{count} others": lambda case, sentence: {"count": OTHERS},
     "should be {share}": lambda case, sentence: {"share": shares_of_cats(case)},
-    "Trained for {updates} updates on {sentences} other sentences, it uses all {count} numbers and reaches "
-    "{score}.": trained,
+    "Trained for {updates} training steps on {sentences} other sentences, it uses all {count} "
+    "numbers and reaches {score}.": trained,
     "It has {count} number other than 0, needs it, and reaches {score}.": ours,
     **dict.fromkeys(
         (

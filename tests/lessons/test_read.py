@@ -401,16 +401,17 @@ ORACLE = {
     "Of this layer, {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
     "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,
     "{head} gives it {weight} of its weight; by length, that is {length} of what it adds.": of_chosen,
-    "In {head} the value of {first} is {length} long, those of the others {others} in the mean.": longest,
+    "In {head}, the value of {first} has length {length}; the others average {others}.": longest,
     "{query} sees no other token.": lambda case, sentence: {"query": 0},
-    "After {query} the model guesses {token} ({chance}); read off early, that comes first to stay after {step}.": leads,
+    "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess is "
+    "first for good after {step}.": leads,
     "Its probability rises most in {step}: from {before} to {after}.": rises,
     "Without {head}, {token} goes from {whole} to {less}.": changed,
     "Without one of {count} heads drawn at random {token} is between {least} and {most}.": without_others,
     "{token}: {share}": guess_cell,
     "Here the model guesses {one} and there {other}; with only {head} from there, the difference of "
     "their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
-    "Of {count} heads drawn at random, none goes further than {most}, forth or back.": moved_by_others,
+    "Of {count} heads drawn at random, none goes further than {most}, in either direction.": moved_by_others,
     "Both texts need as many tokens: this one has {here}, the other {there}.": of_two_lengths,
     "After both texts the first guess is {token}: there is no way to go.": same_answer,
     "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} "
@@ -418,7 +419,7 @@ ORACLE = {
 }
 AS_CHOSEN = (
     "{token}",
-    "place of {token}",
+    "rank of {token}",
     "probability of {token}",
 )
 
@@ -481,7 +482,7 @@ def given_to_first(case, prompt):
         "its weight": row[0],
         "its part of what is added": added[0] / sum(added),
         "as much as each": 1 / len(row),
-        "what the others leave": 1 - row[0],
+        "what the others get": 1 - row[0],
         "what the last one gets": row[-1],
     }
     return {"It is in the first row, in violet.": ..., JUDGE: by_thought(numbers)}
@@ -559,7 +560,7 @@ ANSWERS = {
     EVEN: spread,
     "From {query}, how much of its weight does {head} give to the first token?": given_to_first,
     "Read off after {step}, which token comes first?": first_there,
-    "With all heads {token} has the probability {whole}. What has it without {head}?": head_missing,
+    "With all heads, {token} has the probability {whole}. What is it without {head}?": head_missing,
     "Without {head}, which of these guesses changes most?": loses_most,
     "Patched alone, which of these heads moves the answer furthest?": moves_furthest,
     LATER: one_word_later,
@@ -593,7 +594,7 @@ ORACLE |= {
         "head": called(case),
     },
     "It has {chance} of the whole there.": of_some(lambda case: early(case).amax(-1).tolist()),
-    "With all heads {token} has the probability {whole}. What has it without {head}?": lambda case, sentence: {
+    "With all heads, {token} has the probability {whole}. What is it without {head}?": lambda case, sentence: {
         "token": sentence.arguments["token"].position,
         "whole": float(guesses(case)[sentence.arguments["token"].position]),
         "head": called(case),
@@ -666,7 +667,7 @@ def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
 
     assert said(0.79) == (
         "13.8, “it” → a noun",
-        "Its measured job is from “it” to a noun: 0.79 of its weight over 96 queries; heads with shuffled weights give "
+        "Measured job: from “it” to a noun, with 0.79 of its weight over 96 queries; heads with shuffled weights give "
         "0.12.",
     )
     assert said(0.39) == (

@@ -121,7 +121,7 @@ RAISED = (
     "{query} puts the weight {now} on {key}. Just before the softmax, 1 is added to this one score. What is the weight "
     "now?"
 )
-ABOVE = "In some row, one score is {above} above another. How many times as large is its weight?"
+ABOVE = "In a row, one score is {above} larger than another. How many times as large is its weight?"
 
 
 def concept(case, sentence):

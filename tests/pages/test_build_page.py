@@ -85,7 +85,7 @@ def test_a_hint_comes_after_some_changes_and_the_worst_sentence_can_be_seen():
 
 def test_a_trained_head_stands_beside_ones_own():
     at = open_page(PAGE, level="back", compared="trained")
-    assert any(text.startswith("Trained for 200 updates on 128 other sentences") for text in texts(at))
+    assert any(text.startswith("Trained for 200 training steps on 128 other sentences") for text in texts(at))
     at = open_page(PAGE, level="back", compared="ours")
     assert not any("numbers other than 0" in text for text in texts(at)), "not before some tries"
 
