@@ -142,11 +142,11 @@ def matrices_in_both_orders(
 
     yield matrix("own", f"own.head.{tensor}", message("attend"), tokens, sources=others)
     came_from = None if of_weights else order
-    yield matrix("then", tensor, message("attend, then shuffle"), computed=True, came_from=came_from)
-    first = matrix("first", f"shuffled.head.{tensor}", message("shuffle, then attend"))
+    yield matrix("then", tensor, message("shuffled after"), computed=True, came_from=came_from)
+    first = matrix("first", f"shuffled.head.{tensor}", message("shuffled before"))
     yield first
     if not of_weights:
-        says = message("shuffle, then attend − attend, then shuffle")
+        says = message("shuffled before − shuffled after")
         yield gap_matrix(compare(both.shuffled.head.output, both.output, gap=says), first, both.residual, sources=same)
 
 

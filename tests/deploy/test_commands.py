@@ -25,6 +25,9 @@ RUN = {
         "tests/installed/test_from_an_index.py::test_the_first_page_is_painted"
     ),
     "pip install -r requirements.txt": "tests/deploy/test_image.py::test_the_steps_of_the_image_end_in_a_painted_page",
+    "pip install -r requirements-pdf.txt": (  # with the tests' own packages; then this one is not skipped
+        "tests/ui/test_typeset.py::test_every_sheet_begins_on_a_leaf_of_its_own"
+    ),
     "python -m models": "tests/server/test_lab.py::test_without_the_index_setting_up_says_one_line_and_goes_on",
     "python -m training.default_model": (
         "tests/lessons/test_default_model.py::test_one_machine_writes_the_same_file_twice"
@@ -46,6 +49,7 @@ NOT_RUN = {
     "podman pull python:3.12-slim && podman image inspect --format '{{index .RepoDigests 0}}' python:3.12-slim": (
         "Not run, since no registry of images could be reached: `podman build` itself, and the line that fixes the base"
     ),
+    "uvx pip-audit -r deploy/requirements.lock --disable-pip": "its answers were not seen",
     "podman image inspect --format '{{index .RepoDigests 0}}' NAME": "a registry of images could be reached",
     "kubectl apply -f deploy/kubernetes.yaml": "not applied to a cluster",
     "COOKIE_SECRET=$(openssl rand -hex 32) VOTES_PASSWORD=$(openssl rand -hex 32) "
