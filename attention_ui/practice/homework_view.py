@@ -1,6 +1,5 @@
 """A homework as its student sees it: all stops, what is open, a question of the teacher's own, and the certificate."""
 
-import time
 from functools import partial
 
 import streamlit as st
@@ -10,6 +9,7 @@ from attention_ui.class_plan.homework import (
     go_to_stop,
     leave_homework,
     note,
+    now,
     results,
     state_of,
     stop_here,
@@ -117,7 +117,7 @@ def make_certificate(plan: Plan) -> None:
     that press comes before the page has heard of it.
     """
     name, solved = str(get_state("homework_name") or ""), progress()
-    made = certificate_of(plan, name, int(time.time()), solved.homework, solved.exercises, solved.levels)
+    made = certificate_of(plan, name, now(), solved.homework, solved.exercises, solved.levels)
     set_state("homework_made", made)
 
 

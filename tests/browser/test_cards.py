@@ -50,8 +50,7 @@ def test_what_is_said_of_an_answer_stands_clear_of_what_follows_and_a_formula_th
         tab.page.set_viewport_size({"width": width, "height": 900})
         tab.settled().page.wait_for_function(
             """() => document.querySelector('.st-key-reply_room').getBoundingClientRect().bottom + 4
-            <= [...document.querySelectorAll('.stMain button')].find(one => one.innerText.includes('Back'))
-                .getBoundingClientRect().top"""
+            <= document.querySelector('.st-key-dot_product_another button').getBoundingClientRect().top"""
         )
     tab.page.wait_for_function(
         "() => [...document.querySelectorAll('.katex-display')].every(one => one.scrollWidth <= one.clientWidth)"

@@ -168,7 +168,7 @@ def test_the_last_it_asks_or_else_the_last_token():
 def test_nothing_is_said_to_fall_that_reads_the_same(smollm2):
     read = read_sentence(smollm2, ModelChoices("The capital of France is", off=True))
     (said,) = what_is_lost(read, expected(read))
-    assert set(said.arguments) == {"head"} and "no share" in said.template
+    assert set(said.arguments) == {"head"} and "none of these" in said.template
     assert what_is_lost(read, ()) == ()
 
 
@@ -190,7 +190,7 @@ def test_a_card_says_the_share_that_earned_the_name_and_the_table_what_chance_gi
     assert "with shuffled weights 5% on average." in said
     if key == "it_to_noun":
         assert "the animal gets 60%, the thing 20%" in said and said.count("40%") == 1
-    assert "83%" not in render_all(about_head(jobs, 0, 1)) and "rule" in render_all(about_head(jobs, 0, 1))
+    assert "83%" not in render_all(about_head(jobs, 0, 1)) and "requires" in render_all(about_head(jobs, 0, 1))
 
 
 def test_the_legend_counts_every_head_once():

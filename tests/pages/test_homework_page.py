@@ -159,7 +159,7 @@ def test_thirty_certificates_at_once_make_a_table_and_what_is_none_a_sentence():
     assert len(names) == 31 and "'=HYPERLINK(1)" in names and render(NO_PROOF) in captions(at)
     said = [line for line in texts(at) if line.startswith(("again", "torn", "<b>huge"))]
     assert said == [
-        "again.json: The same certificate as 3.json; it counts once.",
+        "again.json: the same certificate as 3.json; it counts once.",
         "torn.json: This is no certificate: it cannot be read as JSON.",
         "<b>huge</b>.json: A certificate has at most 100,000 bytes, but this file has more.",
     ]

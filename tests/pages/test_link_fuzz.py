@@ -15,6 +15,7 @@ from attention_ui.session.links import repaired_number, repaired_option, repaire
 from lessons.read import choices as read
 from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, Text, declared_in
 from lessons.screen.format import format_value
+from lessons.take_home.sheet import SheetChoices, sheet_code
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 # Texts of any length, which say themselves what was changed in them.
@@ -49,9 +50,9 @@ WAYS = {
         {"cost_view": "measured"},
     ],
     "practice/take_home": [
-        {"paper": "sheet"},
+        {"paper": "sheet", "paper_kind": "tasks"},
         {"paper": "sheet", "paper_kind": "thread"},
-        {"paper": "key"},
+        {"paper": "key", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
         {"paper": "platform"},
     ],
     "training/generate": [{"writer": "language"}, {}],

