@@ -4,7 +4,7 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -59,7 +59,9 @@ def built(replicas: int) -> Iterator[tuple[Fleet, Keeper]]:
 
 
 @asynccontextmanager
-async def opened(fleet: Fleet, keeper: Keeper, students: int, prepare) -> AsyncIterator[School]:
+async def opened(
+    fleet: Fleet, keeper: Keeper, students: int, prepare: Callable[[str, str], object]
+) -> AsyncIterator[School]:
     """A school whose classes are prepared by `prepare(code, key)`; first its readers are alone for a while."""
     visits = iter(range(CLASSES + students + READERS))
     teachers, pupils, readers = (

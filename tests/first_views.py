@@ -12,6 +12,21 @@ from attention_ui.page.contents import CONTENTS
 from tests.chromium import SETTLED, find_chromium
 
 SCREENS = {"wide": (1440, 900), "projector": (1280, 720), "phone": (390, 844)}
+# Whose first question stands beside its figure, with or without the real model.
+QUESTION_BESIDE = (
+    "tokens",
+    "dot_product",
+    "projections",
+    "scores",
+    "mask",
+    "softmax",
+    "output",
+    "heads",
+    "positions",
+    "backward",
+    "variants",
+    "cost",
+)
 PAINTED = """() => [...document.querySelectorAll('.stMain [data-testid=stVegaLiteChart]')]
     .every(chart => !chart.getBoundingClientRect().width || chart.querySelector('svg.marks'))"""
 MEASURED = """() => {

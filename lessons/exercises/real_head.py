@@ -70,6 +70,15 @@ def varied_real(
     return varied_heads(q, k, v, MASKS[hides](len(x)) if hides else None, **changes)
 
 
+ROTATE = """def rotate(x, base=100000.0):
+    # Rotary positions as this model has them; x: shape [tokens, d_k]
+    speeds = base ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
+    angles = torch.outer(torch.arange(x.shape[0]).float(), speeds)
+    cos, sin = torch.cos(angles), torch.sin(angles)
+    first, second = x[:, 0::2], x[:, 1::2]
+    return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
+
+"""  # given: it is an exercise of its own
 REAL_HEAD = Exercise(
     key="real_head",
     title=message("A head of a real model"),
@@ -90,29 +99,15 @@ REAL_HEAD = Exercise(
         Shown("W_v", "features", "features", "v"),
     ),
     returns=(Shown("context", "queries", "features", "v"), Shown("weights", "queries", "keys", "weight", "weight")),
-    starter="""def rotate(x, base=100000.0):
-    # Rotary positions as this model has them; x: shape [tokens, d_k]
-    speeds = base ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
-    angles = torch.outer(torch.arange(x.shape[0]).float(), speeds)
-    cos, sin = torch.cos(angles), torch.sin(angles)
-    first, second = x[:, 0::2], x[:, 1::2]
-    return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
-
-def real_head(X, W_q, W_k, W_v):
+    starter=ROTATE
+    + """def real_head(X, W_q, W_k, W_v):
     # X: shape [10, 576]; W_q, W_k, W_v: shape [576, 64]
     weights = None  # Your code
     context = None  # Your code
     return context, weights
 """,
-    solution="""def rotate(x, base=100000.0):
-    # Rotary positions as this model has them; x: shape [tokens, d_k]
-    speeds = base ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
-    angles = torch.outer(torch.arange(x.shape[0]).float(), speeds)
-    cos, sin = torch.cos(angles), torch.sin(angles)
-    first, second = x[:, 0::2], x[:, 1::2]
-    return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)
-
-def real_head(X, W_q, W_k, W_v):
+    solution=ROTATE
+    + """def real_head(X, W_q, W_k, W_v):
     Q, K, V = rotate(X @ W_q), rotate(X @ W_k), X @ W_v
     scores = Q @ K.T / math.sqrt(K.shape[-1])
     future = torch.triu(torch.ones(len(X), len(X)), diagonal=1).bool()

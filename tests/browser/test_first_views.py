@@ -1,21 +1,7 @@
 """What stands in the first view of a lesson, on a laptop and on a phone; a projector has its own tests."""
 
-from tests.first_views import SCREENS, measure
+from tests.first_views import QUESTION_BESIDE, SCREENS, measure
 
-LESSONS = (
-    "tokens",
-    "dot_product",
-    "projections",
-    "scores",
-    "mask",
-    "softmax",
-    "output",
-    "heads",
-    "positions",
-    "backward",
-    "variants",
-    "cost",
-)
 WIDE, PHONE = ({"width": width, "height": height} for width, height in (SCREENS["wide"], SCREENS["phone"]))
 
 
@@ -35,7 +21,7 @@ def faults_of(wide, phone):
 
 
 def test_topic_point_figure_and_question_stand_in_the_first_view(visit, whole):
-    first, *others = LESSONS[:: 1 if whole else 4]
+    first, *others = QUESTION_BESIDE[:: 1 if whole else 4]
     tab, found = visit(viewport=WIDE).open(first), []
     for lesson in (first, *others):
         if lesson != first:

@@ -152,6 +152,14 @@ JOIN = (
     "{o}.sum(0)",
     "{o}.transpose(1, 2).reshape(n, h * d)",
 )
+TURNS = """    n, d = x.shape
+    speeds = {speeds}
+    angles = {angles}
+    a, b = {pairs}
+    cos, sin = {waves}
+    u, v = {turned}
+    return {back}
+"""
 FORMS = {
     "scores": "def scaled_scores(Q, K):\n    return {scaled}\n",
     "mask": "def causal_scores(scores):\n    n = scores.shape[0]\n    future = {mask}\n    return {masked}\n",
@@ -200,15 +208,7 @@ FORMS = {
     p = {softmax}
     return p, {token}
 """,
-    "rotary": """def rotate(x, base):
-    n, d = x.shape
-    speeds = {speeds}
-    angles = {angles}
-    a, b = {pairs}
-    cos, sin = {waves}
-    u, v = {turned}
-    return {back}
-""",
+    "rotary": "def rotate(x, base):\n" + TURNS,
     "step": """def train_step(X, W, right, learning_rate):
     s = X @ W
     P = {softmax}
@@ -232,15 +232,9 @@ FORMS = {
     return {mixed}, w
 """,
     "rms_norm": "def rms_norm(x, gain, epsilon):\n    m = {squares}\n    return {normed}\n",
-    "real_head": """def rotate(x, base=100000.0):
-    n, d = x.shape
-    speeds = {speeds}
-    angles = {angles}
-    a, b = {pairs}
-    cos, sin = {waves}
-    u, v = {turned}
-    return {back}
-
+    "real_head": "def rotate(x, base=100000.0):\n"
+    + TURNS
+    + """
 def real_head(X, W_q, W_k, W_v):
     Q, K, V = {projected}
     Q, K, n = rotate(Q), rotate(K), len(X)

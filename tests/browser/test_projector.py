@@ -1,6 +1,7 @@
 """On a projector: room for the figure, and words that the back row can read."""
 
 from attention_ui.page.contents import CONTENTS
+from tests.first_views import QUESTION_BESIDE
 
 LEAST = 18  # pixels
 SMALLER = """least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3, label, kbd, summary, code, button)')]
@@ -20,20 +21,6 @@ LINES_OF_TOPIC = """() => {
   const topic = document.querySelector(".st-key-topic h1").getBoundingClientRect();
   return new Set(ends).size + (ends[0] > topic.bottom + 4);
 }"""
-QUESTION_FIRST = [
-    "tokens",
-    "dot_product",
-    "projections",
-    "scores",
-    "mask",
-    "softmax",
-    "output",
-    "heads",
-    "positions",
-    "backward",
-    "variants",
-    "cost",
-]
 
 
 def seen_whole(tab, selector):
@@ -55,7 +42,7 @@ def in_turn(visit, addresses):
 
 
 def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_scrolling(visit, whole):
-    for page, tab in in_turn(visit, QUESTION_FIRST[:: 1 if whole else 4]):
+    for page, tab in in_turn(visit, QUESTION_BESIDE[:: 1 if whole else 4]):
         cards = f"[class*=st-key-{page}_card_] button"
         tab.page.locator(cards).first.wait_for()
         tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
@@ -78,7 +65,7 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
 
 
 def test_nothing_is_too_small_for_the_back_row(visit, whole):
-    others = [entry.address for entry in CONTENTS if entry.address not in QUESTION_FIRST]
+    others = [entry.address for entry in CONTENTS if entry.address not in QUESTION_BESIDE]
     for page, tab in in_turn(visit, others[:: 1 if whole else 4]):
         if page != "home":
             tab.page.wait_for_selector(".st-key-topic > * > .stMarkdown p")
