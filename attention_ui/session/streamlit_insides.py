@@ -5,6 +5,7 @@ differently. Two more places rely on what is not promised and cannot stand here:
 allows the inline scripts of Streamlit's start page by their hash (server/headers.py), and frame.css.
 """
 
+import asyncio
 import copy
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from attention_ui.session.state import get_state
+
+FREE_SECONDS = 0.02  # how often one looks whether a page that runs has ended
 
 
 def front_end_folder() -> Path:
@@ -100,6 +103,26 @@ def rerun_session(session_id: str) -> None:
     """
     session = open_session(session_id)
     session.request_rerun(session._client_state)
+
+
+def draw_later(seconds: float) -> None:
+    """The page that is being drawn is drawn anew then, if its visitor is still there; meanwhile no thread waits.
+
+    A fragment that asks for it again and again may ask just when a run of its page ends. Streamlit then drops what that
+    run has drawn, and the page stays as it was.
+    """
+    session = running_session()
+    if session is not None and runtime.exists():
+        loop = runtime.get_instance()._get_async_objs().eventloop
+        loop.call_soon_threadsafe(loop.call_later, seconds, draw_when_free, loop, session)
+
+
+def draw_when_free(loop: asyncio.AbstractEventLoop, session_id: str) -> None:
+    """Draw the page of an open visit anew, after what its visitor has pressed meanwhile is answered."""
+    if session_is_open(session_id) and is_being_drawn(session_id):
+        loop.call_later(FREE_SECONDS, draw_when_free, loop, session_id)
+    elif session_is_open(session_id):
+        rerun_session(session_id)
 
 
 def check_rerun() -> None:

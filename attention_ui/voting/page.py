@@ -9,6 +9,7 @@ from attention_ui.page.contents import draw_topic
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes, text_in_link
 from attention_ui.session.state import take_state
+from attention_ui.session.streamlit_insides import draw_later
 from attention_ui.voting.rooms import join_class, last_known, open_class, opened_room, own_key, seconds_at_the_door
 from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import teacher_view
@@ -28,7 +29,7 @@ def class_panel_of_visit() -> None:
     try:
         if seconds := seconds_at_the_door():
             st.text(translate("One moment. Wrong codes were typed in your network, so this one takes a few seconds."))
-            st.fragment(look_again, run_every=seconds)()
+            draw_later(seconds)
             return
         room = opened_room()
         if room is None:
@@ -58,12 +59,6 @@ def class_view(room: Room) -> None:
         follow_from_vote(room)
         show_notes(reason(RefusedError(NOT_YOURS)) if own_key() else None)
         student_view(room)
-
-
-def look_again() -> None:
-    """The page, once the time is over. Nobody waits for this visit meanwhile: no thread, no turn, no database."""
-    if not seconds_at_the_door():
-        st.rerun()
 
 
 def lobby() -> None:
