@@ -6,8 +6,8 @@ from attention_ui.class_plan.leading import PAGES, draw_timer, plan_of_class, st
 from attention_ui.session.chart import show_notes
 from attention_ui.session.state import take_state
 from attention_ui.voting.asked import screen_here
-from attention_ui.voting.teacher import count_answers, draw_answers
-from attention_ui.voting.view import asked_of
+from attention_ui.voting.teacher import draw_answers
+from attention_ui.voting.view import asked_of, draw_count
 from classes.stages import Room
 from lessons.class_plan.notes import Expected, Notes, notes_of_exercise, notes_of_own, notes_of_screen
 from lessons.class_plan.plan import ACTIONS, Plan, Stop
@@ -32,8 +32,7 @@ def notes_view(room: Room) -> None:
         if room.seconds >= 1:
             draw_timer(round(room.seconds))
         if room.stage != "waiting":
-            every = COUNT_SECONDS if room.voting else None
-            st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or 1)
+            draw_count(room)
     if place >= 0:
         st.header(translate("Now"), anchor=False)
         draw_step(plan, place)

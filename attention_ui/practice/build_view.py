@@ -16,6 +16,7 @@ from attention_ui.session.chart import is_projected, show_notes
 from attention_ui.session.links import forget_in_link, link_notes, say_in_link, text_in_link
 from attention_ui.session.progress import Progress, add_progress, progress
 from attention_ui.session.state import get_state, set_state
+from attention_ui.session.streamlit_insides import came_through_history
 from lessons.build import lesson as build
 from lessons.build.compute import feature_name
 from lessons.build.levels import LEVELS
@@ -52,8 +53,14 @@ def show_build() -> None:
             st.button(translate("Look at the worst"), key="build_worst", on_click=look_at_worst, args=(level, code))
             compared = one_in_row(beside)
     screen = build.build_screen(build.BuildChoices(level, code, sentence, compared))
-    if puzzle.is_solved(build.mean(build.scores_of(puzzle, weights))):
+    solved = puzzle.is_solved(build.mean(build.scores_of(puzzle, weights)))
+    if solved:
         add_progress(Progress(levels=frozenset([level])))
+    if get_state("class_inside"):
+        from attention_ui.class_plan.level_here import level_of_class  # which only a class needs
+
+        with room.notes:
+            level_of_class(level, solved)
     draw_built(screen, room)
     show_drawer("build", screen.code, screen.figures, topic=build.TOPIC)
 
@@ -108,9 +115,12 @@ def beside_numbers(level: str) -> OneOf:
 
 
 def numbers_of_visit(level: str) -> str:
-    """The numbers of a level: those of the link where it is new, else those that this visit keeps."""
+    """The numbers of a level: those of the link where it is new, else those that this visit keeps.
+
+    A link without numbers, such as a class's, takes none away.
+    """
     asked = text_in_link(build.BUILT.name)
-    if asked != (get_state("built_in_link") or ""):
+    if asked != (get_state("built_in_link") or "") and (asked or came_through_history()):
         set_state(f"built_{level}", asked)
     code = get_state(f"built_{level}") or ""
     say_in_link(build.BUILT.name, code) if code else forget_in_link(build.BUILT.name)

@@ -17,6 +17,7 @@ class Asked:
     question: Question | None
     screen: Screen | None
     own: OwnQuestion | None = None
+    is_level: bool = False  # of building a head: it is answered there, by solving it
 
     @property
     def figures(self) -> tuple[Figure, ...]:
@@ -39,7 +40,7 @@ def asked_here(text: str) -> Asked:
     if (own := read_own(text)) is not None:
         return Asked(own.own.question(), screen_here(own.screen)[0] if own.screen else None, own.own)
     screen, question = screen_here(text)
-    return Asked(question, screen)
+    return Asked(question, screen, is_level=read_asked(text).lesson == "build")
 
 
 def screen_here(text: str) -> tuple[Screen, Question | None]:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_ui.class_plan.leading import come_along
 from attention_ui.page.question import LETTERS, RIGHT, card_label, row_of_cards
 from attention_ui.server.process import lower_priority
 from attention_ui.session.chart import show_notes
@@ -41,10 +42,14 @@ def student_view(room: Room) -> None:
         asked = asked_of(room)
         question = asked.question
         draw_prompt(asked)
-        st.text(render(SAYS[room.stage]))
+        at_level = asked.is_level and room.voting is not None
+        if at_level:
+            st.button(translate("Go to the level"), key="class_to_level", on_click=come_along, type="primary")
+        else:
+            st.text(render(SAYS[room.stage]))
         token = voter(room.code)
         send_kept_vote()
-        if room.voting is not None:
+        if room.voting is not None and not at_level:
             st.fragment(write_answer if asked.cards == WRITTEN else vote_cards)(room, asked, token)
         elif asked.cards == WRITTEN:
             draw_own_words(room, asked, token)

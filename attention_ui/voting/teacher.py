@@ -25,20 +25,19 @@ from attention_ui.voting.rooms import do, join_link, leave_class
 from attention_ui.voting.view import (
     asked_of,
     cards_to_read,
+    draw_count,
     draw_figures,
     draw_prompt,
     draw_votes,
     draw_written,
-    has_answered,
     say_what_is_kept,
 )
 from classes.keeper import UNJOINED_MINUTES, WRITTEN
-from classes.stages import NEXT, ROUNDS, RefusedError, Room
+from classes.stages import NEXT, ROUNDS, Room
 from lessons.class_vote.question_link import ScreenLink, askable, first_asked, written_asked
-from lessons.screen.format import format_value, render, translate
+from lessons.screen.format import render, translate
 from lessons.screen.message import message, reason
 
-COUNT_SECONDS = 1.0
 DEEDS = {
     "closed": message("Close the vote"),
     "shown": message("Show how the class voted"),
@@ -139,24 +138,8 @@ def draw_stage(room: Room, key: str) -> None:
                 type="primary",
             )
         with st.container(width="content"):
-            every = COUNT_SECONDS if room.voting else None
-            st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or last_round(room))
+            draw_count(room)
         st.text(translate("Join with the code {code}", code=spaced(room.code)), width="content")
-
-
-def last_round(room: Room) -> int:
-    """The round whose answers count after its vote: the second where there was one."""
-    return 2 if room.stage == "compared" or class_keeper().answered(room.code, room.number, 2) else 1
-
-
-def count_answers(code: str, number: int, taken: int) -> None:
-    """How many have answered by now."""
-    try:
-        count = class_keeper().answered(code, number, taken)
-    except RefusedError as error:
-        st.text(format_value(reason(error)))
-        return
-    st.text(render(has_answered(count)))
 
 
 def spaced(code: str) -> str:

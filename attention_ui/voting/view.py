@@ -13,12 +13,15 @@ from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.asked import Asked, asked_here
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import last_known, time_of
-from classes.stages import RefusedError, Room, Votes
+from classes.stages import ROUNDS, RefusedError, Room, Votes
+from lessons.build.class_task import NOT_YET, SOLVED, how_many_solved
 from lessons.class_plan.own_question import distribution_of_numbers, table_of_words
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
-from lessons.screen.format import render, render_all, translate
-from lessons.screen.message import Message, message, plural
+from lessons.screen.format import format_value, render, render_all, translate
+from lessons.screen.message import Message, message, plural, reason
 from lessons.screen.screen import Question
+
+COUNT_SECONDS = 1.0
 
 
 def asked_of(room: Room) -> Asked:
@@ -52,6 +55,33 @@ def draw_figures(room: Room, asked: Asked) -> None:
 def has_answered(count: int) -> Message:
     """How many have answered."""
     return plural("{count} has answered", "{count} have answered", count)
+
+
+def draw_count(room: Room) -> None:
+    """How many have answered by now; of a level, how many have solved it. While they may, it is counted each second."""
+    count = count_solved if asked_of(room).is_level else count_answers
+    st.fragment(count, run_every=COUNT_SECONDS if room.voting else None)(room.code, room.number, room.voting)
+
+
+def count_answers(code: str, number: int, voting: int | None) -> None:
+    """The answers of the vote that goes on, or of the last one."""
+    try:
+        counts = {taken: class_keeper().answered(code, number, taken) for taken in ([voting] if voting else ROUNDS)}
+    except RefusedError as error:
+        st.text(format_value(reason(error)))
+        return
+    st.text(render(has_answered(next(filter(None, reversed(counts.values())), 0))))
+
+
+def count_solved(code: str, number: int, voting: int | None) -> None:
+    """Of those who have opened the level."""
+    try:
+        votes = class_keeper().votes(code, number, len((SOLVED, NOT_YET)))
+    except RefusedError as error:
+        st.text(format_value(reason(error)))
+        return
+    counts = votes.second if voting == 2 or (voting is None and sum(votes.second)) else votes.first
+    st.text(render(how_many_solved(counts[SOLVED], sum(counts))))
 
 
 def votes_of(room: Room) -> Votes:

@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 
 from attention_core.errors import InputError
+from lessons.build import class_task
+from lessons.build.lesson import BuildChoices
 from lessons.class_vote.asked_runs import GenerateChoices, TrainChoices, screen_of_run
 from lessons.example.example import Example, learnt_example, run_example, unedited
 from lessons.example.real_model import SMOLLM2, RealModel
@@ -51,13 +53,18 @@ def askable() -> dict[str, tuple[ModuleType, object]]:
 
 @functools.cache
 def known_screens() -> dict[str, tuple[ModuleType, object]]:
-    """The same, and the screens of plans that ask nothing by themselves."""
-    return askable() | {"overview": (sentence_view, sentence_view.Choices())}
+    """The same, the screens of plans that ask nothing by themselves, and the levels of building a head."""
+    return askable() | {"overview": (sentence_view, sentence_view.Choices()), "build": (class_task, BuildChoices())}
 
 
 def first_asked(lesson: str) -> ScreenLink:
     """The first question of a lesson that nobody has opened yet, on the model that a visit begins with."""
     return ScreenLink(lesson, learnt_example("stories"), 0, askable()[lesson][1])
+
+
+def level_asked(level: str) -> ScreenLink:
+    """A level of building a head, as the task of a class."""
+    return ScreenLink("build", learnt_example("stories"), 0, BuildChoices(level))
 
 
 def written_asked(asked: ScreenLink) -> str:
@@ -131,6 +138,8 @@ def screen_of_lesson(asked: ScreenLink, model: RealModel | None, encoder: RealMo
     lesson, _ = known_screens()[asked.lesson]
     if asked.lesson == "train":
         return screen_of_run(asked.choices)
+    if asked.lesson == "build":
+        return lesson.task_screen(asked.choices)
     if asked.lesson == "read":  # which has a model and a text of its own
         return lesson.read_screen(asked.choices, needed(model), encoder)
     trace = run_example(asked.example.given_by.with_model(asked.example, model))

@@ -13,6 +13,8 @@ import streamlit as st
 from replicas import awaited
 from visiting import ROOT, captions, chart, open_page, read_plainly, texts, visitor
 
+from attention_core.puzzles import PUZZLES
+from attention_ui.class_plan.after import file_of_class
 from attention_ui.server.process import outside_turn, page_lock
 from attention_ui.voting import database, rooms, watching
 from attention_ui.voting.asked import asked_here
@@ -23,11 +25,13 @@ from classes.keeper import FORGOTTEN_AFTER, NO_CLASS, NOT_YOURS, UNJOINED_MINUTE
 from classes.limits import Delays, Held, Limiter
 from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError
+from lessons.build.numbers import write_numbers
 from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example.example import Example
 from lessons.screen.format import render
 
 PAGE = "practice/class_vote"
+SOLVES_BACK = write_numbers(PUZZLES["back"], PUZZLES["back"].solution)
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +54,7 @@ def fresh(monkeypatch, tmp_path):
     watching.KNOWN.clear()
     for module in ("rooms", "teacher", "view", "watching"):
         monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", lambda: prompt)
-    for module in ("leading", "ask_here", "after"):
+    for module in ("leading", "ask_here", "after", "level_here"):
         monkeypatch.setattr(f"attention_ui.class_plan.{module}.class_keeper", lambda: prompt)
     monkeypatch.setattr(rooms, "address", lambda: "here")
     monkeypatch.setattr(rooms, "GUESSES", Delays(rooms.clock))
@@ -618,3 +622,64 @@ def test_a_folder_that_cannot_be_is_said_and_logged(monkeypatch, tmp_path, caplo
     monkeypatch.setattr(rooms, "class_keeper", class_keeper)
     at = press(open_page(PAGE), "class_open")
     assert database.NOT_KEPT in texts(at) and "ATTENTION_LAB_CLASSES" in caplog.text
+
+
+# A level of building a head, opened for all.
+
+
+def at_build(at, **said):
+    """The visit goes to the page on which heads are built, by itself."""
+    for name, value in said.items():
+        at.query_params[name] = value
+    at.switch_page(str(ROOT / "pages/practice/build.py")).run()
+    assert not at.exception, at.exception
+    return at
+
+
+def student_at_level(code, **said):
+    return open_page("practice/build", **{"class": code, "follow": "false"}, **said)
+
+
+def test_a_level_is_opened_for_a_class_and_its_teacher_sees_how_many_have_solved_it(fresh):
+    at, code, _key = teacher()
+    press(at_build(at, level="back"), "class_level")
+    room = fresh.look(code)
+    assert (room.number, room.stage, room.cards) == (1, "open", 2) and room.link == "./build?level=back"
+    assert "0 of 0 have solved it" in texts(at.run()) and "class_level" not in keys(at)
+
+    began, done = student_at_level(code, level="back"), student_at_level(code, level="back", built=SOLVES_BACK)
+    student_at_level(code)
+    assert fresh.votes(code, 1, 2).first == (1, 1), "whoever is at another level has not begun"
+    assert "class_level" not in keys(began)
+    assert any("your teacher sees how many have solved it" in said for said in captions(began))
+    assert "1 of 2 have solved it" in texts(at.run())
+    press(done, "build_reset")
+    assert fresh.votes(code, 1, 2).first == (1, 1), "who has solved it has"
+
+
+def test_on_the_page_of_the_class_nobody_says_of_himself_that_he_has_solved_a_level(fresh):
+    at, code, key = teacher()
+    press(at_build(at), "class_level")
+    one = student(code, follow="false")
+    assert not {"class_vote_A", "class_vote_B"} & keys(one) and "class_to_level" in keys(one)
+    assert "Build a head. Every token looks at the first one." in read_plainly(one.title[0].value)
+    fresh.vote(code, "somebody", 1, "open", 0)
+    for before, to in (("open", "closed"), ("closed", "shown"), ("shown", "explained")):
+        fresh.step(code, key, 1, before, to)
+        for page in (student(code, follow="false"), student(code, teacher=key, follow="false")):
+            assert not page.exception
+    assert "solved (1)" in file_of_class(code).decode()
+    fresh.ask(code, key, 1, 2, written_asked(first_asked("softmax")))
+    assert fresh.look(code).link == "", "the next question brings all back to it"
+
+
+def test_a_class_that_goes_to_a_level_takes_no_numbers_away(fresh):
+    at, code, _key = teacher()
+    one = at_build(student(code), level="back", built="q2,1=3")
+    assert one.number_input(key="set_back_W_q_1_0").value == 3.0
+    press(at_build(at, level="back"), "class_level")
+    one.session_state["class_alone"] = None
+    del one.query_params["follow"]
+    one.run()
+    assert said(one, "level") == "back" and said(one, "built") == "q2,1=3"
+    assert one.number_input(key="set_back_W_q_1_0").value == 3.0
