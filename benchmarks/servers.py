@@ -9,6 +9,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,10 +54,11 @@ def resident(process: int | str = "self") -> Resident:
 class Server:
     """`streamlit run app.py` in a folder, from `with` to the end of its block."""
 
-    def __init__(self, folder: Path, *options: str, script: str = "app.py"):
+    def __init__(self, folder: Path, *options: str, script: str = "app.py", begin: Callable[[], object] | None = None):
         self.folder = folder
         self.script = script
         self.options = options
+        self.begin = begin  # what its process does first
         self.port = free_port()
         self.started = 0.0
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
@@ -67,7 +69,12 @@ class Server:
         command = [sys.executable, "-m", "streamlit", "run", self.script]
         command += ["--server.port", str(self.port), "--server.address", "127.0.0.1", "--server.headless", "true"]
         self._process = subprocess.Popen(
-            [*command, *self.options], cwd=self.folder, stdout=self._log, stderr=self._log, start_new_session=True
+            [*command, *self.options],
+            cwd=self.folder,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+            preexec_fn=self.begin,
         )
         try:
             self._wait_until_ready()

@@ -524,12 +524,14 @@ def test_whole_answers_get_the_verdict_that_they_get_from_torch(chromium, whole)
         ],
     )
     context.close()
-    different, right = [], 0
+    different, right, unnamed = [], 0, 0
     for (key, code), ours in zip(answers, map(json.loads, ran), strict=True):
         theirs = run(code, job_of(key))
         expected, got = said_of(key, theirs), said_of(key, ours)
         right += expected[0]
+        unnamed += not expected[0] and expected[2][0].startswith("In case")
         if got != expected:
             different.append((key, code, got, ours["error"], expected, theirs["error"]))
     assert 0.2 < right / len(answers) < 0.95
+    assert unnamed <= 0.15 * (len(answers) - right), "hear only how many entries differ"
     assert different == [], f"{len(different)} of {len(answers)}"
