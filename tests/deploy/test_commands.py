@@ -43,7 +43,7 @@ RUN = {
 NOT_RUN = {
     "uvx --torch-backend cpu attention-lab": "Not run, since PyTorch's own index was out of reach: `--torch-backend`",
     "uvx --torch-backend cpu --from . attention-lab": "Not run, since PyTorch's own index was out of reach",
-    "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu": "and the pip line that names that index",
+    "pip install torch==2.13.0 --index-url https://download.pytorch.org/whl/cpu": "the pip line that names that index",
     "podman build": "Not run, since no registry of images could be reached: `podman build` itself",
     "podman build -f deploy/Containerfile -t attention-lab .": "Not run, since no registry of images could be reached",
     "podman pull python:3.12-slim && podman image inspect --format '{{index .RepoDigests 0}}' python:3.12-slim": (
