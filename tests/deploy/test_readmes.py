@@ -1,4 +1,4 @@
-"""The README in other languages: its headings, tables, code and links are the English one's; every link leads somewhere."""
+"""The README in other languages: headings, tables, code and links as in English, and every link leads somewhere."""
 
 import re
 from collections import Counter
