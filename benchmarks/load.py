@@ -214,7 +214,7 @@ async def _see_it_through(visitor: Session) -> tuple[float, float]:
     began = time.perf_counter()
     await visitor.click("start")
     async with asyncio.timeout(PATIENCE_SECONDS):
-        while not re.search(r"\b[1-9]\d* of \d+ updates", " ".join(visitor.texts("progress"))):
+        while not re.search(r"\b[1-9]\d* of \d+ training steps", " ".join(visitor.texts("progress"))):
             await asyncio.sleep(0.01)
         moved = time.perf_counter() - began
         while not shows_whole_run(visitor):
@@ -223,8 +223,8 @@ async def _see_it_through(visitor: Session) -> tuple[float, float]:
 
 
 def shows_whole_run(visitor: Session) -> bool:
-    """True when the page says that all updates are made, and has drawn its picture since."""
-    told = re.search(r"(\d+) of (\d+) updates", " ".join(visitor.texts("progress")))
+    """True when the page says that all training steps are made, and has drawn its picture since."""
+    told = re.search(r"(\d+) of (\d+) training steps", " ".join(visitor.texts("progress")))
     if told is None or told[1] != told[2]:
         return False
     ended = [

@@ -256,7 +256,7 @@ def speed_between(refreshes: list[tuple[float, int]], end: tuple[float, int]) ->
 
 def updates_shown(visitor: Session) -> int:
     """How far the training page says that the run is."""
-    found = re.search(r"([\d,]+) of [\d,]+ updates", " ".join(visitor.texts("progress")))
+    found = re.search(r"([\d,]+) of [\d,]+ training steps", " ".join(visitor.texts("progress")))
     return int(found[1].replace(",", "")) if found else 0
 
 
