@@ -19,7 +19,6 @@ from attention_core.costs import (
 from attention_core.traced import Written, given
 from lessons.cost.published_models import PUBLISHED, PublishedModel
 from lessons.example.example import ExampleTrace, unedited
-from lessons.screen.format import render
 from lessons.screen.message import Fixed, Integer, Message, Percent, message
 from lessons.screen.screen import Curves, Facts, Figure, Line, Part, Parts, Table
 from lessons.trace.story import whole_arithmetic
@@ -97,9 +96,7 @@ def part_of_step(sizes: LayerSizes) -> Callable[[CostStep], Part]:
             )
             for count, everything in of
         )
-        return Part(
-            name=render(COST_STEPS[step]), shares=tuple(count / everything for count, everything in of), says=says
-        )
+        return Part(name=COST_STEPS[step], shares=tuple(count / everything for count, everything in of), says=says)
 
     return part
 

@@ -55,12 +55,13 @@ def notice_names(trace: SideBySide) -> tuple[Message, ...]:
     if not jobs:
         return ()
     first = next((job.texts for job in jobs if job.done), jobs[0].texts)
-    groups: dict[str, list[tuple[int, Job]]] = {}
+    groups: dict[str, tuple[Message, list[tuple[int, Job]]]] = {}
     for number, job in enumerate(jobs, 1):
-        groups.setdefault(render(job.texts if job.done else first), []).append((number, job))
+        texts = job.texts if job.done else first
+        groups.setdefault(render(texts), (texts, []))[1].append((number, job))
     return tuple(
         message("Measured on {texts}: {heads}.", texts=texts, heads=ListOf(tuple(name_of_job(*one) for one in several)))
-        for texts, several in groups.items()
+        for texts, several in groups.values()
     )
 
 

@@ -215,7 +215,7 @@ class Part:
     The `remark` stands beside its last share; where that is 0, in place of it, to say why nothing is left.
     """
 
-    name: str
+    name: str | Message
     shares: tuple[float, ...]
     says: tuple[Message, ...]
     chosen: bool = False

@@ -12,7 +12,6 @@ from attention_core.head_measures import tokens_that_reach
 from attention_core.measures import mean_entropy
 from lessons.example.example import ExampleTrace, projection_of, whose_weights
 from lessons.kit.matrices import weight_matrix
-from lessons.screen.format import render
 from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, message
 from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix, Part, Parts
 from lessons.trace.computation import Computation, followed_matrix
@@ -167,7 +166,7 @@ def collected_figure() -> Parts:
         notice=notice_collected(without, given, trained),
         parts=tuple(
             Part(
-                name=render(part),
+                name=part,
                 shares=tuple(getattr(found, name) for _, found in models),
                 says=tuple(
                     message(

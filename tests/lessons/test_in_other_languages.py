@@ -1,14 +1,19 @@
 """Every lesson said in other languages: whatever a screen can say has its numbers in every one of them."""
 
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from itertools import islice
 
 import pytest
+from hypothesis import find
+from hypothesis import strategies as st
 from screens import sentences, words
 from test_every_screen import LESSONS, file_of
 
 from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from lessons.example.example import Example, run_example
 from lessons.screen.format import equation, render
+from lessons.screen.message import Message
 from lessons.screen.screen import Matrices
 from words import speaking
 
@@ -37,3 +42,37 @@ def test_all_that_a_screen_says_can_be_said(lesson, code):
                 assert all(map(render, words(question)))
                 for step in screen.derive(*question.about) if screen.derive and question.about else ():
                     assert render(step.meaning) and equation(step)
+
+
+def written_strings(thing, where=""):
+    """All texts of a screen that are no messages, with the place of each; sequences that are computed when asked are
+    left alone.
+    """
+    if isinstance(thing, str):
+        yield where, thing
+    elif isinstance(thing, Message | Callable):
+        return
+    elif is_dataclass(thing):
+        for field in fields(thing):
+            yield from written_strings(getattr(thing, field.name), f"{where}.{field.name}")
+    elif isinstance(thing, tuple | list):
+        for place, one in enumerate(thing):
+            yield from written_strings(one, f"{where}[{place}]")
+    elif isinstance(thing, dict):
+        for name, one in thing.items():
+            yield from written_strings(name, f"{where}(key)")
+            yield from written_strings(one, f"{where}[{name}]")
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_screen_that_is_kept_for_all_visitors_has_nothing_said_in_the_language_of_the_first(lesson):
+    module = file_of(lesson)
+    strategy = getattr(module, "EXAMPLES", st.just(Example(source="sentence", text="the the cat, saw", causal=False)))
+    example = find(strategy, lambda _: True)
+    example = run_example(example) if isinstance(example, Example) else example
+    for choices in islice(module.cases(example), MOST_CASES):
+        said = {}
+        for code in ("en", "ja"):
+            with speaking(code):
+                said[code] = dict(written_strings(module.screen(example, 0, choices)))
+        assert said["ja"] == said["en"]

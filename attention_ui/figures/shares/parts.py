@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from lessons.screen.format import percent, render, translate
+from lessons.screen.format import format_value, percent, render, translate
 from lessons.screen.screen import Part, Parts
 
 # In widths of a bar of 100%: what a panel and the names before it take, so that what stands beside a bar fits.
@@ -23,7 +23,8 @@ def parts_table(figure: Parts) -> pa.Table:
     """The titles of the panels in a line of their own; then for each part its name, and a bar in every panel."""
     rows = [thing(0, panel, render(title), "title", "ink") for panel, title in enumerate(figure.rows)]
     for line, part in enumerate(figure.parts, start=1):
-        rows.append(thing(line, 0, f"▸ {part.name}" if part.chosen else part.name, "name", "ink", 0.0, part_said(part)))
+        name = format_value(part.name)
+        rows.append(thing(line, 0, f"▸ {name}" if part.chosen else name, "name", "ink", 0.0, part_said(part)))
         rows += bars_of(line, part)
     columns = dict(zip(FIELDS, zip(*rows, strict=True), strict=True))
     return pa.table(
