@@ -21,13 +21,22 @@ from words import ask_reader
 
 def draw_rail(here: Entry) -> None:
     """The rail. What the browser has kept of earlier visits comes after the page: only this is drawn again for it,
-    unless a homework says how far it is.
+    unless a homework says how far it is, or a class is led from here.
     """
     before = progress()
     exchange_progress()
-    if progress() != before and text_in_link("homework"):
+    if (progress() != before and text_in_link("homework")) or leads_again():
         st.rerun()
     st.html(rail(here, progress().lessons, share_of_exercises(), large=is_projected()))
+
+
+def leads_again() -> bool:
+    """True where a teacher's page was loaded anew, and its browser has handed the key back just now."""
+    if not get_state("class_inside"):
+        return False
+    from attention_ui.voting.rooms import take_kept_key  # which only a class needs
+
+    return take_kept_key()
 
 
 ask_reader(language_of_visit)

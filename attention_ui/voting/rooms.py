@@ -14,6 +14,7 @@ from attention_ui.session.links import (
     say_in_link,
     text_in_link,
 )
+from attention_ui.session.progress import KEEPER
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.database import class_keeper
@@ -141,6 +142,22 @@ def leave_class() -> None:
 def own_key() -> str:
     """The teacher's key that this visit has; empty for a student's."""
     return get_state("class_key") or ""
+
+
+def take_kept_key() -> bool:
+    """Lead the class of this link again, with the key that the tab has kept, after its page was loaded anew; once.
+
+    The addresses of lessons do not hold the key: whoever is sent one would have it.
+    """
+    sent, code = get_state(KEEPER), get_state("class_inside")
+    kept = sent.get("ruled") if isinstance(sent, dict) else None
+    if own_key() or get_state("class_key_taken") or not isinstance(kept, list) or len(kept) != 2 or kept[0] != code:
+        return False
+    set_state("class_key_taken", True)
+    if not isinstance(kept[1], str) or not doubted_where_away("rules", code, kept[1][:40]):
+        return False
+    set_state("class_key", kept[1][:40])
+    return True
 
 
 def send_vote(*vote: object) -> None:

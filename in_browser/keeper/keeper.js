@@ -1,7 +1,8 @@
 "use strict";
 // Keeps what a learner has written and solved in this browser, and hands it back when the app is opened. It runs nothing
-// and asks nobody.
+// and asks nobody. The key of a class that this tab leads stays with the tab, for when its page is loaded anew.
 const CODE = "attention-lab exercises", SOLVED = "attention-lab progress", FORGOTTEN = "attention-lab forgotten";
+const RULED = "attention-lab class";
 const VERSION = 1;
 const MOST = 20_000, MOST_NAMES = 1000; // characters, names
 const KINDS = ["lessons", "exercises", "levels", "homework"];
@@ -38,8 +39,17 @@ function forget(word) {
     for (const place of [CODE, SOLVED]) localStorage.removeItem(place);
   } catch {}
 }
+function ruled() {
+  try {
+    const found = JSON.parse(sessionStorage.getItem(RULED));
+    return Array.isArray(found) && found.every((one) => /^[\w-]{1,64}$/.test(one)) ? found : [];
+  } catch { return []; }
+}
+function rule(pair) {
+  try { if (pair?.length) sessionStorage.setItem(RULED, JSON.stringify(pair)); } catch {}
+}
 function known() {
-  return what === "code" ? { kept: stored(CODE), solved: solved() } : { solved: solved() };
+  return what === "code" ? { kept: stored(CODE), solved: solved() } : { solved: solved(), ruled: ruled() };
 }
 function fromEditor(source, data) {
   // The editor is a frame of the page around, and has been told the word of this visit: another site is and has neither.
@@ -51,10 +61,10 @@ addEventListener("message", ({ source, origin, data }) => {
   if (source !== parent || origin !== location.origin || data?.type !== "streamlit:render") return;
   ({ what, word } = data.args);
   forget(data.args.forget);
-  const tells = what === "code" || KINDS.some((kind) => solved()[kind].length); // the app need not run for nothing
+  const tells = what === "code" || ruled().length || KINDS.some((kind) => solved()[kind].length); // else for nothing
   if (tells && !told) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });
   told = true;
-  if (what === "progress") add(data.args.solved);
+  if (what === "progress") { add(data.args.solved); rule(data.args.ruled); }
 });
 tell("streamlit:componentReady", { apiVersion: 1 });
 tell("streamlit:setFrameHeight", { height: 0 });

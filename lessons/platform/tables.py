@@ -80,7 +80,7 @@ def of_sharing(figure: Sharing, covered: bool) -> tuple[NumberTable, ...]:
 
 def of_parts(figure: Parts, covered: bool) -> tuple[NumberTable, ...]:
     """The share of each part in each row."""
-    rows, columns = tuple(map(render, figure.rows)), tuple(part.name for part in figure.parts)
+    rows, columns = tuple(map(render, figure.rows)), tuple(format_value(part.name) for part in figure.parts)
     cells = tuple(tuple(percent(part.shares[i]) for part in figure.parts) for i in range(len(rows)))
     return () if covered else (NumberTable(render(figure.name), "", columns, rows, cells),)
 

@@ -182,7 +182,7 @@ def test_tables_facts_shares_and_curves_show_the_counts():
     (parts,), (facts,) = (figures_of(example, Choices(), kind) for kind in (Parts, Facts))
     for part in parts.parts:
         for numbers, share in zip((loops.products, loops.moved()), part.shares, strict=True):
-            assert share == pytest.approx(numbers[STEP_NAMES[part.name]] / sum(numbers.values()))
+            assert share == pytest.approx(numbers[STEP_NAMES[format_value(part.name)]] / sum(numbers.values()))
     everything = [sum(loops.products.values()), sum(loops.moved().values()), loops.parameters(), loops.cached()]
     assert [fact.value for _, fact in facts.facts] == everything
     products, moved, caches = figures_of(example, Choices(), Table)

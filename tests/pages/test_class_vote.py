@@ -16,6 +16,7 @@ from visiting import ROOT, captions, chart, open_page, read_plainly, texts, visi
 from attention_core.puzzles import PUZZLES
 from attention_ui.class_plan.after import file_of_class
 from attention_ui.server.process import outside_turn, page_lock
+from attention_ui.session.progress import KEEPER
 from attention_ui.voting import database, rooms, watching
 from attention_ui.voting.asked import asked_here
 from attention_ui.voting.database import class_keeper
@@ -671,6 +672,16 @@ def test_on_the_page_of_the_class_nobody_says_of_himself_that_he_has_solved_a_le
     assert "solved (1)" in file_of_class(code).decode()
     fresh.ask(code, key, 1, 2, written_asked(first_asked("softmax")))
     assert fresh.look(code).link == "", "the next question brings all back to it"
+
+
+@pytest.mark.parametrize("kept", ["its key", "another key", 5, None])
+def test_who_leads_a_class_still_does_after_loading_a_lesson_anew(fresh, kept):
+    _at, code, key = teacher()
+    at = open_page("practice/build", **{"class": code, "follow": "false"})
+    assert "class_level" not in keys(at)
+    at.session_state[KEEPER] = {"solved": {}, "ruled": [code, key if kept == "its key" else kept]}
+    at.run()
+    assert ("class_level" in keys(at)) == (kept == "its key") and not at.exception
 
 
 def test_a_class_that_goes_to_a_level_takes_no_numbers_away(fresh):
