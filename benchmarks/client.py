@@ -79,12 +79,14 @@ class Session:
     Every action returns how many seconds passed from sending it until the server said that the run of the
     script, or of the fragment, was finished. With `live`, fragments that ask to be rerun every so often are.
     `source` is the address that the visitor comes from; this machine has many: 127.0.0.1, 127.0.0.2, …
+    With a `cookie`, which is sent as it is, the server knows the visitor's browser.
     One action at a time, and none while the script reruns itself: the answers would be taken for each other.
     """
 
-    def __init__(self, port: int, *, live: bool = False, source: str = "127.0.0.1"):
+    def __init__(self, port: int, *, live: bool = False, source: str = "127.0.0.1", cookie: str = ""):
         self.port = port
         self.source = source
+        self.cookie = cookie
         self.live = live
         self.query_string = ""
         self.fragment_reruns: list[float] = []  # when each rerun of a fragment was finished
@@ -121,10 +123,19 @@ class Session:
             open_timeout=PATIENCE_SECONDS,
             close_timeout=1.0,
             local_addr=(self.source, 0),
+            additional_headers={"Cookie": self.cookie} if self.cookie else None,
         )
         self._reader = asyncio.create_task(self._read())
         await self._rerun(page_name=url_path)
         return time.perf_counter() - started
+
+    async def open_again(self, port: int, *link: str) -> float:
+        """Load the page of the same link at another server, as a browser does whose server is gone; or of this link."""
+        await self.close()
+        link, exceptions = link or (self.path, self.query_string), self.exceptions
+        Session.__init__(self, port, live=self.live, source=self.source, cookie=self.cookie)
+        self.exceptions = exceptions
+        return await self.open(*link)
 
     async def goto(self, url_path: str) -> float:
         """Go to another page through the menu."""
@@ -194,6 +205,11 @@ class Session:
     def is_open(self) -> bool:
         """True after a connection was made, also when the server has closed it since."""
         return self._socket is not None
+
+    @property
+    def is_lost(self) -> bool:
+        """True after the server has closed the connection."""
+        return self._reader is not None and self._reader.done()
 
     async def send(self, data: bytes) -> None:
         """Send bytes as they are, whatever they may be."""

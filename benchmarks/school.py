@@ -13,6 +13,8 @@ from client import Session
 from load import EXAMPLE, SETTLE_SECONDS, Load, _read, a_few_at_a_time, until
 from report import say
 from servers import OURS, Fleet
+from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from classes.keeper import Keeper
 
@@ -41,12 +43,18 @@ class School:
         return self.pupils[place :: len(self.classes)]
 
     def reading(self, load: Load, over: asyncio.Event, seed: int = 1) -> asyncio.Task:
-        """The readers move sliders until it is over."""
-        return asyncio.create_task(_read(self.readers, seed, lambda _: over.is_set(), load))
+        """The readers move sliders until it is over; whoever has lost the server has gone."""
+        readers = [reader for reader in self.readers if not reader.is_lost]
+        return asyncio.create_task(_read(readers, seed, lambda _: over.is_set(), load))
 
     def errors(self) -> list[str]:
         """What any page or any server complained of."""
         return [error for visitor in self.everybody for error in visitor.exceptions] + self.fleet.complaints()
+
+
+def new_cookie() -> str:
+    """That of a browser that comes for the first time: by it a class knows one vote from another."""
+    return f"{XSRF_COOKIE_NAME}={generate_xsrf_token_string()}"
 
 
 @contextmanager
@@ -65,7 +73,8 @@ async def opened(
     """A school whose classes are prepared by `prepare(code, key)`; first its readers are alone for a while."""
     visits = iter(range(CLASSES + students + READERS))
     teachers, pupils, readers = (
-        [Session(fleet.port(next(visits)), live=True) for _ in range(n)] for n in (CLASSES, students, READERS)
+        [Session(fleet.port(next(visits)), live=True, cookie=new_cookie()) for _ in range(n)]
+        for n in (CLASSES, students, READERS)
     )
     school = School(fleet, keeper, [keeper.open_class() for _ in range(CLASSES)], teachers, pupils, readers)
     for code, key in school.classes:

@@ -110,6 +110,11 @@ class Server:
         tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
         return [int(child) for task in tasks for child in task.read_text().split()]
 
+    def kill(self) -> None:
+        """End it as a machine that dies."""
+        self._process.kill()
+        self._process.wait()
+
     def log(self) -> str:
         """Everything it has printed."""
         self._log.seek(0)
