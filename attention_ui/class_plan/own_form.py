@@ -19,8 +19,6 @@ from lessons.class_plan.own_question import (
 from lessons.screen.format import format_value, translate
 from lessons.screen.message import message, reason
 
-NONE = message("none")
-
 
 def own_question_form(room: Room, key: str) -> None:
     """A fold with the form and, below it, the button that asks."""

@@ -370,7 +370,7 @@ def rules_table(jobs: HeadJobs, layer: int, head: int) -> Table:
             message("A name says where a head looks, not what it is for."),
         ),
         columns=(
-            message("name"),
+            message("name of the head"),
             message("queries measured"),
             message("mean share asked for"),
             plural("of {count} head", "of {count} heads", heads),
