@@ -19,6 +19,7 @@ from lessons.build.compute import compute_built, feature_names, heads_on_screen
 from lessons.build.levels import LEVELS, why_not_one
 from lessons.build.notices import compare_notice, score_notice, table_notices, worst_notice
 from lessons.build.numbers import read_numbers
+from lessons.kit.head_maps import TARGETS_MARKED
 from lessons.kit.matrices import FEATURES, QUERIES, TOKENS, single_axis, token_axis, traced_matrix
 from lessons.screen.choice import Limit, Number, OneOf, Text
 from lessons.screen.message import Fixed, Message, Percent, message
@@ -152,7 +153,7 @@ def look_figure(key: str, puzzle: Puzzle, sentence: DrawnSentence, computation: 
         first=f"{key}_0_weights",
         width=500,
         numbered=True,
-        hint=None if puzzle.counts else message("A dark corner: here the weight should lie."),
+        hint=None if puzzle.counts else TARGETS_MARKED,
     )
 
 

@@ -326,17 +326,17 @@ def beside_its_name(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...
     if job is MIXTURE:
         return ()
     chance = message(
-        "{title}: with shuffled weights {share} on average.",
-        title=head_name(layer, head),
+        "Head {head}: with shuffled weights {share} on average.",
+        head=head_name(layer, head),
         share=Percent(jobs.shares[job.key].random_head),
     )
     if job.key != "it_to_noun":
         return (chance,)
     return (
         message(
-            "{title}: of an animal and a thing the animal gets {animal}, the thing {thing}. From other words behind "
-            "them: {others}.",
-            title=head_name(layer, head),
+            "From “it”, head {head} sends {animal} to the animal and {thing} to the thing. From other words after the "
+            "two: {others}.",
+            head=head_name(layer, head),
             animal=Percent(jobs.share("it_to_animal", layer, head)),
             thing=Percent(jobs.share("it_to_thing", layer, head)),
             others=Percent(jobs.share("others_to_noun", layer, head)),
