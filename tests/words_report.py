@@ -8,7 +8,9 @@ takes a few minutes; `--only home softmax` walks some pages.
 import argparse
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -20,20 +22,20 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("pages", "lessons", "core")]
 
 from pseudo import Heard, spoken_by_all  # noqa: E402
-from screens import said_of_moments, sentences, words  # noqa: E402
 from test_every_screen import LESSONS, file_of  # noqa: E402
 from visiting import visitor  # noqa: E402
 
 from attention_ui.page.contents import CONTENTS  # noqa: E402
 from lessons.example.example import Example, run_example  # noqa: E402
 from lessons.screen.format import equation, render  # noqa: E402
-from words import CATALOGUES, FIRST, LANGUAGES  # noqa: E402
+from lessons.screen.message import Message  # noqa: E402
+from words import CATALOGUES, FIRST, LANGUAGES, language  # noqa: E402
 
 # One that fits most lessons, and one whose words come twice and that looks ahead.
 EXAMPLES = (Example(), Example(source="sentence", text="the the cat, saw", causal=False))
 MOST_CASES, QUESTIONS_ASKED, MOST_OPTIONS = 24, 30, 15
 CHOICES, SWITCHES = ("button_group", "selectbox", "radio"), ("toggle", "checkbox")
-LEFT_ALONE = re.compile(r"model|language|download|get_|class|board|train_go")  # what waits for another machine
+LEFT_ALONE = re.compile(r"model|language|download|get_|class|board|pdf|train_go")  # what waits for another machine
 IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # where no space stands between words, each letter counts
 OTHERS = [code for code in LANGUAGES if code != FIRST]
 FIELD = re.compile(r"\{\w+\}")
@@ -146,24 +148,35 @@ def opened(page):
 def walk_lesson(lesson):
     """Make the screens of a lesson for its choices, and say all that they say and ask."""
     module = file_of(lesson)
-    if hasattr(module, "EXAMPLES"):
-        return  # a lesson with examples of its own: its page has been walked
-    for example in map(run_example, EXAMPLES):
+    own = getattr(module, "EXAMPLES", None)
+    for example in map(run_example, EXAMPLES if own is None else {own.example() for _ in EXAMPLES}):
         for choices in islice(module.cases(example), MOST_CASES):
             say(module.screen(example, 0, choices))
 
 
 def say(screen):
     """All that a screen says, asks and derives."""
-    for sentence in (*sentences(screen), *(said for _, said in said_of_moments(screen))):
-        render(sentence)
-    for number in range(QUESTIONS_ASKED if screen.ask else 0):
-        question = screen.ask(number)
-        for sentence in words(question):
-            render(sentence)
+    questions = [screen.ask(number) for number in range(QUESTIONS_ASKED)] if screen.ask else []
+    for one in (*messages_in(screen), *messages_in(questions)):
+        language().template(one.template, one.many, one.count)  # a name that others complete cannot be rendered alone
+    for question in questions:
         for step in screen.derive(*question.about) if screen.derive and question.about else ():
             render(step.meaning)
             equation(step)
+
+
+def messages_in(thing):
+    """Every message that stands somewhere in these data."""
+    if isinstance(thing, Message):
+        yield thing
+        yield from messages_in(thing.arguments)
+    elif is_dataclass(thing):
+        yield from messages_in([getattr(thing, field.name) for field in fields(thing)])
+    elif isinstance(thing, Mapping):
+        yield from messages_in([*thing.values()])
+    elif isinstance(thing, list | tuple):
+        for part in thing:
+            yield from messages_in(part)
 
 
 if __name__ == "__main__":
