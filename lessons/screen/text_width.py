@@ -9,9 +9,14 @@ def is_wide_letter(letter: str) -> bool:
     return unicodedata.east_asian_width(letter) in "WF"
 
 
+def has_no_width(letter: str) -> bool:
+    """True for a mark that stands on the letter before it, and for what only says how a text is set."""
+    return unicodedata.category(letter) in ("Mn", "Me", "Cf")
+
+
 def letters(text: str) -> int:
     """The width of a text."""
-    return len(text) + sum(map(is_wide_letter, text))
+    return len(text) + sum(map(is_wide_letter, text)) - sum(map(has_no_width, text))
 
 
 def wrapped(text: str, most: int, lines: int) -> list[str]:

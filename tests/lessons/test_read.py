@@ -681,8 +681,13 @@ def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
 def test_texts_in_any_language_are_cut_and_read(smollm2):
     names = Reading(begun("one", text=HOSTILE), smollm2).names
     assert [name.text for name in names[:3]] == ["Gr", "·ü", "·ß"] and names[-2:][0].text == "don"
-    assert shown("") == "·" and shown(" ") == "␣" and shown(" the") == "the" and shown("ing") == "·ing"
+    assert shown(" ") == "␣" and shown(" the") == "the" and shown("ing") == "·ing"
     assert shown("ing", begins=True) == "ing" and shown("'t") == "'t" and shown("\n") == "⏎" and shown("\u00a0") == "␣"
+    pieces = Reading(begun("one", text="a न मे"), smollm2).names
+    assert [piece.text for piece in pieces] == ["a", "न₁", "·न₂", "म₁", "·म₂", "◌े"]
+    letter = smollm2.tokenizer.encode("👩").ids
+    called = [Reading(begun("one", text="a"), smollm2).in_vocabulary(token).text for token in letter]
+    assert called == ["<F09F>", "<91>", "<A9>"], "no sign for what is unknown"
     long = Reading(begun("one", text="one two " * 30), smollm2)
     assert len(long.names) == MOST_TOKENS
     assert render(how_it_was_read(long)[0]) == (
