@@ -26,7 +26,7 @@ from lessons.screen.message import Fixed, Message, Percent, message
 from lessons.screen.screen import Axis, Facts, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 
-TOPIC = message("Build a head")
+TOPIC = message("Build a head by hand")
 POINT = message("A head is a table of who asks for whom, made of what W_q asks and W_k answers: set it yourself.")
 EXAMPLE_SEED = 3
 ONLY_THE_PRODUCT = message("Only W_q W_kᵀ counts: W_q twice as large and W_k half as large is the same head.")
