@@ -39,7 +39,7 @@ def notes_view(room: Room) -> None:
     if room.stage != "waiting":
         draw_answers(room, asked_of(room))
     if place + 1 < len(steps):
-        st.header(translate("Next"), anchor=False)
+        st.header(translate("Coming next"), anchor=False)
         draw_next(plan, place + 1)
 
 

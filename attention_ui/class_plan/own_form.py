@@ -17,9 +17,7 @@ from lessons.class_plan.own_question import (
     written_own,
 )
 from lessons.screen.format import format_value, translate
-from lessons.screen.message import message, reason
-
-NONE = message("none")
+from lessons.screen.message import reason
 
 
 def own_question_form(room: Room, key: str) -> None:

@@ -96,7 +96,7 @@ def change_panel(plan: Plan) -> None:
     """What concerns the whole plan: its sentence, its language, another stop, and files."""
     st.caption(translate("What you change makes a plan of your own, which the address of this page holds."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(translate("Its sentence"), key="plan_sentence", max_chars=LONGEST_SENTENCE, width=420)
+        st.text_input(translate("Sentence of the plan"), key="plan_sentence", max_chars=LONGEST_SENTENCE, width=420)
         st.button(translate("Use this sentence"), key="plan_use_sentence", on_click=change_sentence, args=(plan,))
     tags = {"": translate("each reader's own")} | {tag_of(code): language.name for code, language in LANGUAGES.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -91,7 +91,7 @@ def head_looked_at(jobs: HeadJobs | None, *, here: bool) -> tuple[int, int]:
     chosen = one_in_list(replace(LOOK_HEAD, options=called), label_visibility="collapsed")
     if asked in ALL_HEADS and asked not in called:
         note = message(
-            "The link says {name} = {asked}, which needs the model; this is {head}.",
+            "The link says {name} = {asked}, which needs the model; this is head {head}.",
             name=LOOK_HEAD.name,
             asked=asked,
             head=chosen,

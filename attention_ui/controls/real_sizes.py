@@ -32,7 +32,7 @@ def real_sizes(source: RealModelSource) -> dict[str, object]:
         0,
         value=None,
         key=key_of("seed"),
-        placeholder=translate("none"),
+        placeholder=translate("no seed"),
         on_change=go_over,
         args=("seed", None),
     )

@@ -137,7 +137,7 @@ def loss_rows(correction: Prediction) -> Matrices:
         heading=sentence_and_answer(correction),
         bands=(
             line("logits", message("logits"), given=True),
-            line("loss.probabilities", message("probability"), scale="weight", given=True),
+            line("loss.probabilities", message("probability p"), scale="weight", given=True),
             line("loss.targets", message("wanted"), scale="weight", given=True),
             line("d_logits", message("d_logits"), scale="gradient"),
         ),

@@ -19,13 +19,14 @@ from lessons.build.compute import compute_built, feature_names, heads_on_screen
 from lessons.build.levels import LEVELS, why_not_one
 from lessons.build.notices import compare_notice, score_notice, table_notices, worst_notice
 from lessons.build.numbers import read_numbers
+from lessons.kit.head_maps import TARGETS_MARKED
 from lessons.kit.matrices import FEATURES, QUERIES, TOKENS, single_axis, token_axis, traced_matrix
 from lessons.screen.choice import Limit, Number, OneOf, Text
 from lessons.screen.message import Fixed, Message, Percent, message
 from lessons.screen.screen import Axis, Facts, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 
-TOPIC = message("Build a head")
+TOPIC = message("Build a head by hand")
 POINT = message("A head is a table of who asks for whom, made of what W_q asks and W_k answers: set it yourself.")
 EXAMPLE_SEED = 3
 ONLY_THE_PRODUCT = message("Only W_q W_kᵀ counts: W_q twice as large and W_k half as large is the same head.")
@@ -152,7 +153,7 @@ def look_figure(key: str, puzzle: Puzzle, sentence: DrawnSentence, computation: 
         first=f"{key}_0_weights",
         width=500,
         numbered=True,
-        hint=None if puzzle.counts else message("A dark corner: here the weight should lie."),
+        hint=None if puzzle.counts else TARGETS_MARKED,
     )
 
 

@@ -17,8 +17,8 @@ from attention_core.arrays import Array, namespace
 from attention_core.heads import MultiHeadAttention
 from attention_core.transformer import TransformerConfig, config_of, widened
 from lessons.example.real_model import MAX_TOKENS, RealModel, cut_text
+from lessons.example.token_names import told_apart
 
-PART = "…"  # a token that only ends a character which another one begins
 SHIPPED_FILE = Path(__file__).with_name("real_layer.safetensors")
 
 
@@ -91,10 +91,11 @@ def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:
 
 def called(at: LayerOnText) -> tuple[str, ...]:
     """Its tokens without the space in front; it stays where another token differs from this one by it alone."""
-    stripped = [token.strip() or token or PART for token in at.tokens]
+    tokens = told_apart(at.tokens)
+    stripped = [token.strip() or token for token in tokens]
     ids_of = {name: {at.ids[i] for i, other in enumerate(stripped) if other == name} for name in stripped}
-    alike = {name for name, ids in ids_of.items() if len(ids) > 1 and name != PART}
-    return tuple(token if name in alike else name for token, name in zip(at.tokens, stripped, strict=True))
+    alike = {name for name, ids in ids_of.items() if len(ids) > 1}
+    return tuple(token if name in alike else name for token, name in zip(tokens, stripped, strict=True))
 
 
 def sizes_of(at: LayerOnText) -> dict[str, int]:

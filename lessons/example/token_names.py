@@ -1,5 +1,6 @@
 """What the tokens of a real model are called: each in the vocabulary, and each in a text."""
 
+import codecs
 import functools
 from collections import Counter
 from collections.abc import Sequence
@@ -45,24 +46,39 @@ def text_of(model: RealModel, ids: Sequence[int]) -> str:
 def parts_of_text(model: RealModel, ids: Sequence[int]) -> tuple[str, ...]:
     """The part of the text that each token stands for; one after the other they are the text.
 
-    A character of several tokens stands at the first of them, and the others are empty.
+    A character of several tokens stands at the first of them, and the others are empty. Bytes that are no whole
+    character, such as one that is not finished, are given in hexadecimal.
     """
-    parts, waiting = [], b""
+    parts, begun = [], []  # texts, and the tokens of a character that is not whole yet
     for token in ids:
-        begins, waiting = not waiting, waiting + bytes_of(model.tokenizer, token)
-        try:
-            parts, waiting = put_at_first(parts, waiting.decode(), begins=begins), b""
-        except UnicodeDecodeError:
-            parts.append(BROKEN if begins else "")
-    return tuple(parts)
+        if text_begun(model, [*begun, token]) is None:
+            parts += [in_bytes(model.tokenizer, other) for other in begun]
+            begun = []
+        begun.append(token)
+        text = text_begun(model, begun)
+        if text is None:
+            parts.append(in_bytes(model.tokenizer, token))
+        elif text:
+            parts += [text, *[""] * (len(begun) - 1)]
+        if text != "":
+            begun = []
+    return *parts, *(in_bytes(model.tokenizer, token) for token in begun)
 
 
-def put_at_first(parts: list[str], text: str, *, begins: bool) -> list[str]:
-    """The parts with this text: as a new one, or where the character began that is whole now."""
-    if begins:
-        return [*parts, text]
-    first = max(place for place, part in enumerate(parts) if part == BROKEN)
-    return [*parts[:first], text, *parts[first + 1 :], ""]
+def text_begun(model: RealModel, ids: Sequence[int]) -> str | None:
+    """The text of these tokens; "" as long as its last character is not whole, None where their bytes are no text."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        text = decoder.decode(b"".join(bytes_of(model.tokenizer, token) for token in ids))
+    except UnicodeDecodeError:
+        return None
+    return "" if decoder.getstate()[0] else text
+
+
+def called_alone(model: RealModel, token: int) -> str:
+    """A token by itself as it stands in a text; by its bytes where they are no whole character."""
+    text = text_of(model, [token])
+    return in_bytes(model.tokenizer, token) if BROKEN in text else text
 
 
 def told_apart(parts: Sequence[str]) -> tuple[str, ...]:

@@ -208,7 +208,7 @@ def varied_groups(q: Tensor, k: Tensor, v: Tensor, *, keys: str = "", values: st
 IN_TURN = message(
     "The heads take the keys and values in turn: 0, 1, 0, 1. Neighbours share: 0, 0, 1, 1. Use repeat_interleave."
 )
-SHARED_OTHERWISE = message("Keys and values are shared in two ways. A head that uses K[1] uses V[1].")
+SHARED_OTHERWISE = message("Keys are shared in one way, values in another. A head that uses K[1] uses V[1].")
 GROUPED = Exercise(
     key="grouped",
     title=message("Grouped queries"),

@@ -126,7 +126,7 @@ def changes_of(
         return Cells("projected", column=j), Cells("sliced", column=j), Cells(f"{kind}_outside", row=i)
 
     columns = replace(features_drawn(computation.inputs["features"]), named=True, one=None)
-    outside = message("outside")
+    outside = message("outside its slice")
     return (
         traced_matrix(computation, kind, title, columns=columns, sources=both_ways, **look),
         traced_matrix(

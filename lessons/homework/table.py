@@ -14,7 +14,7 @@ from lessons.screen.message import Argument, Message, message, reason
 
 MOST_CERTIFICATES, LONGEST_FILE_NAME = 60, 80  # files that are read at a time, characters that are shown
 FORMULAS_BEGIN = ("=", "+", "-", "−", "@", "＝", "＋", "－", "＠")
-NO_NAME = message("no name")
+NO_NAME = message("no name given")
 COLUMNS = (
     message("name"),
     message("homework"),

@@ -34,7 +34,7 @@ JOBS = (
     Job("it_to_noun", message("“it” → a noun"), message("from “it” to a noun"), 0.4),
     Job("induction", message("what came next last time"), message("what came next last time"), 0.3),
     Job("previous", message("the previous token"), message("one token back"), 0.5),
-    Job("first", message("the first token"), message("rests on the first token"), 0.5),
+    Job("first", message("the first token"), message("back to the first token"), 0.5),
 )
 MIXTURE = Job("mixture", message("a mixture"), message("a mixture, no name earned"), 0.0)
 

@@ -20,7 +20,7 @@ MASK = DrawnMask(
     message("Mask"),
     {
         "causal": message("causal"),
-        "none": message("none"),
+        "none": message("no mask"),
         "window": message("window"),
         "padding": message("padding"),
         "hand": message("drawn by hand"),

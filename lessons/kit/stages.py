@@ -17,7 +17,7 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 STAGE_NAMES = {
     "scores": message("scores"),
     "scaled": message("scaled"),
-    "masked": message("masked"),
+    "masked": message("masked scores"),
     "weights": message("weights"),
     "output": message("output"),
 }

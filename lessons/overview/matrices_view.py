@@ -62,7 +62,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         "q": message("Q"),
         "scores": message("scores = Q Kᵀ"),
         "scaled": message("scaled: ÷ {divisor}", divisor=divisor_of(example)),
-        "masked": message("masked"),
+        "masked": message("masked scores"),
         "weights": message("weights A"),
         "output": message("output = A V"),
     }

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace, attend
 from attention_core.masks import causal_mask
-from lessons.example.layer_on_text import PART, shipped_layer
+from lessons.example.layer_on_text import shipped_layer
 from lessons.example.real_model import (
     DEFAULT_HEAD,
     DEFAULT_LAYER,
@@ -17,6 +17,7 @@ from lessons.example.real_model import (
     cut_text,
     head_name,
 )
+from lessons.example.token_names import called_alone, told_apart
 from lessons.kit.head_jobs import JOBS, MIXTURE, PLAIN, HeadJobs, Job, sentences_with_it
 from lessons.screen.format import argmax_ties, names, percent
 from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
@@ -94,7 +95,7 @@ class ReadSentence:
 
 def shown_tokens(tokens: tuple[str, ...]) -> tuple[Token, ...]:
     """Tokens as sentences name them, without the space before a word."""
-    return names([token.strip() or (token and " ") or PART for token in tokens])
+    return names([token.strip() or " " for token in told_apart(tokens)])
 
 
 def usual_query(tokens: tuple[str, ...]) -> int:
@@ -227,7 +228,7 @@ def expected(read: ReadSentence) -> tuple[Guess, ...]:
         return ()
     shares, ids = read.shares.topk(MOST_GUESSES)
     less = [None] * MOST_GUESSES if read.without is None else read.without[ids].tolist()
-    texts = [read.model.tokenizer.decode([token]) for token in ids.tolist()]
+    texts = [called_alone(read.model, token) for token in ids.tolist()]
     shown = [text.strip() or " " for text in texts]
     return tuple(Guess(*guess) for guess in zip(shown, shares.tolist(), less, strict=True))
 
@@ -326,17 +327,17 @@ def beside_its_name(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...
     if job is MIXTURE:
         return ()
     chance = message(
-        "{title}: with shuffled weights {share} on average.",
-        title=head_name(layer, head),
+        "Head {head}: with shuffled weights {share} on average.",
+        head=head_name(layer, head),
         share=Percent(jobs.shares[job.key].random_head),
     )
     if job.key != "it_to_noun":
         return (chance,)
     return (
         message(
-            "{title}: of an animal and a thing the animal gets {animal}, the thing {thing}. From other words behind "
-            "them: {others}.",
-            title=head_name(layer, head),
+            "From “it”, head {head} sends {animal} to the animal and {thing} to the thing. From other words after the "
+            "two: {others}.",
+            head=head_name(layer, head),
             animal=Percent(jobs.share("it_to_animal", layer, head)),
             thing=Percent(jobs.share("it_to_thing", layer, head)),
             others=Percent(jobs.share("others_to_noun", layer, head)),
@@ -370,7 +371,7 @@ def rules_table(jobs: HeadJobs, layer: int, head: int) -> Table:
             message("A name says where a head looks, not what it is for."),
         ),
         columns=(
-            message("name"),
+            message("name of the head"),
             message("queries measured"),
             message("mean share asked for"),
             plural("of {count} head", "of {count} heads", heads),

@@ -174,7 +174,7 @@ def compares(carried: RowOfHead) -> View:
         (None, carried.keys_upright()),
         (carried.row("q", message("Q"), given=True), carried.row("scores", message("scores = Q Kᵀ"), named=False)),
         (None, carried.row("scaled", scaled, named=False)),
-        (None, carried.row("masked", message("masked"), named=False)),
+        (None, carried.row("masked", message("masked scores"), named=False)),
     )
     return told, "scaled", bands
 
@@ -182,7 +182,7 @@ def compares(carried: RowOfHead) -> View:
 def shared_out(carried: RowOfHead) -> View:
     """The row of scores, and the weights that the softmax makes of it."""
     told = what_row_says(carried.example.names, carried.attention, carried.query)
-    scores = carried.row("masked", message("masked"), given=True)
+    scores = carried.row("masked", message("masked scores"), given=True)
     return told, "weights", ((scores,), (carried.row("weights", message("weights A"), named=False),))
 
 

@@ -83,7 +83,7 @@ def chosen_head(
 ) -> Message:
     """The same of one head."""
     return message(
-        "{head} gives it {weight} of its weight; by length, that is {length} of what it adds.",
+        "Head {head} gives it {weight} of its weight; by length, that is {length} of what it adds.",
         head=reading.called,
         weight=Percent(float(weight[reading.place])),
         length=Percent(float(length[reading.place])),
@@ -135,7 +135,7 @@ def longest_value(reading: Reading, computation: Computation) -> Message:
     if len(lengths) == 1:
         return message("{query} sees no other token.", query=reading.names[0])
     return message(
-        "In {head}, the value of {first} has length {length}; the others average {others}.",
+        "In head {head}, the value of {first} has length {length}; the others average {others}.",
         head=reading.called,
         first=reading.names[0],
         length=Fixed(float(lengths[0])),

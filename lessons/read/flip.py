@@ -96,7 +96,8 @@ def said_of_head(found: FlipTest, place: tuple[int, int]) -> Message:
     """The mean weights of a head."""
     animal, thing = (noun.mean(dim=0)[:, *place].tolist() for noun in (found.animal, found.thing))
     return message(
-        "{head}: tired: {a} on the animal, {b} on the thing; wide: {c} and {d}. It flips in {share} of the pairs.",
+        "Head {head} with tired: {a} on the animal, {b} on the thing; with wide: {c} and {d}. It flips in {share} of "
+        "the pairs.",
         head=head_name(*place),
         a=Fixed(animal[0]),
         b=Fixed(thing[0]),

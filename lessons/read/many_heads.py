@@ -82,7 +82,7 @@ def most_to_one_token(reading: Reading) -> tuple[Message, ...]:
     ((head, key),) = most
     return (
         message(
-            "Of this layer, {head} puts the most on one token from {query}: {weight} on {key}.",
+            "Of this layer, head {head} puts the most on one token from {query}: {weight} on {key}.",
             head=head_name(reading.asked.layer, head),
             query=reading.names[reading.query],
             weight=Percent(float(rows.max())),

@@ -110,7 +110,7 @@ def weights_figure(reading: Reading, head: Computation) -> Matrices:
     matrix = traced_matrix(
         head,
         "weights",
-        message("weights of {head}", head=reading.called),
+        message("weights of head {head}", head=reading.called),
         tokens,
         key="read_weights",
         rows=token_axis(tokens, QUERIES),

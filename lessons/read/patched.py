@@ -22,8 +22,8 @@ from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
 PATCH_SENTENCES = {
-    "patched": message("first guess here − first guess there, in scores, with {head} patched"),
-    "way": message("share of the way with {head} patched: how far it goes, of the distance from here to there"),
+    "patched": message("first guess here − first guess there, in scores, with head {head} patched"),
+    "way": message("share of the way with head {head} patched: how far it goes, of the distance from here to there"),
 }
 
 
@@ -146,7 +146,7 @@ def said_of_patch(texts: TwoTexts, moved: Computation) -> tuple[Message, ...]:
     furthest = max(way[1:].tolist(), key=abs)
     return (
         message(
-            "Here the model guesses {one} and there {other}; with only {head} from there, the difference of their "
+            "Here the model guesses {one} and there {other}; with only head {head} from there, the difference of their "
             "scores goes from {here} to {patched}, {way} of the way to {there}.",
             one=one,
             other=other,

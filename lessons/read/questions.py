@@ -40,7 +40,7 @@ def looks_where(reading: Reading, random: Generator) -> Asked:
         return message("{weight} of its weight goes there.", weight=Fixed(float(row[key])))
 
     return multiple_choice_of_tokens(
-        message("From {query}, which token does {head} look at most?", head=reading.called, query=names[query]),
+        message("From {query}, which token does head {head} look at most?", head=reading.called, query=names[query]),
         names[: query + 1],
         row,
         given(int(row.argmax())),
@@ -108,7 +108,7 @@ def given_to_first(reading: Reading, random: Generator) -> Asked:
     added = row * lengths
     return multiple_choice_of_numbers(
         message(
-            "From {query}, how much of its weight does {head} give to the first token?",
+            "From {query}, how much of its weight does head {head} give to the first token?",
             query=reading.names[reading.query],
             head=reading.called,
         ),
@@ -134,7 +134,7 @@ def head_missing(reading: Reading, random: Generator) -> Asked:
     reply = message("All else goes on as before, less what this head adds to each token.")
     return multiple_choice_of_numbers(
         lambda write: message(
-            "With all heads, {token} has the probability {whole}. What is it without {head}?",
+            "With all heads, {token} has the probability {whole}. What is it without head {head}?",
             token=reading.in_vocabulary(token),
             whole=write(whole),
             head=reading.called,
@@ -151,7 +151,7 @@ def loses_most(reading: Reading, random: Generator) -> Asked:
     if float(change[order[0]] - change[order[1]]) < CLEAR / 2:
         return None
     return multiple_choice_of_things(
-        message("Without {head}, which of these guesses changes most?", head=reading.called),
+        message("Without head {head}, which of these guesses changes most?", head=reading.called),
         *(
             (
                 reading.in_vocabulary(tokens[which]),

@@ -11,9 +11,11 @@ from attention_core.attention import AttentionTrace
 from attention_core.model import ModelTrace
 from attention_core.randomness import generator
 from lessons.example.real_model import DEFAULT_TEXT, CutText, RealModel, cut_text, head_name
+from lessons.example.token_names import called_alone, told_apart
 from lessons.kit.computed_once import computed_once
 from lessons.kit.head_jobs import HeadJobs
 from lessons.read.choices import MOST_TOKENS, ReadChoices
+from lessons.screen.format import visible_text
 from lessons.screen.message import Message, Token, message, plural
 
 Place = tuple[int, int]  # layer and head, both from 0
@@ -95,7 +97,7 @@ class Reading:
 
     def in_vocabulary(self, token: int) -> Token:
         """A token of the vocabulary as sentences name it."""
-        return Token(shown(self.model.tokenizer.decode([token])), token)
+        return Token(shown(called_alone(self.model, token)), token)
 
     def random_heads(self, n: int) -> list[Place]:
         """So many other heads, drawn by the seed."""
@@ -118,19 +120,17 @@ def scores_without(
 
 def names_of(text: CutText) -> tuple[Token, ...]:
     """The tokens of a text as sentences name them: a piece that goes on a word begins with a dot."""
-    texts = tuple(shown(token, begins=place == 0) for place, token in enumerate(text.tokens))
+    texts = tuple(shown(token, begins=place == 0) for place, token in enumerate(told_apart(text.tokens)))
     return tuple(Token(token, place, texts.count(token) > 1) for place, token in enumerate(texts))
 
 
 def shown(token: str, *, begins: bool = False) -> str:
     """A token as it is read, white space by a sign; `begins` where it stands at the beginning of the text."""
     word = token.removeprefix(" ")
-    if not token:
-        return "·"  # goes on with the character before it
     if not word.strip():
         return "".join("⏎" if sign == "\n" else "␣" for sign in token)
     goes_on = word == token and token[0].isalnum() and not begins
-    return f"·{token}" if goes_on else word
+    return visible_text(f"·{token}" if goes_on else word)
 
 
 def how_it_was_read(reading: Reading) -> tuple[Message, ...]:

@@ -50,7 +50,7 @@ def guesses_figure(reading: Reading) -> Parts:
         key="read_off",
         name=message("The guesses for the next token, with all heads and without one"),
         notice=(what_it_costs(reading), range_of_others(reading)),
-        rows=(message("the whole model"), message("without {head}", head=reading.called)),
+        rows=(message("the whole model"), message("without head {head}", head=reading.called)),
         parts=tuple(map(part, likeliest(reading))),
         width=660,
     )
@@ -60,7 +60,7 @@ def what_it_costs(reading: Reading) -> Message:
     """What becomes of the guess that changes most."""
     token = changed_most(reading)
     return message(
-        "Without {head}, {token} goes from {whole} to {less}.",
+        "Without head {head}, {token} goes from {whole} to {less}.",
         head=reading.called,
         token=reading.in_vocabulary(token),
         whole=Fixed(float(reading.guesses()[token]), 3),

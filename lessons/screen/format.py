@@ -2,10 +2,13 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import Any
 
 from attention_core.errors import Phrase
+from attention_core.tokens import needs_base
 from lessons.screen.message import (
     Argument,
     Fixed,
@@ -30,6 +33,8 @@ BETWEEN_WIDE = re.compile(f"(?<={WIDE_SIGN}) (?={WIDE_SIGN})")
 # In Chinese a space stands between a character and a letter or digit.
 BESIDE_WIDE = re.compile("(?<=[0-9A-Za-z%])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[0-9A-Za-z−√])")
 POINT = re.compile(r"(?<=\d)\.(?=\d)")
+DOTTED_CIRCLE = "\u25cc"  # what Unicode shows a combining mark on
+ISOLATED, END_OF_ISOLATED = "\u2068", "\u2069"  # around what runs in its own direction
 
 
 def render(sentence: Message) -> str:
@@ -121,8 +126,25 @@ def localised(digits: str) -> str:
 
 
 def visible_text(token: str) -> str:
-    """The token as it can be seen: a space gets a sign of its own."""
-    return token.replace(" ", "␣")
+    """The token as it can be seen: a space gets a sign of its own, and a mark that stands alone a dotted circle.
+
+    What is invisible at its beginning is called by its code point, U+200D. What is written from right to left is
+    isolated, so that nothing around it is reordered.
+    """
+    text = token.replace(" ", "␣")
+    if text.isascii() or text.startswith(ISOLATED):
+        return text
+    unseen = "".join(takewhile(cannot_be_seen, text))
+    text = "".join(f"U+{ord(sign):04X}" for sign in unseen) + text[len(unseen) :]
+    if unicodedata.category(text[0]).startswith("M"):
+        text = DOTTED_CIRCLE + text
+    from_the_right = any(unicodedata.bidirectional(character) in ("R", "AL") for character in text)
+    return f"{ISOLATED}{text}{END_OF_ISOLATED}" if from_the_right else text
+
+
+def cannot_be_seen(sign: str) -> bool:
+    """True for what has no shape of its own: joiners, direction marks, controls and what Unicode has not assigned."""
+    return needs_base(sign) or unicodedata.category(sign).startswith("C")
 
 
 LABELLED = message("{meaning}: {arithmetic}")

@@ -230,7 +230,12 @@ def pairs_now(cutting: Cutting, word: int, step: int) -> Table:
     return Table(
         key="merges_table",
         name=message("Neighbours and their place in the list of merges"),
-        columns=(message("piece"), message("next piece"), message("together"), message("place in the list of merges")),
+        columns=(
+            message("piece"),
+            message("next piece"),
+            message("both as one piece"),
+            message("place in the list of merges"),
+        ),
         cells=tuple(cells) or ((seen(cutting.words[word].steps[step][0]), "–", "–", "–"),),
     )
 

@@ -16,7 +16,7 @@ from lessons.train.future_leak import measure_future_leak
 HEAD_WORDS = {"projected": message("project all features"), "sliced": message("read their own slice only")}
 POSITION_WORDS = {
     "learned": message("learned, added to the tokens"),
-    "none": message("none"),
+    "none": message("no positions"),
     "sinusoidal": message("sines and cosines, added to the tokens"),
     "rotary": message("rotary"),
     "qk": message("learned, for queries and keys only"),

@@ -22,7 +22,7 @@ VARIANT_NAMES: dict[str, Message] = {
     "sink": message("sink"),
     "cap": message("soft cap"),
     "alibi": message("ALiBi"),
-    "rotary": message("rotary"),
+    "rotary": message("rotary positions"),
     "grouped": message("grouped queries"),
     "cross": message("cross-attention"),
 }

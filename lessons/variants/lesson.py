@@ -42,7 +42,7 @@ VARIANT = OneOf(
         "sink": message("sink"),
         "cap": message("soft cap"),
         "alibi": "ALiBi",
-        "rotary": message("rotary"),
+        "rotary": message("rotary positions"),
         "grouped": message("grouped queries"),
         "cross": message("cross-attention"),
     },

@@ -1,10 +1,22 @@
+import unicodedata
+
 import pytest
 import torch
 from hypothesis import example as also
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.screen.format import argmax_ties, distinguishable, format_value, names, number, percent, render, render_all
+from lessons.screen.format import (
+    argmax_ties,
+    distinguishable,
+    format_value,
+    names,
+    number,
+    percent,
+    render,
+    render_all,
+    visible_text,
+)
 from lessons.screen.message import Fixed, ListOf, Percent, Token, message, plural
 
 
@@ -88,3 +100,39 @@ def test_numbers_that_differ_are_written_apart(one, other):
 def test_three_numbers_are_told_apart_even_where_two_of_them_part_sooner():
     assert [format_value(n) for n in distinguishable(0.1449, 0.1451, 0.14512)] == ["0.14490", "0.14510", "0.14512"]
     assert [n.decimals for n in distinguishable(0.1, 0.2, 0.3, least=4)] == [4, 4, 4]
+
+
+# Tokens of any script
+
+
+@pytest.mark.parametrize(
+    ("token", "text"),
+    [
+        ("a b", "a␣b"),
+        ("\u0301", "◌\u0301"),
+        ("\u0947\u092e", "◌\u0947\u092e"),
+        ("e\u0301", "e\u0301"),
+        ("\u200d", "U+200D"),
+        ("\ufe0f₁", "U+FE0F₁"),
+        ("\u200f₂", "U+200F₂"),
+        ("שלום", "\u2068שלום\u2069"),
+        (" مر", "\u2068␣مر\u2069"),
+        ("日本", "日本"),
+    ],
+)
+def test_a_token_of_any_script_can_be_seen_and_keeps_to_itself(token, text):
+    assert visible_text(token) == text == visible_text(text)
+
+
+def test_words_from_right_to_left_change_no_order_around_them():
+    """By the rules for both directions a word that is isolated is as one sign of no direction to all around it."""
+    one, other = names(["שלום", "עולם"])
+    said = render(
+        message("{one} gives {other} more than {several}.", one=one, other=other, several=ListOf((one, other)))
+    )
+    outside, depth = [], 0
+    for sign in said:
+        depth += (sign == "\u2068") - (sign == "\u2069")
+        outside += [] if depth or sign == "\u2069" else [unicodedata.bidirectional(sign)]
+    assert depth == 0 and not {"R", "AL", "AN"} & set(outside)
+    assert said.count("\u2068") == 4

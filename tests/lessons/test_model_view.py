@@ -189,7 +189,7 @@ def test_a_card_says_the_share_that_earned_the_name_and_the_table_what_chance_gi
     said = render_all(rules_table(jobs, 0, 0).notice)
     assert "with shuffled weights 5% on average." in said
     if key == "it_to_noun":
-        assert "the animal gets 60%, the thing 20%" in said and said.count("40%") == 1
+        assert "sends 60% to the animal and 20% to the thing" in said and said.count("40%") == 1
     assert "83%" not in render_all(about_head(jobs, 0, 1)) and "requires" in render_all(about_head(jobs, 0, 1))
 
 

@@ -398,18 +398,18 @@ ORACLE = {
     "Head {head} looks most from {query} at {keys}: {weight}.": looks,
     "Head {head} looks most from {query} at {keys}: {weight} each.": looks,
     "From {query} it gives {keys} {weight} together.": summed,
-    "Of this layer, {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
+    "Of this layer, head {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
     "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,
-    "{head} gives it {weight} of its weight; by length, that is {length} of what it adds.": of_chosen,
-    "In {head}, the value of {first} has length {length}; the others average {others}.": longest,
+    "Head {head} gives it {weight} of its weight; by length, that is {length} of what it adds.": of_chosen,
+    "In head {head}, the value of {first} has length {length}; the others average {others}.": longest,
     "{query} sees no other token.": lambda case, sentence: {"query": 0},
     "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess is "
     "first for good after {step}.": leads,
     "Its probability rises most in {step}: from {before} to {after}.": rises,
-    "Without {head}, {token} goes from {whole} to {less}.": changed,
+    "Without head {head}, {token} goes from {whole} to {less}.": changed,
     "Without one of {count} heads drawn at random {token} is between {least} and {most}.": without_others,
     "{token}: {share}": guess_cell,
-    "Here the model guesses {one} and there {other}; with only {head} from there, the difference of "
+    "Here the model guesses {one} and there {other}; with only head {head} from there, the difference of "
     "their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
     "Of {count} heads drawn at random, none goes further than {most}, in either direction.": moved_by_others,
     "Both texts need as many tokens: this one has {here}, the other {there}.": of_two_lengths,
@@ -556,12 +556,12 @@ EVEN = (
 )
 LATER = "“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"
 ANSWERS = {
-    "From {query}, which token does {head} look at most?": looks_where,
+    "From {query}, which token does head {head} look at most?": looks_where,
     EVEN: spread,
-    "From {query}, how much of its weight does {head} give to the first token?": given_to_first,
+    "From {query}, how much of its weight does head {head} give to the first token?": given_to_first,
     "Read off after {step}, which token comes first?": first_there,
-    "With all heads, {token} has the probability {whole}. What is it without {head}?": head_missing,
-    "Without {head}, which of these guesses changes most?": loses_most,
+    "With all heads, {token} has the probability {whole}. What is it without head {head}?": head_missing,
+    "Without head {head}, which of these guesses changes most?": loses_most,
     "Patched alone, which of these heads moves the answer furthest?": moves_furthest,
     LATER: one_word_later,
 }
@@ -579,7 +579,7 @@ def of_some(values):
 
 ORACLE |= {
     "{weight} of its weight goes there.": some_weight,
-    "From {query}, which token does {head} look at most?": lambda case, sentence: {
+    "From {query}, which token does head {head} look at most?": lambda case, sentence: {
         "query": sentence.arguments["query"].position,
         "head": called(case),
         "concept": True,
@@ -589,17 +589,17 @@ ORACLE |= {
         "place": sentence.arguments["query"].position + 1,
         "total": len(case.ids),
     },
-    "From {query}, how much of its weight does {head} give to the first token?": lambda case, sentence: {
+    "From {query}, how much of its weight does head {head} give to the first token?": lambda case, sentence: {
         "query": query_of(case),
         "head": called(case),
     },
     "It has {chance} of the whole there.": of_some(lambda case: early(case).amax(-1).tolist()),
-    "With all heads, {token} has the probability {whole}. What is it without {head}?": lambda case, sentence: {
+    "With all heads, {token} has the probability {whole}. What is it without head {head}?": lambda case, sentence: {
         "token": sentence.arguments["token"].position,
         "whole": float(guesses(case)[sentence.arguments["token"].position]),
         "head": called(case),
     },
-    "Without {head}, which of these guesses changes most?": lambda case, sentence: {
+    "Without head {head}, which of these guesses changes most?": lambda case, sentence: {
         "head": called(case),
         "concept": True,
     },
@@ -681,8 +681,13 @@ def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
 def test_texts_in_any_language_are_cut_and_read(smollm2):
     names = Reading(begun("one", text=HOSTILE), smollm2).names
     assert [name.text for name in names[:3]] == ["Gr", "·ü", "·ß"] and names[-2:][0].text == "don"
-    assert shown("") == "·" and shown(" ") == "␣" and shown(" the") == "the" and shown("ing") == "·ing"
+    assert shown(" ") == "␣" and shown(" the") == "the" and shown("ing") == "·ing"
     assert shown("ing", begins=True) == "ing" and shown("'t") == "'t" and shown("\n") == "⏎" and shown("\u00a0") == "␣"
+    pieces = Reading(begun("one", text="a न मे"), smollm2).names
+    assert [piece.text for piece in pieces] == ["a", "न₁", "·न₂", "म₁", "·म₂", "◌े"]
+    letter = smollm2.tokenizer.encode("👩").ids
+    called = [Reading(begun("one", text="a"), smollm2).in_vocabulary(token).text for token in letter]
+    assert called == ["<F09F>", "<91>", "<A9>"], "no sign for what is unknown"
     long = Reading(begun("one", text="one two " * 30), smollm2)
     assert len(long.names) == MOST_TOKENS
     assert render(how_it_was_read(long)[0]) == (

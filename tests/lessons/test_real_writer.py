@@ -9,7 +9,7 @@ from compare_with_transformers import fed_with
 from attention_core.generation import MAX_NEW_TOKENS
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling
-from lessons.example.token_names import parts_of_text, text_of, told_apart, vocabulary_of
+from lessons.example.token_names import called_alone, parts_of_text, text_of, told_apart, vocabulary_of
 from lessons.generate.real_writer import (
     BEGINS_WITH,
     real_beginning,
@@ -135,8 +135,15 @@ def test_the_parts_of_a_text_are_the_text_and_each_part_can_be_seen(smollm2, tex
     assert all(called) and [name.rstrip("₁₂₃₄") for name in called if not name.endswith(("₂", "₃", "₄"))] == [
         part for part in parts if part
     ]
-    unfinished = parts_of_text(smollm2, smollm2.tokenizer.encode("a 鰯").ids[:-1])
-    assert unfinished[-2:] in (("\ufffd", ""), ("a", "\ufffd"), (" ", "\ufffd"), ("a", " \ufffd"))
+
+
+def test_bytes_that_are_no_whole_character_are_given_as_such_and_hide_nothing_after_them(smollm2):
+    one, two, three = smollm2.tokenizer.encode("👩").ids
+    (accented,) = smollm2.tokenizer.encode(" é").ids
+    assert parts_of_text(smollm2, (one, two)) == ("<F09F>", "<91>")
+    assert parts_of_text(smollm2, (one, accented, two, accented)) == ("<F09F>", " é", "<91>", " é")
+    assert parts_of_text(smollm2, (two, one, two, three, accented)) == ("<91>", "👩", "", "", " é")
+    assert called_alone(smollm2, two) == "<91>" and called_alone(smollm2, accented) == " é"
 
 
 def test_a_character_that_is_not_finished_is_said_to_be_one(smollm2):

@@ -29,10 +29,27 @@ class Widened(gettext.NullTranslations):
         return widened(one if count == 1 else many)
 
 
+class Heard(gettext.NullTranslations):
+    """English as it is. It remembers the templates that it was asked for."""
+
+    def __init__(self):
+        super().__init__()
+        self.templates = set()
+
+    def gettext(self, message):
+        self.templates.add(message)
+        return message
+
+    def ngettext(self, one, many, count):
+        self.templates.add((one, many))
+        return one if count == 1 else many
+
+
 @contextmanager
-def spoken_by_all(monkeypatch):
-    """From now on every visitor reads this language, and this test with them."""
-    pseudo = words.Language(CODE, Widened(), ",", ".", "{} %", True, lambda items: " + ".join(items))
+def spoken_by_all(monkeypatch, texts=None):
+    """From now on every visitor reads this language, the wide one if none is given, and this test with them."""
+    texts = Widened() if texts is None else texts
+    pseudo = words.Language(CODE, texts, ",", ".", "{} %", True, lambda items: " + ".join(items))
     known = words.language_of.__wrapped__
     monkeypatch.setattr(words, "language_of", functools.cache(lambda code: pseudo if code == CODE else known(code)))
     monkeypatch.setitem(words.LANGUAGES, CODE, "Wide")

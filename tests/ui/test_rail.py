@@ -2,9 +2,14 @@
 
 import re
 
+import pytest
+
 from attention_ui.page.contents import CONTENTS
-from attention_ui.page.rail import LINK, rail
+from attention_ui.page.rail import LAPTOP, LINK, NAME_SIZE, rail, room_for_all, share_of_letters
 from attention_ui.session.links import path_of
+from words import LANGUAGES, speaking
+
+LEAST_LETTERS = 11  # pixels
 
 
 def rules(style):
@@ -45,3 +50,11 @@ def test_no_address_ends_like_another():
     addresses = [LINK.format(address=path_of(entry.address)) for entry in CONTENTS]
     assert len(set(addresses)) == len(CONTENTS)
     assert sum(entry.address.endswith("heads") for entry in CONTENTS) == 1, "the style knows a link by its end"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_names_of_all_lessons_fit_a_laptop_in_letters_that_can_be_read(code):
+    """A title that is too long in one language makes all names of that language smaller."""
+    with speaking(code):
+        assert 16 * NAME_SIZE * share_of_letters() >= LEAST_LETTERS
+        assert room_for_all() <= LAPTOP

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 
+from lessons.screen import text_width
 from lessons.screen.format import number, quote_token
 from lessons.screen.screen import Arcs
 
@@ -19,7 +20,7 @@ def word_width(figure: Arcs) -> int:
 def slanted(figure: Arcs, letters: int = 0) -> bool:
     """Whether the words have no room side by side; their letters have so many pixels at least."""
     letter = LETTER_WIDTH * max(LETTERS_OF_WORDS, letters)
-    return max(len(token.text) for token in figure.tokens) * letter > word_width(figure)
+    return max(text_width.letters(token.text) for token in figure.tokens) * letter > word_width(figure)
 
 
 def longest_arc(figure: Arcs) -> int:

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from attention_ui.figures.sentence.ribbons import letter_ems, short_percent
-from lessons.screen.format import render, render_all, translate, visible_text
+from lessons.screen.format import ISOLATED, render, render_all, translate, visible_text
 from lessons.screen.message import message
 from lessons.screen.model_view import ModelView
 from lessons.screen.text_width import wrapped
@@ -22,7 +22,9 @@ def words_of_view(figure: ModelView) -> pa.Table:
     words = [visible_text(token.text) for token in figure.tokens]
     for place, word in enumerate(words):
         wide = sum(map(letter_ems, word)) * 0.94
-        end += 0 if not place else WORDS_APART if figure.spaced[place] else GLUED
+        # The parts of a word that is written from right to left stand in the order in which the model reads them.
+        apart = figure.spaced[place] or word.startswith(ISOLATED)
+        end += 0 if not place else WORDS_APART if apart else GLUED
         places.append(end + wide / 2)
         halves.append(wide / 2)
         end += wide

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from lessons.screen.format import percent, quote_token, render, translate, visible_text
 from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
-from lessons.screen.text_width import is_wide_letter, wrapped
+from lessons.screen.text_width import has_no_width, is_wide_letter, wrapped
 
 FIRST_RIBBONS = (7, 16, False)  # words, moments, large: those of the first screen, whose template is written down
 NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")
@@ -21,6 +21,8 @@ FAINT = 0.05  # of the whole: words that get less recede
 
 def letter_ems(letter: str) -> float:
     """About how wide a letter of the words is."""
+    if has_no_width(letter):
+        return 0.0
     if letter in NARROW_LETTERS:
         return EMS["narrow"]
     if letter in WIDE_LETTERS:
