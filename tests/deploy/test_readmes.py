@@ -39,7 +39,7 @@ def anchor_of(heading):
 def test_a_readme_in_another_language_has_all_that_the_english_one_has(code):
     ours, theirs = text_of(code), text_of(FIRST)
     assert form_of(ours) == form_of(theirs)
-    begins = [place for place in places_named(theirs) if re.match(r"[\w.]+(/|\.py)|python3", place)]
+    begins = [place for place in places_named(theirs) if re.fullmatch(r"[\w.]+(/|\.py)|python3 .+", place)]
     assert begins and not [place for place in begins if place not in ours]
     assert len(LINK.findall(ours)) == len(LINK.findall(theirs))
 
