@@ -68,8 +68,8 @@ WHAT_IT_IS = message(
 )
 TICK = message("Tick the questions that you want. While none is ticked, the file holds all of them.")
 VERSIONS_SAY = message(
-    "Each version asks about other weights. In Moodle the versions of a question share a category: let your quiz draw "
-    "one of them at random."
+    "Each version has weights of its own. In Moodle the versions of a question share a category: "
+    "let your quiz draw one of them at random."
 )
 KEPT_LISTS, TABLE_HEIGHT = 16, 420
 

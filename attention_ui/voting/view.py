@@ -139,9 +139,9 @@ def say_what_is_kept(room: Room) -> None:
     """What is stored, for how long, and what one vote is."""
     kept = [
         message(
-            "No names or addresses are kept: only counts and, for each vote, a random token of the browser. "
-            "All is forgotten on {time}. Each browser has one vote and is recognised by its cookie, so whoever "
-            "opens another browser can vote again.",
+            "No names or addresses are kept: only counts and, for each vote, a random mark of the browser. "
+            "All is forgotten on {time}. Each browser has one vote and is recognised by its cookie, so "
+            "whoever opens another browser can vote again.",
             time=time_of(room.until),
         )
     ]

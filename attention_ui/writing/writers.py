@@ -154,7 +154,9 @@ def keep_panel(writer: Writer) -> None:
 def draw_keeping(writer: Writer) -> None:
     """The downloads side by side, and below them the place for a file."""
     if writer.checkpoint is None:
-        st.caption(translate("The real model is on this machine already. To save a small one, choose it above."))
+        st.caption(
+            translate("The real model is on this machine already. To save a small model, choose it above first.")
+        )
     else:
         draw_downloads(writer)
     bring_model(then=functools.partial(set_state, WRITER.name, "file"))

@@ -138,7 +138,7 @@ def loss_rows(correction: Prediction) -> Matrices:
         bands=(
             line("logits", message("logits"), given=True),
             line("loss.probabilities", message("probability p"), scale="weight", given=True),
-            line("loss.targets", message("wanted"), scale="weight", given=True),
+            line("loss.targets", message("target"), scale="weight", given=True),
             line("d_logits", message("d_logits"), scale="gradient"),
         ),
         notice=(*notice_answer(correction), notice_logits(correction)),
@@ -159,7 +159,7 @@ def sentence_and_answer(correction: Prediction) -> Message:
 def notice_answer(correction: Prediction) -> Iterator[Message]:
     """What the model said, what was right, and the loss."""
     yield message(
-        "At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.",
+        "After {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.",
         query=correction.names[correction.asked[-1]],
         right=word_of(correction.right),
         share=Percent(float(correction.probabilities[correction.right])),
@@ -228,7 +228,7 @@ def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
     keys = [j for (j,) in argmax_ties(weights, percent)]
     share, said = Percent(float(weights.max())), ListOf(tuple(correction.names[j] for j in keys))
     yield message(
-        "d_q has numbers only in the row of {query}; d_k and d_v have a row for each key that {query} looked at.",
+        "d_q is nonzero only in the row of {query}; d_k and d_v have a row for each key that {query} looked at.",
         query=correction.names[asked],
     )
     yield plural(

@@ -38,7 +38,7 @@ def likeliest_word(mistake: Prediction, random: Generator) -> Asked:
         return None
     best, *others = p.argsort(descending=True).tolist()
     right = message(
-        "That is the right answer, but the model gives it only {probability}.",
+        "That is the right word, but the model gives it only {probability}.",
         probability=Fixed(float(p[mistake.right])),
     )
     wrong = [(mistake.right, right)] if mistake.right != best else []
@@ -48,7 +48,7 @@ def likeliest_word(mistake: Prediction, random: Generator) -> Asked:
     ]
     return multiple_choice_of_things(
         message(
-            "The sentence is {sentence}. Which word does the model find likeliest to come next?",
+            "The sentence is “{sentence}”. Which word does the model find likeliest to come next?",
             sentence=" ".join(mistake.tokens),
         ),
         (word_of(best), message("Its probability is {probability}.", probability=Fixed(float(p[best])))),

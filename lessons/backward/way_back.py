@@ -81,7 +81,7 @@ BACK_SENTENCES: Mapping[str, Message] = {
     "max of logits": message("the largest logit"),
     "sum of logits": message("sum over all words"),
     "targets": message("wanted: 1 for the right word, 0 for the others"),
-    "shares": message("what each prediction counts: the loss is a mean"),
+    "shares": message("how much each prediction counts: the loss is a mean"),
     "d_after": message("d_after of {token}, feature {feature}: d_logits · row {feature} of W_unembed"),
     "d_after nothing": NOT_ASKED,
     "d_output": message("d_output of {token}, feature {feature}: d_after · row {feature} of W_o"),

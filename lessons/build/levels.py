@@ -25,7 +25,10 @@ LEVELS = {
     ),
     "self": Level(
         message("Itself"),
-        message("Every token looks at itself. All it has is its position: the hand of a clock, an hour on each time."),
+        message(
+            "Every token looks at itself. All it has is its position: the hand of a clock, one hour further "
+            "with each token."
+        ),
         message("Two hands that point the same way have the largest product. Leave the hand as it is, but longer."),
     ),
     "back": Level(

@@ -87,8 +87,8 @@ def compare_notice(puzzle: Puzzle, which: str, weights: Weights, score: float) -
             score=Percent(score),
         )
     return plural(
-        "It has {count} number other than 0, needs it, and reaches {score}.",
-        "It has {count} numbers other than 0, needs each of them, and reaches {score}.",
+        "It has {count} nonzero number, needs it, and reaches {score}.",
+        "It has {count} nonzero numbers, needs each of them, and reaches {score}.",
         count,
         score=Percent(score),
     )

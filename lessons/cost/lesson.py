@@ -22,7 +22,7 @@ from lessons.screen.screen import Screen
 from lessons.trace.computation import Computation
 
 TOPIC = message("The cost of attention")
-POINT = message("Every query meets every key: twice as many tokens make four times as many scores.")
+POINT = message("Every query is compared with every key: twice as many tokens make four times as many scores.")
 
 EXAMPLE_SIZES = "example"
 COUNTED = ("multiplications", "moved", "parameters", "cache", "squared_from")

@@ -28,7 +28,7 @@ def beginning_of(raw: str, task: CharacterTask) -> Beginning:
     known, notes = known_characters(text, task)
     if text and not known:
         first = Token(task.tokens[0], 0)
-        notes.append(message("Nothing is left to start from, so the text begins with {first}.", first=first))
+        notes.append(message("Nothing is left of your beginning, so the text begins with {first}.", first=first))
     return Beginning(known or task.tokens[:1], (*clean.notes, *notes))
 
 

@@ -21,7 +21,7 @@ class TaskTexts:
     @property
     def once_learned(self) -> Message:
         """What one sees when it has been learnt."""
-        return message("Once learned, it looks like this: {looks_like}", looks_like=self.looks_like)
+        return message("What it looks like once learned. {looks_like}", looks_like=self.looks_like)
 
 
 TASK_TEXTS: dict[str, TaskTexts] = {

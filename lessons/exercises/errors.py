@@ -90,7 +90,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (r"NameError", message("Nothing has this name yet. Is it spelt as where it was made?")),
     (r"RecursionError", message("A function calls itself without end.")),
-    (r"yourself", message("This page does not provide what the exercise asks you to write.")),
+    (r"yourself", message("That function is missing here on purpose: write it yourself.")),
     (r"should be nn\.Linear", message("The weights of the cases are put into these four layers.")),
     (r"NotReady: return", message("Return all of these, in this order, separated by commas.")),
     (r"should be a tensor; it is a list", message("Make it a tensor: torch.tensor(…), or torch.stack of the rows.")),

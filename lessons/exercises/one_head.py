@@ -118,7 +118,7 @@ SOFTMAX = Exercise(
             message("This is the sigmoid of each score by itself. The weights of a row share one sum."), torch.sigmoid
         ),
         Mistake(
-            message("All the weight goes to the largest score. The others get some as well."),
+            message("All the weight goes to the largest score. The others should get some as well."),
             lambda s: (s == s.max()).double(),
         ),
     ),

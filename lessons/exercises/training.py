@@ -160,7 +160,7 @@ STEP = Exercise(
         Mistake(
             message("The second result is the gradient. Return the weights after the step."), {"gives": "gradient"}
         ),
-        Mistake(message("The second result is the step alone. Add it to W."), {"gives": "step"}),
+        Mistake(message("The second result is the step alone. Return W with the step taken."), {"gives": "step"}),
         Mistake(message("These are the weights as they came in. Take the step."), {"gives": "old"}),
         Mistake(message("The loss is the sum over the tokens. Take the mean."), {"loss": "sum"}),
         Mistake(
@@ -254,7 +254,7 @@ GRADIENT = Exercise(
             lambda w, d: w * (d - (w * d).sum()),
         ),
         Mistake(
-            message("Subtract the mean weighted by the weights, Σ w d, not its mean over the row."),
+            message("Subtract the sum Σ w d, not the mean of w d over the row."),
             lambda w, d: w * (d - (w * d).mean(-1, keepdim=True)),
         ),
         Mistake(

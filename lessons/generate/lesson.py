@@ -376,5 +376,7 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Itera
     resting = sum(bool(set(new.window) & set(unseen)) for new in written)
     if resting:
         yield message(
-            "{resting} of the {total} new characters depend on such a reading.", resting=resting, total=len(written)
+            "{resting} of the {total} new characters were written with such a character in the window.",
+            resting=resting,
+            total=len(written),
         )

@@ -27,7 +27,7 @@ def notice_difference(trace: SideBySide) -> tuple[Message, ...]:
         return ()
     things = message("sentences") if trace.module is None else message("heads")
     measured = message(
-        "{verdict}: on average, two of them place {mean}% of a row's weight on different keys.",
+        "{verdict}: on average, any two of them place {mean}% of a row's weight on different keys.",
         verdict=verdict_on_heads(difference.mean, things),
         mean=points(difference.mean),
     )
@@ -219,9 +219,11 @@ def notice_parameters(trace: HeadsTrace) -> tuple[Message, ...]:
         return ()
     return (
         plural(
-            "The number of heads does not matter: {heads} heads of 1 feature share the projections that one head of "
+            "The number of heads does not change the number of parameters: {heads} heads of 1 feature share the "
+            "projections that one head of "
             "{d} would have.",
-            "The number of heads does not matter: {heads} heads of {count} features share the projections that one "
+            "The number of heads does not change the number of parameters: {heads} heads of {count} features share "
+            "the projections that one "
             "head of {d} would have.",
             trace.d_head,
             heads=trace.n_heads,

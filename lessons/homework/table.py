@@ -25,8 +25,8 @@ COLUMNS = (
     message("tasks"),
     message("tasks solved"),
     message("seeds"),
-    message("exercises solved in all"),
-    message("heads built in all"),
+    message("titles of all exercises solved"),
+    message("titles of all heads built"),
 )
 EXERCISE_TITLES: dict[str, Argument] = {key: exercise.title for key, exercise in EXERCISES.items()}
 LEVEL_TITLES: dict[str, Argument] = {key: level.title for key, level in LEVELS.items()}

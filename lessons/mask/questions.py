@@ -27,7 +27,10 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
     key = one_of(had_some[query], random)
     a, b = example.names[query], example.names[key]
     before = Fixed(float(free.weights[query, key]))
-    why = message("Its score is −∞ before the softmax, and exp(−∞) is exactly 0. It was {before}.", before=before)
+    why = message(
+        "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask the weight was {before}.",
+        before=before,
+    )
     return asks_about(
         "weights",
         (query, key),

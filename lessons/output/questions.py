@@ -101,7 +101,7 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
                 heaviest,
                 message("No key has more weight, but its value is shorter."),
             ),
-            (longest, message("No value is longer, but its weight in this row is too small.")),
+            (longest, message("Its value is the longest, but its weight in this row is too small.")),
         ],
         lambda p: message(
             "The term of {key} has length {length}; another is longer.", key=names[p], length=Fixed(float(parts[p]))

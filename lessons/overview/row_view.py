@@ -21,7 +21,8 @@ from lessons.trace.head import compute_head, divisor_of, one_head, project
 
 TOPIC = message("One query, step by step")
 POINT = message(
-    "A query meets every key: each meeting gives a score, scores become shares, and the shares mix the values."
+    "A query is compared with every key: each comparison gives a score, scores become shares, and "
+    "the shares mix the values."
 )
 
 CHAPTER = OneOf(

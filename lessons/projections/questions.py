@@ -85,7 +85,7 @@ def longest_in(role: str) -> Maker:
             return None
         return multiple_choice_of_tokens(
             message(
-                "Which token has the longest {vector}, the one whose squared numbers have the largest sum?",
+                "Which token has the longest {vector}, that is, the one whose squared numbers have the largest sum?",
                 vector=VECTORS[role],
             ),
             example.names,

@@ -276,5 +276,5 @@ def parameter_table(parity: Parity) -> Table:
         folded=True,
         width=620,
         columns=(message("ours"), message("in nn.MultiheadAttention"), message("shape"), message("numbers")),
-        cells=(*rows, (message("together"), "", "", total)),
+        cells=(*rows, (message("total"), "", "", total)),
     )

@@ -42,7 +42,7 @@ def how_far_apart(parity: Parity, who: Sequence[Token], random: torch.Generator)
     return multiple_choice(
         message("How do the numbers of PyTorch differ from ours?"),
         Card(message("Only in the last digits."), reply, message("the same sums, rounded in another order")),
-        Card(message("Not at all."), reply, message("the same formula, so the same digits")),
+        Card(message("They do not differ."), reply, message("the same formula, so the same digits")),
         Card(message("From the first digits on."), reply, message("another program, so other numbers")),
     )
 

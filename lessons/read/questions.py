@@ -116,7 +116,7 @@ def given_to_first(reading: Reading, random: Generator) -> Asked:
             message("It is in the first row, in violet."),
             (float(row[0]), message("its weight")),
             (float(added[0] / added.sum()), message("its part of what is added")),
-            (1 / len(row), message("as much as each")),
+            (1 / len(row), message("as much as each of the others")),
             (1 - float(row[0]), message("what the others get")),
             (float(row[-1]), message("what the last one gets")),
         ),

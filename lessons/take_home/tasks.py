@@ -113,9 +113,9 @@ def how_to_round(decimals: int) -> tuple[Message, ...]:
         ),
         plural(
             "Round it to {count} decimal, and only when you write it down: keep all digits on the way. Halves "
-            "are rounded up.",
+            "are rounded away from 0.",
             "Round it to {count} decimals, and only when you write it down: keep all digits on the way. Halves "
-            "are rounded up.",
+            "are rounded away from 0.",
             decimals,
         ),
         message("Use the given numbers exactly as printed."),

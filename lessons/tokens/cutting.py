@@ -211,8 +211,8 @@ def said_of_step(cutting: Cutting, word: int, step: int) -> Message:
         )
     one, other = steps[step][place : place + 2]
     return message(
-        "{word} after {step} of {last} merges. Next come {one} and {other}: of all neighbours they come first in the "
-        "list of merges, as number {number}.",
+        "{word} after {step} of {last} merges. Next to be merged: {one} and {other}, the neighbouring "
+        "pair that comes first in the list of merges, as number {number}.",
         one=seen(one),
         other=seen(other),
         number=Integer(1 + cutting.pairs.rank[one, other]),
@@ -284,8 +284,8 @@ def about_spaces(cutting: Cutting) -> Message | None:
         other = cutting.pairs.ids.get(alone) if alone.isascii() and alone.isalpha() else None
         if other is not None and alone != token.text:
             return message(
-                "A space belongs to the token after it: {token} has the id {id}, and without its space it would "
-                "be another token, {other}.",
+                "A space belongs to the token after it: {token} has the id {id}; without its space it would be "
+                "another token, with the id {other}.",
                 token=token,
                 id=token_id,
                 other=other,

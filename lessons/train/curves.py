@@ -148,7 +148,7 @@ def role_sentence(task: Task, role: Message, weights: Array) -> Message:
     heads = argmax_ties(weights, number)
     named = ListOf(tuple(head_name(*head) for head in heads))
     return message(
-        "Job: to {role}. Best at it: {heads}, with {weight} of the weight.",
+        "Job: to {role}. Best result: {heads}, {weight} of the weight.",
         role=role,
         heads=named,
         weight=Fixed(float(weights[heads[0]])),

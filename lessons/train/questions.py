@@ -37,7 +37,7 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
         if settings.model.causal and position > query:
             return message("The mask hides all that comes after {query}.", query=called[query])
         return message(
-            "What it finds there is “{found}”, but the answer is “{answer}”.",
+            "There the head would find “{found}”, but the answer is “{answer}”.",
             found=visible_text(tokens[position]),
             answer=visible_text(answer),
         )
@@ -106,8 +106,8 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
     layers = sum(n for key, n in sizes.items() if key.startswith("layers."))
     return multiple_choice_of_counts(
         message(
-            "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
-            "change?",
+            "Suppose this model had d_model = {d_model} and {layers} with {heads} each. How many numbers "
+            "would training change?",
             layers=plural("1 layer", "{count} layers", model.n_layers),
             heads=plural("1 head", "{count} heads", model.n_heads),
             d_model=model.d_model,

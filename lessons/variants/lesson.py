@@ -20,7 +20,7 @@ from lessons.variants.questions import QUESTIONS
 
 TOPIC = message("Attention today")
 POINT = message(
-    "Today's models change only a few lines of the attention of 2017: who is seen, how scores are made, what is shared."
+    "Today's models change only a few parts of the attention of 2017: who is seen, how scores are made, what is shared."
 )
 
 VARIANT_FORMULAS = {

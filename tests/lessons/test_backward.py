@@ -510,13 +510,13 @@ def visible_weight(case, sentence):
 
 
 ORACLE = {
-    "At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.": answer,
+    "After {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.": answer,
     "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. Of {count} words the "
     "likeliest are shown, and the right one.": only_negative,
     "The loss looks at one prediction, that at {query}: the other {others} rows of d_output are 0.": one_prediction,
     "The lowest d_weight of {query} is {least}, at {keys}: weight moved there lowers the loss most.": lowest_weight,
     "Below 0 is the d_score of {keys}: a step raises that score and lowers the others.": raised,
-    "d_q has numbers only in the row of {query}; d_k and d_v have a row for each key that {query} looked at.": (
+    "d_q is nonzero only in the row of {query}; d_k and d_v have a row for each key that {query} looked at.": (
         asked_alone
     ),
     "Each row of d_v is a weight times the same d_output: {keys} has the largest weight, {share}.": rows_of_values,
@@ -630,9 +630,9 @@ def answer_logit(case, prompt):
     return {"Probability minus 1: negative, so a step against it raises the logit.": ..., JUDGE: by_thought(numbers)}
 
 
-LIKELIEST = "The sentence is {sentence}. Which word does the model find likeliest to come next?"
+LIKELIEST = "The sentence is “{sentence}”. Which word does the model find likeliest to come next?"
 ITS_LOSS = "The model gives the right word, {right}, the probability {p}. The loss is −ln of it. How large is it?"
-RIGHT_GETS = "That is the right answer, but the model gives it only {probability}."
+RIGHT_GETS = "That is the right word, but the model gives it only {probability}."
 BEST_GETS, LESS_GETS = "Its probability is {probability}.", "The model gives it {probability}, and another word more."
 
 

@@ -109,7 +109,7 @@ ORACLE = {
     "should be {share}": lambda case, sentence: {"share": shares_of_cats(case)},
     "Trained for {updates} training steps on {sentences} other sentences, it uses all {count} "
     "numbers and reaches {score}.": trained,
-    "It has {count} number other than 0, needs it, and reaches {score}.": ours,
+    "It has {count} nonzero number, needs it, and reaches {score}.": ours,
     **dict.fromkeys(
         (
             "One head alone reaches {best} at most: its weights sum to 1, so what one job gets is missing at the "

@@ -219,7 +219,7 @@ ORACLE = {
     "{count} of the {total} steps from one character to the next occurs in the training text ({share}).": steps_taken,
     "No other token could be drawn.": holds(only_one_left),
     "No training window has {unseen} as an input, so the model never learned to read it.": unread,
-    "{resting} of the {total} new characters depend on such a reading.": unread,
+    "{resting} of the {total} new characters were written with such a character in the window.": unread,
 }
 
 

@@ -286,7 +286,7 @@ def own_seed(case, sentence):
 ORACLE = {
     "Untrained: random weights (seed {seed}).": own_seed,
     "Random queries, keys and values (seed {seed}).": own_seed,
-    "{verdict}: on average, two of them place {mean}% of a row's weight on different keys.": measured,
+    "{verdict}: on average, any two of them place {mean}% of a row's weight on different keys.": measured,
     "The rows furthest apart are {rows}: {largest}%.": furthest,
     "{things} {a} and {b} in the row of {token}": chosen,
     "head {number}": chosen,
@@ -308,8 +308,8 @@ ORACLE = {
     "each reads only its slice.": cost,
     "Add 1 to a feature outside a head's slice: the output of a head that projects changes by up to "
     "{projected}, that of a sliced head by exactly 0.": reach,
-    "The number of heads does not matter: {heads} heads of 1 feature share the projections that one head of "
-    "{d} would have.": counting("d_head"),
+    "The number of heads does not change the number of parameters: {heads} heads of 1 feature share the "
+    "projections that one head of {d} would have.": counting("d_head"),
 }
 
 
@@ -483,7 +483,7 @@ def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
     weights = run_heads(HeadsExample(source="journey", running=Example(causal=False))).heads.weights
     assert "0.152" in readings(weights.min(), with_decimals(3)) and "0.176" in readings(weights.max(), with_decimals(3))
     assert said("journey", running=Example(causal=False)).startswith(
-        "The heads hardly differ: on average, two of them place 1.4% of a row's weight on different keys"
+        "The heads hardly differ: on average, any two of them place 1.4% of a row's weight on different keys"
     )
 
 

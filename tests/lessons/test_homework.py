@@ -188,8 +188,8 @@ def test_thirty_certificates_make_a_table_and_each_bad_file_a_sentence():
         "tasks": "3",
         "tasks solved": "0",
         "seeds": "42",
-        "exercises solved in all": "",
-        "heads built in all": "",
+        "titles of all exercises solved": "",
+        "titles of all heads built": "",
     }
 
 

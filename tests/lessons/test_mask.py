@@ -70,7 +70,9 @@ def weight_before(case, sentence):
 
 
 HIDES = "The mask hides {key} from {query}. How much weight does {query} put on {key}?"
-NOTHING_HIDDEN = "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. It was {before}."
+NOTHING_HIDDEN = (
+    "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask the weight was {before}."
+)
 
 
 def hidden_before(case, sentence):

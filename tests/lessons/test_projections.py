@@ -116,7 +116,7 @@ def added_up(case, sentence):
     return said | ({"scaled": total / math.sqrt(len(q))} if "scaled" in sentence.arguments else {})
 
 
-LONGEST = "Which token has the longest {vector}, the one whose squared numbers have the largest sum?"
+LONGEST = "Which token has the longest {vector}, that is, the one whose squared numbers have the largest sum?"
 ITS_SQUARES = "Its squares add up to {sum}; the root of that, {length}, is its length."
 OTHER_SQUARES = "The squares of {token} add up to {sum}, those of another to more."
 LONGEST_ROW = "It has the longest row in X, but {matrix} stretches only some directions."

@@ -429,7 +429,9 @@ def rounding_alone(case, sentence):
 
 
 def answer_apart(case, prompt):
-    judge = by_text({"Only in the last digits.": True, "Not at all.": False, "From the first digits on.": False})
+    judge = by_text(
+        {"Only in the last digits.": True, "They do not differ.": False, "From the first digits on.": False}
+    )
     return {LAST_DIGITS: ..., JUDGE: judge}
 
 

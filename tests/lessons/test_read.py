@@ -481,7 +481,7 @@ def given_to_first(case, prompt):
     numbers = {
         "its weight": row[0],
         "its part of what is added": added[0] / sum(added),
-        "as much as each": 1 / len(row),
+        "as much as each of the others": 1 / len(row),
         "what the others get": 1 - row[0],
         "what the last one gets": row[-1],
     }

@@ -456,7 +456,7 @@ ORACLE = {
         "count": len(held_out_batch(case.choices.settings).inputs)
     },
     "on {count} window of the held-out part, which occurs nowhere in the rest": windows_kept_apart,
-    "Job: to {role}. Best at it: {heads}, with {weight} of the weight.": role_weight,
+    "Job: to {role}. Best result: {heads}, {weight} of the weight.": role_weight,
     "It has learned the task: that takes {enough}.": verdict_again,
     "It has not learned the task yet: that takes {enough}.": verdict_again,
     "With the later letters given, the loss is {seeing}; with them hidden, {hidden}.": leak_again,
@@ -499,7 +499,7 @@ def where_again(case, prompt):
     return {
         HERE: right[0],
         "The mask hides all that comes after {query}.": ...,
-        "What it finds there is “{found}”, but the answer is “{answer}”.": ...,
+        "There the head would find “{found}”, but the answer is “{answer}”.": ...,
         JUDGE: lambda card: (
             example.tokens[token_on(card)] == said["answer"] and (token_on(card) <= query or not settings.model.causal)
         ),
@@ -554,8 +554,8 @@ ANSWERS = {
     "On which token will the row of {query} put its weight?": where_again,
     "A model gives each of {size} tokens the same probability. What is its loss, the mean of "
     "−ln(probability of the right answer)?": guess_again,
-    "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
-    "change?": weights_counted,
+    "Suppose this model had d_model = {d_model} and {layers} with {heads} each. How many numbers "
+    "would training change?": weights_counted,
 }
 ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
     HERE: chosen,
