@@ -40,8 +40,8 @@ OWN_TEXT = Text("read_text", message("Your text, in any language"), LONGEST_TEXT
 OTHER_TEXT = Text("read_other", message("The text it is patched from"), LONGEST_TEXT, OTHER_NAMES, width=520)
 PATCHED = OneOf(
     "patch_heads",
-    message("Patch"),
-    {"one": message("this head"), "named": message("all of its name"), "several": message("several heads")},
+    message("Heads"),
+    {"one": message("one head"), "named": message("all of its name"), "several": message("several heads")},
 )
 OTHER_HEADS = Text("read_heads", message("Together with these heads"), 200)
 HEAD = Text("read_head", message("Head"), 8, width=230)  # one of those of the model, by its name

@@ -105,7 +105,7 @@ def heads_patched(texts: TwoTexts) -> list[Group]:
     return [group, *texts.here.random_groups(HEADS_DRAWN, group)]
 
 
-def called(group: Group) -> str:
+def group_name(group: Group) -> str:
     """Heads by their names; of many the first and the last, and how many there are."""
     heads = [head_name(*place) for place in group]
     return ", ".join(heads) if len(heads) <= MOST_NAMED else f"{heads[0]} … {heads[-1]} ({len(heads)})"
@@ -116,14 +116,14 @@ def compute_ways(texts: TwoTexts) -> Computation:
     here, there = texts.ends
     groups = heads_patched(texts)
     patched = torch.tensor([[texts.with_patch(group)] for group in groups])
-    things = {"heads": tuple(map(called, groups))}
+    things = {"heads": tuple(map(group_name, groups))}
     return Computation(way_moved, {"here": here, "there": there, "patched": patched}, Names(PATCH_SENTENCES, things))
 
 
 def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:
     """The difference with each group patched, and the share of the way."""
     one, other = (texts.here.in_vocabulary(token).text for token in texts.answers)
-    rows = Axis(message("heads"), tuple(map(called, heads_patched(texts))), named=True)
+    rows = Axis(message("heads"), tuple(map(group_name, heads_patched(texts))), named=True)
     columns = single_axis("")
     matrices = (
         traced_matrix(

@@ -18,7 +18,7 @@ from lessons.kit.questions import (
 )
 from lessons.read.early_guesses import early_guesses, said_of_step
 from lessons.read.flip import ANIMALS, THINGS, cannot_see, flip_test
-from lessons.read.patched import called, compute_ways, heads_patched, two_texts
+from lessons.read.patched import compute_ways, group_name, heads_patched, two_texts
 from lessons.read.reading import Reading
 from lessons.read.without_head import changed_most, changes, likeliest
 from lessons.screen.message import Fixed, Message, Percent, message
@@ -175,7 +175,7 @@ def moves_furthest(reading: Reading, random: Generator) -> Asked:
         message("Patched alone, which of these heads moves the answer furthest?"),
         *(
             (
-                called(groups[which]),
+                group_name(groups[which]),
                 message("It goes {way} of the way.", way=Fixed(float(way[which]))),
             )
             for which in order
