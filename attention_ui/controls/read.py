@@ -16,14 +16,19 @@ from attention_ui.controls.bound import (
 )
 from attention_ui.controls.model_view import open_head
 from attention_ui.session.head_jobs import jobs_of
+from attention_ui.session.state import get_state, set_state
 from lessons.example.real_model import SMOLLM2, RealModel, head_name
+from lessons.kit.head_jobs import MIXTURE
 from lessons.read.choices import (
     BEGINS,
     HEAD,
     MAPS,
+    MOST_PATCHED,
+    OTHER_HEADS,
     OTHER_TEXT,
     OWN,
     OWN_TEXT,
+    PATCHED,
     SEED,
     SENTENCE,
     TEXTS,
@@ -35,7 +40,8 @@ from lessons.read.choices import (
 from lessons.read.earned_names import called
 from lessons.read.reading import Reading
 from lessons.screen.choice import OneOf
-from lessons.screen.format import format_value, translate
+from lessons.screen.format import format_value, render, translate
+from lessons.screen.message import Message
 
 ASK_A_WORD = ("one", "maps", "sink", "guesses", "off")  # the views that look from one word
 DRAW_HEADS = ("off", "patch")  # those with heads drawn at random beside
@@ -56,6 +62,8 @@ def read_choices(model: RealModel) -> ReadChoices:
             asked = replace(asked, word=chosen_word(asked, model))
         if view == "one":
             asked = replace(asked, together=chosen_together(asked, model))
+        if view == "patch":
+            asked = replace(asked, patched=heads_patched_with(asked, model))
         if view in DRAW_HEADS:
             asked = replace(asked, seed=number_field(SEED))
         if view != "guesses":
@@ -70,11 +78,16 @@ def without(choice: OneOf, option: str) -> OneOf:
 
 def chosen_head_of_model(model: RealModel, begin: str) -> str:
     """One of all heads, under the names that they have earned as soon as these are measured."""
-    config, jobs = model.transformer.config, jobs_of(model)
-    places = product(range(config.n_layers), range(config.n_heads))
-    names = {head_name(*place): called(jobs, *place) for place in places}
+    names = names_of_heads(model)
     choice = OneOf(HEAD.name, HEAD.label, names, width=HEAD.width)
     return one_in_following_list(choice, begin if begin in names else next(iter(names)))
+
+
+def names_of_heads(model: RealModel) -> dict[str, Message]:
+    """Each head, under the name that it has earned where that was measured."""
+    config, jobs = model.transformer.config, jobs_of(model)
+    places = product(range(config.n_layers), range(config.n_heads))
+    return {head_name(*place): called(jobs, *place) for place in places}
 
 
 def texts_to_read(asked: ReadChoices) -> ReadChoices:
@@ -97,6 +110,33 @@ def chosen_word(asked: ReadChoices, model: RealModel) -> int:
 def chosen_together(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:
     """The tokens whose weights are summed, counted from 0."""
     return tuple(number - 1 for number in several_in_list(TOGETHER, numbered_names(Reading(asked, model)), width=300))
+
+
+def heads_patched_with(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:
+    """The heads that are patched beside the chosen one: none, all that have earned its name, or some by hand."""
+    named = heads_of_its_name(asked, model)
+    options = dict(PATCHED.options)
+    if not named:
+        del options["named"]
+    if get_state(PATCHED.name) not in (None, *options):
+        set_state(PATCHED.name, PATCHED.begin)
+    which = one_in_row(replace(PATCHED, options=options))
+    if which != "several":
+        return named if which == "named" else ()
+    n_heads = model.transformer.config.n_heads
+    names = dict(enumerate(map(render, names_of_heads(model).values())))
+    del names[asked.layer * n_heads + asked.head]
+    return several_in_list(OTHER_HEADS, names, width=300)[: MOST_PATCHED - 1]
+
+
+def heads_of_its_name(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:
+    """The other heads under the name of the chosen one, by their numbers; none where they are too many to patch."""
+    jobs = jobs_of(model)
+    job = MIXTURE if jobs is None else jobs.job_of(asked.layer, asked.head)
+    if jobs is None or job is MIXTURE or jobs.count(job) > MOST_PATCHED:
+        return ()
+    places = [place for place in jobs.all_heads if jobs.job_of(*place) is job and place != (asked.layer, asked.head)]
+    return tuple(layer * model.transformer.config.n_heads + head for layer, head in places)
 
 
 def numbered_names(reading: Reading) -> dict[int, str]:

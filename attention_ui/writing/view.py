@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -19,11 +20,14 @@ from attention_ui.session.chart import covered, show_notes
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
+from lessons.example.real_model import SMOLLM2
 from lessons.generate import lesson as generate
 from lessons.generate.lesson import Writing, code_of_writing, generate_screen
 from lessons.generate.real_writer import RealBeginning, code_of_real, real_screen, real_writing
+from lessons.generate.write_again import write_again
 from lessons.screen.format import render
 from lessons.screen.message import message, reason
+from lessons.screen.program import Call
 from lessons.screen.screen import Code, Part, Parts, Screen
 from runs.checkpoint import Checkpoint
 
@@ -71,9 +75,15 @@ def writing_so_far(request: Request, length: int) -> Writing:
 def code_of(request: Request) -> Code:
     """What writes, and with which model, beginning and settings it was asked to."""
     checkpoint, how = request.writer.checkpoint, (request.sampling, request.seed)
-    if checkpoint is None:
-        return code_of_real()
+    if request.writer.model is not None:
+        return code_of_real(partial(text_again, request) if request.writer.model.name == SMOLLM2 else None)
     return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
+
+
+def text_again(request: Request) -> Call:
+    """How a notebook writes what the real model has written here."""
+    start = request.start.ids
+    return write_again(real_writing(request.writer.model, start, request.length, request.sampling, request.seed))
 
 
 def live_writing(request: Request, room: Room) -> None:

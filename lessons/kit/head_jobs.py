@@ -1,6 +1,6 @@
 """What each head of a real model does, as names that it has earned: measured on sentences and tokens made here.
 
-Four jobs are measured, each as a mean share of a head's attention, beside an even head and beside heads whose weights
+Seven jobs are measured, each as a mean share of a head's attention, beside an even head and beside heads whose weights
 are shuffled: the numbers of W_q and of W_k of the same layer in random places. A head earns the name of the first job
 whose share reaches what its rule asks; where none does, it has no name. `measure_jobs` measures.
 
@@ -9,12 +9,12 @@ Reading order: the jobs (`Job`), what was found (`HeadJobs`), the texts.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import permutations, product
 from typing import Literal
 
 from lessons.screen.message import Message, message
 
-JobKey = Literal["it_to_noun", "induction", "previous", "first", "mixture"]
+JobKey = Literal["it_to_noun", "name_again", "induction", "same", "previous", "punctuation", "first", "mixture"]
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,11 @@ class Job:
 
 JOBS = (
     Job("it_to_noun", message("“it” → a noun"), message("from “it” to a noun"), 0.4),
+    Job("name_again", message("the name said again"), message("the name said again"), 0.5),
     Job("induction", message("what came next last time"), message("what came next last time"), 0.3),
+    Job("same", message("the same token"), message("the same token"), 0.5),
     Job("previous", message("the previous token"), message("one token back"), 0.5),
+    Job("punctuation", message("punctuation"), message("punctuation"), 0.5),
     Job("first", message("the first token"), message("back to the first token"), 0.5),
 )
 MIXTURE = Job("mixture", message("a mixture"), message("a mixture, no name earned"), 0.0)
@@ -104,6 +107,12 @@ class HeadJobs:
 ANIMALS = ("cat", "dog", "horse", "bird", "child", "lion")
 THINGS = ("mat", "table", "chair", "box", "wall", "bench")
 WITH_IT = ("The {first} sat near the {second} because it was", "The {first} stood behind the {second} and it")
+PEOPLE = ("Mary", "John", "Tom", "Anna")
+WITH_NAMES = (
+    "When {first} and {second} went to the store, {again} gave a drink to",
+    "Then {first} and {second} had a long talk, and {again} said to",
+)
+SAID_TOGETHER = 4  # plain sentences, for what needs several
 PLAIN = (
     "My sister bought a red bicycle and rode it to school every day.",
     "Rain fell on the old town while the baker opened his shop.",
@@ -136,3 +145,25 @@ def sentences_with_it() -> list[SentenceWithIt]:
             if (i + j) % 2 == 0 and first != second:
                 made.append(SentenceWithIt(sentence.format(first=first, second=second), (first, second)))
     return made
+
+
+@dataclass(frozen=True)
+class SentenceWithNames:
+    """A sentence with two names, one of which comes `again` before its last word."""
+
+    text: str
+    again: str
+
+
+def sentences_with_names() -> list[SentenceWithNames]:
+    """Two sentences, filled with any two people in either order, of whom the first or the second comes again."""
+    return [
+        SentenceWithNames(sentence.format(first=first, second=second, again=again), again)
+        for sentence, (first, second) in product(WITH_NAMES, permutations(PEOPLE, 2))
+        for again in (first, second)
+    ]
+
+
+def paragraphs() -> list[str]:
+    """The plain sentences, a few at a time."""
+    return [" ".join(PLAIN[at : at + SAID_TOGETHER]) for at in range(0, len(PLAIN), SAID_TOGETHER)]

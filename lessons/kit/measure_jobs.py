@@ -8,12 +8,22 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention_core.head_patterns import first_token, induction, previous_token
+from attention_core.head_patterns import first_token, induction, previous_token, same_token
 from attention_core.heads import MultiHeadAttention
 from attention_core.randomness import generator
 from attention_core.stored.tokenizing import Tokenizer
 from attention_core.transformer import Transformer, widened
-from lessons.kit.head_jobs import ANIMALS, PLAIN, HeadJobs, SentenceWithIt, Share, sentences_with_it
+from lessons.kit.head_jobs import (
+    ANIMALS,
+    PLAIN,
+    HeadJobs,
+    SentenceWithIt,
+    SentenceWithNames,
+    Share,
+    paragraphs,
+    sentences_with_it,
+    sentences_with_names,
+)
 
 LISTS, LIST_LENGTH = 4, 30  # random tokens, each list said twice
 MOST_TOGETHER = 8  # texts in one pass, all of which is in memory
@@ -33,10 +43,12 @@ def measure_head_jobs(
 ) -> HeadJobs:
     """The jobs of all heads of a causal model; `say` is told which share of the work is done.
 
-    It takes some seconds: passes over about 1200 tokens.
+    It takes some seconds: passes over about 2100 tokens.
     """
     texts = [*(mark_pronoun(tokenizer, one) for one in sentences_with_it()), *lists_said_twice(transformer)]
+    texts += [mark_names(tokenizer, one) for one in sentences_with_names()]
     texts += [mark_plain(tokenizer, text) for text in PLAIN]
+    texts += [mark_punctuation(tokenizer, text) for text in paragraphs()]
     sums, done = Sums(), 0
     for together in in_passes(texts):
         say(done / len(texts))
@@ -59,9 +71,17 @@ def mark_pronoun(tokenizer: Tokenizer, sentence: SentenceWithIt) -> MarkedText:
     return MarkedText(torch.tensor(encoding.ids), named)
 
 
-def tokens_of(word: str, text: str, offsets: Sequence[tuple[int, int]]) -> Bool[Tensor, " tokens"]:
-    """The tokens that stand for a word of a text."""
-    begin, end = next(re.finditer(rf"\b{word}\b", text)).span()
+def mark_names(tokenizer: Tokenizer, sentence: SentenceWithNames) -> MarkedText:
+    """From the last token to the name that has come again, where it stands the second time."""
+    encoding = tokenizer.encode(sentence.text, add_special_tokens=False)
+    again = tokens_of(sentence.again, sentence.text, encoding.offsets, occurrence=1)
+    last = torch.arange(len(again)) == len(again) - 1
+    return MarkedText(torch.tensor(encoding.ids), {"name_again": pairs(last, again)})
+
+
+def tokens_of(word: str, text: str, offsets: Sequence[tuple[int, int]], occurrence: int = 0) -> Bool[Tensor, " tokens"]:
+    """The tokens that stand for a word of a text, where it occurs for the first time or a later one."""
+    begin, end = list(re.finditer(rf"\b{word}\b", text))[occurrence].span()
     return torch.tensor([start < end and begin < stop for start, stop in offsets])
 
 
@@ -75,7 +95,7 @@ def lists_said_twice(transformer: Transformer) -> Iterator[MarkedText]:
     common = transformer.config.vocabulary // 2
     for at in range(LISTS):
         ids = torch.randperm(common, generator=generator(at, "said twice"))[:LIST_LENGTH].repeat(2)
-        yield MarkedText(ids, {"induction": induction(ids)})
+        yield MarkedText(ids, {"induction": induction(ids), "same": same_token(ids)})
 
 
 def mark_plain(tokenizer: Tokenizer, text: str) -> MarkedText:
@@ -83,6 +103,13 @@ def mark_plain(tokenizer: Tokenizer, text: str) -> MarkedText:
     ids = torch.tensor(tokenizer.encode(text, add_special_tokens=False).ids)
     counts = (torch.arange(len(ids)) > 1)[:, None]
     return MarkedText(ids, {"previous": previous_token(ids) & counts, "first": first_token(ids) & counts})
+
+
+def mark_punctuation(tokenizer: Tokenizer, text: str) -> MarkedText:
+    """From each word to the marks before it, which have no letter and no digit."""
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    marks = torch.tensor([not any(map(str.isalnum, text[begin:end])) for begin, end in encoding.offsets])
+    return MarkedText(torch.tensor(encoding.ids), {"punctuation": pairs(~marks, marks).tril(-1)})
 
 
 def in_passes(texts: Sequence[MarkedText]) -> Iterator[list[MarkedText]]:

@@ -18,7 +18,7 @@ from lessons.example.real_model import (
     head_name,
 )
 from lessons.example.token_names import called_alone, told_apart
-from lessons.kit.head_jobs import JOBS, MIXTURE, PLAIN, HeadJobs, Job, sentences_with_it
+from lessons.kit.head_jobs import JOBS, MIXTURE, PLAIN, HeadJobs, Job, sentences_with_it, sentences_with_names
 from lessons.screen.format import argmax_ties, names, percent
 from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
 from lessons.screen.model_view import Guess, ModelView, NamedHeads
@@ -291,6 +291,23 @@ def said_of_job(job: Job, jobs: HeadJobs, share: Percent | str) -> Message:
         return message(
             "In {count} sentences of ours, {share} of the attention of “it” goes to the two nouns.",
             count=sentences,
+            share=share,
+        )
+    if job.key == "name_again":
+        return message(
+            "In {count} sentences like “Mary and John … John said to”, the last token sends {share} of its attention "
+            "to the second “John”.",
+            count=len(sentences_with_names()),
+            share=share,
+        )
+    if job.key == "same":
+        return message(
+            "On random tokens repeated once, {share} of its attention goes to the same token earlier.", share=share
+        )
+    if job.key == "punctuation":
+        return message(
+            "In {count} sentences of ours, {share} of its attention goes to commas and full stops.",
+            count=plain,
             share=share,
         )
     if job.key == "induction":

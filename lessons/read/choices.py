@@ -10,7 +10,8 @@ from lessons.screen.message import message
 
 MOST_TOKENS = 48  # that are read: a pass over them keeps some 60 MB
 LONGEST_TEXT = 400  # characters
-HEADS_DRAWN = 6  # at random, beside the chosen one
+HEADS_DRAWN = 6  # at random, beside the chosen one; of several, as many groups
+MOST_PATCHED = 30  # heads together: as many groups of others have to be left
 OWN = "own"
 
 VIEW = OneOf(
@@ -37,6 +38,12 @@ OTHER_NAMES = "When Mary and John went to the store, Mary gave a drink to"
 SENTENCE = OneOf("read", message("Text"), {**TEXTS, OWN: message("a text of your own")}, width=520)
 OWN_TEXT = Text("read_text", message("Your text, in any language"), LONGEST_TEXT, width=520)
 OTHER_TEXT = Text("read_other", message("The text it is patched from"), LONGEST_TEXT, OTHER_NAMES, width=520)
+PATCHED = OneOf(
+    "patch_heads",
+    message("Heads"),
+    {"one": message("one head"), "named": message("all of its name"), "several": message("several heads")},
+)
+OTHER_HEADS = Text("read_heads", message("Together with these heads"), 200)
 HEAD = Text("read_head", message("Head"), 8, width=230)  # one of those of the model, by its name
 MAPS = OneOf("read_maps", message("Heads"), {"layer": message("of one layer"), "all": message("of all layers")})
 WORD = OneToken("word", message("Word that asks"), Limit(1, MOST_TOKENS), width=200)
@@ -68,7 +75,8 @@ class ReadChoices:
     """What the learner chose. Layer, head and tokens count from 0.
 
     The `word` asks, and its next token is guessed: the last one where there are fewer, or with None. The weights
-    that it gives to the tokens `together` are summed. A head is patched with what it finds in the `other` text.
+    that it gives to the tokens `together` are summed. A head is patched with what it finds in the `other` text, and
+    so are the heads `patched` with it: their numbers among all heads of the model, layer by layer.
     """
 
     view: VIEW.type = VIEW.begin
@@ -79,4 +87,5 @@ class ReadChoices:
     together: tuple[int, ...] = ()
     maps: MAPS.type = MAPS.begin
     other: str = OTHER_NAMES
+    patched: tuple[int, ...] = ()
     seed: int = SEED.begin

@@ -1,4 +1,4 @@
-"""A head patched with what it finds in another text: how far that alone moves the answer."""
+"""Heads patched with what they find in another text: how far that alone moves the answer."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,12 +15,13 @@ from lessons.kit.computed_once import computed_once
 from lessons.kit.matrices import single_axis, traced_matrix
 from lessons.read.choices import HEADS_DRAWN
 from lessons.read.compute import way_moved
-from lessons.read.reading import Place, Reading
+from lessons.read.reading import Group, Reading
 from lessons.screen.message import Fixed, Message, Percent, message
 from lessons.screen.screen import Axis, Code, Matrices
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
+MOST_NAMED = 3  # heads of a group
 PATCH_SENTENCES = {
     "patched": message("first guess here − first guess there, in scores, with head {head} patched"),
     "way": message("share of the way with head {head} patched: how far it goes, of the distance from here to there"),
@@ -64,9 +65,9 @@ class TwoTexts:
             )
         return None
 
-    def with_patch(self, place: Place) -> float:
-        """The difference here where one head finds what it finds there."""
-        return self.difference(patched_scores(self.here.model, self.here.text.ids, self.there.text.ids, place))
+    def with_patch(self, group: Group) -> float:
+        """The difference here where some heads find what they find there."""
+        return self.difference(patched_scores(self.here.model, self.here.text.ids, self.there.text.ids, group))
 
 
 def two_texts(reading: Reading) -> TwoTexts:
@@ -76,17 +77,17 @@ def two_texts(reading: Reading) -> TwoTexts:
 
 @computed_once(maxsize=64)
 def patched_scores(
-    model: RealModel, here: tuple[int, ...], there: tuple[int, ...], place: Place
+    model: RealModel, here: tuple[int, ...], there: tuple[int, ...], group: Group
 ) -> Float[Tensor, " vocabulary"]:
-    """The scores for the token after a text in which one head has the output that it has in another."""
-    layer, head = place
-    output = model.trace(there).layers[layer].attention.heads.output[head]
+    """The scores for the token after a text in which some heads have the outputs that they have in another."""
+    layers = model.trace(there).layers
+    outputs = {(layer, head): layers[layer].attention.heads.output[head] for layer, head in group}
     with torch.inference_mode():
-        return model.transformer(torch.tensor(here), patched={place: output}).logits[-1].clone()
+        return model.transformer(torch.tensor(here), patched=outputs).logits[-1].clone()
 
 
 def patched_screen(reading: Reading) -> dict[str, Any]:
-    """How far the head moves the answer, and others, drawn at random."""
+    """How far the heads move the answer, and as many others, drawn at random."""
     texts = two_texts(reading)
     if texts.why_not is not None:
         return {"figures": (), "remarks": (texts.why_not,), "code": Code((patch, Transformer.__call__))}
@@ -98,24 +99,31 @@ def patched_screen(reading: Reading) -> dict[str, Any]:
     }
 
 
-def heads_patched(texts: TwoTexts) -> list[Place]:
-    """The chosen head, and those drawn at random."""
-    return [texts.here.place, *texts.here.random_heads(HEADS_DRAWN)]
+def heads_patched(texts: TwoTexts) -> list[Group]:
+    """The chosen heads, and groups of as many drawn at random."""
+    group = texts.here.group
+    return [group, *texts.here.random_groups(HEADS_DRAWN, group)]
+
+
+def group_name(group: Group) -> str:
+    """Heads by their names; of many the first and the last, and how many there are."""
+    heads = [head_name(*place) for place in group]
+    return ", ".join(heads) if len(heads) <= MOST_NAMED else f"{heads[0]} … {heads[-1]} ({len(heads)})"
 
 
 def compute_ways(texts: TwoTexts) -> Computation:
-    """One row for each head, patched alone."""
+    """One row for each group of heads, patched at once and no others."""
     here, there = texts.ends
-    places = heads_patched(texts)
-    patched = torch.tensor([[texts.with_patch(place)] for place in places])
-    things = {"heads": tuple(head_name(*place) for place in places)}
+    groups = heads_patched(texts)
+    patched = torch.tensor([[texts.with_patch(group)] for group in groups])
+    things = {"heads": tuple(map(group_name, groups))}
     return Computation(way_moved, {"here": here, "there": there, "patched": patched}, Names(PATCH_SENTENCES, things))
 
 
 def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:
-    """The difference with each head patched, and the share of the way."""
+    """The difference with each group patched, and the share of the way."""
     one, other = (texts.here.in_vocabulary(token).text for token in texts.answers)
-    rows = Axis(message("heads"), tuple(head_name(*place) for place in heads_patched(texts)), named=True)
+    rows = Axis(message("heads"), tuple(map(group_name, heads_patched(texts))), named=True)
     columns = single_axis("")
     matrices = (
         traced_matrix(
@@ -131,7 +139,7 @@ def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:
     )
     return Matrices(
         key="read_patched",
-        name=message("How far one patched head moves the answer"),
+        name=message("How far patched heads move the answer"),
         notice=said_of_patch(texts, moved),
         bands=(matrices,),
         first="way",
@@ -139,26 +147,53 @@ def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:
 
 
 def said_of_patch(texts: TwoTexts, moved: Computation) -> tuple[Message, ...]:
-    """Both answers, how far the chosen head goes, and how far others."""
-    way = moved.result.way[:, 0]
+    """Both answers, how far the chosen heads go, and how far others."""
+    way, group = moved.result.way[:, 0], texts.here.group
     here, there = texts.ends
     one, other = map(texts.here.in_vocabulary, texts.answers)
-    furthest = max(way[1:].tolist(), key=abs)
-    return (
-        message(
+    said = {
+        "one": one,
+        "other": other,
+        "here": Fixed(here),
+        "patched": Fixed(float(moved.inputs["patched"][0, 0])),
+        "there": Fixed(there),
+        "way": Percent(float(way[0])),
+    }
+    if len(group) == 1:
+        goes = message(
             "Here the model guesses {one} and there {other}; with only head {head} from there, the difference of their "
             "scores goes from {here} to {patched}, {way} of the way to {there}.",
-            one=one,
-            other=other,
             head=texts.here.called,
-            here=Fixed(here),
-            patched=Fixed(float(moved.inputs["patched"][0, 0])),
-            there=Fixed(there),
-            way=Percent(float(way[0])),
-        ),
+            **said,
+        )
+    else:
+        goes = message(
+            "Here the model guesses {one} and there {other}; with only these {count} heads from there, the difference "
+            "of their scores goes from {here} to {patched}, {way} of the way to {there}.",
+            count=len(group),
+            **said,
+        )
+    return (goes, *said_of_others(way[1:].tolist(), len(group)))
+
+
+def said_of_others(ways: list[float], n: int) -> tuple[Message, ...]:
+    """How far groups of `n` heads go that were drawn at random, if there are any."""
+    if not ways:
+        return ()
+    count, most = len(ways), Percent(max(map(abs, ways)))
+    if n == 1:
+        return (
+            message(
+                "Of {count} heads drawn at random, none goes further than {most}, in either direction.",
+                count=count,
+                most=most,
+            ),
+        )
+    return (
         message(
-            "Of {count} heads drawn at random, none goes further than {most}, in either direction.",
-            count=len(way) - 1,
-            most=Percent(abs(furthest)),
+            "Of {count} groups of {n} heads drawn at random, none goes further than {most}, in either direction.",
+            count=count,
+            n=n,
+            most=most,
         ),
     )

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from torch import Generator
 
-from lessons.example.real_model import head_name
 from lessons.kit.questions import (
     Asked,
     Kinds,
@@ -19,7 +18,7 @@ from lessons.kit.questions import (
 )
 from lessons.read.early_guesses import early_guesses, said_of_step
 from lessons.read.flip import ANIMALS, THINGS, cannot_see, flip_test
-from lessons.read.patched import compute_ways, heads_patched, two_texts
+from lessons.read.patched import compute_ways, group_name, heads_patched, two_texts
 from lessons.read.reading import Reading
 from lessons.read.without_head import changed_most, changes, likeliest
 from lessons.screen.message import Fixed, Message, Percent, message
@@ -166,9 +165,9 @@ def loses_most(reading: Reading, random: Generator) -> Asked:
 def moves_furthest(reading: Reading, random: Generator) -> Asked:
     """Which patched head moves the answer furthest."""
     texts = two_texts(reading)
-    if texts.why_not is not None:
+    if texts.why_not is not None or len(reading.group) > 1:
         return None
-    way, places = compute_ways(texts).result.way[:, 0], heads_patched(texts)
+    way, groups = compute_ways(texts).result.way[:, 0], heads_patched(texts)
     order = way.abs().argsort(descending=True).tolist()
     if float(way[order].abs()[0] - way[order].abs()[1]) < CLEAR:
         return None
@@ -176,7 +175,7 @@ def moves_furthest(reading: Reading, random: Generator) -> Asked:
         message("Patched alone, which of these heads moves the answer furthest?"),
         *(
             (
-                head_name(*places[which]),
+                group_name(groups[which]),
                 message("It goes {way} of the way.", way=Fixed(float(way[which]))),
             )
             for which in order

@@ -14,11 +14,12 @@ from lessons.example.real_model import DEFAULT_TEXT, CutText, RealModel, cut_tex
 from lessons.example.token_names import called_alone, told_apart
 from lessons.kit.computed_once import computed_once
 from lessons.kit.head_jobs import HeadJobs
-from lessons.read.choices import MOST_TOKENS, ReadChoices
+from lessons.read.choices import MOST_PATCHED, MOST_TOKENS, ReadChoices
 from lessons.screen.format import visible_text
 from lessons.screen.message import Message, Token, message, plural
 
 Place = tuple[int, int]  # layer and head, both from 0
+Group = tuple[Place, ...]  # heads that something is done to at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +100,25 @@ class Reading:
         """A token of the vocabulary as sentences name it."""
         return Token(shown(called_alone(self.model, token)), token)
 
+    @property
+    def group(self) -> Group:
+        """The chosen head and those that are patched with it, layer by layer."""
+        config = self.model.transformer.config
+        known = set(self.asked.patched) & set(range(config.n_layers * config.n_heads))
+        others = sorted({divmod(number, config.n_heads) for number in known} - {self.place})
+        return tuple(sorted((self.place, *others[: MOST_PATCHED - 1])))
+
     def random_heads(self, n: int) -> list[Place]:
-        """So many other heads, drawn by the seed."""
-        n_heads = self.model.transformer.config.n_heads
-        order = torch.randperm(
-            self.model.transformer.config.n_layers * n_heads, generator=generator(self.asked.seed, "random heads")
-        )
-        places = [divmod(number, n_heads) for number in order.tolist()]
-        return [place for place in places if place != self.place][:n]
+        """So many other heads than the chosen one, drawn by the seed."""
+        return [place for (place,) in self.random_groups(n, (self.place,))]
+
+    def random_groups(self, n: int, group: Group) -> list[Group]:
+        """So many groups of as many other heads, drawn by the seed; fewer where the model has too few heads."""
+        config = self.model.transformer.config
+        order = torch.randperm(config.n_layers * config.n_heads, generator=generator(self.asked.seed, "random heads"))
+        others = [place for number in order.tolist() if (place := divmod(number, config.n_heads)) not in group]
+        drawn = [tuple(sorted(others[at : at + len(group)])) for at in range(0, len(others), len(group))]
+        return [one for one in drawn if len(one) == len(group)][:n]
 
 
 @computed_once(maxsize=64)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.attention import attend
+from attention_ui.figures.sentence.model_view_chart import LOOKS
 from lessons.example.real_model import DEFAULT_TEXT, CutText, cut_text
 from lessons.kit.head_jobs import JOBS, HeadJobs, Share
 from lessons.overview.model_view import (
@@ -196,12 +197,20 @@ def test_a_card_says_the_share_that_earned_the_name_and_the_table_what_chance_gi
 def test_the_legend_counts_every_head_once():
     jobs = jobs_with(previous=0.9)
     legend = named_heads(jobs)
-    assert [one.count for one in legend] == [0, 0, 1, 0, 1]
+    assert {one.key: one.count for one in legend if one.count} == {"previous": 1, "mixture": 1}
     assert all("{share}" in render(one.says) for one in legend[:-1])
 
 
+def test_each_job_has_a_mark_of_its_own_even_without_colour():
+    """But that a full circle means one thing where it is large and another where it is small."""
+    shapes = [LOOKS[job.key][0] for job in JOBS if job.key in LOOKS]
+    assert {job.key for job in JOBS} - LOOKS.keys() == {"induction"}, "a diamond"
+    shapes.remove("circle")
+    assert len(set(shapes)) == len(JOBS) - 2 and "diamond" not in shapes
+
+
 def test_names_that_chance_earns_as_often_are_named():
-    found = by_chance_too(jobs_with(shuffled=0.45, it_to_noun=0.9, induction=0.9, previous=0.9, first=0.9))
+    found = by_chance_too(jobs_with(shuffled=0.45, **{job.key: 0.9 for job in JOBS}))
     named = [item.arguments["name"] for item in found.arguments["names"].items]
     assert named == [job.name for job in JOBS], "one head of the model has one name; the shuffled one reaches two rules"
     fewer = by_chance_too(jobs_with(shuffled=0.1, it_to_noun=0.9)).arguments["names"]

@@ -45,6 +45,8 @@ CASES = [
     begun("guesses", text=TEXTS["names"]),
     begun("off", text="the", seed=5),
     begun("patch", seed=3, layer=29, head=1),
+    begun("patch", patched=(180, 227)),
+    begun("patch", patched=(210, 9999, *range(0, 270, 7)), seed=2),
     begun("patch", other="Too short"),
     begun("patch", other=TEXTS["names"]),
 ]
@@ -62,7 +64,7 @@ def fed():
 class Theirs:
     """One pass: weights, values, what stands between the parts, scores; a head may be switched off or patched."""
 
-    def __init__(self, model, ids, place=None, output=None):
+    def __init__(self, model, ids, outputs):
         self.model, layers = model, model.model.layers
         self.values, self.heads, self.between, hooks = [], [], [], []
         for number, layer in enumerate(layers):
@@ -72,9 +74,10 @@ class Theirs:
             def before_o(module, given, number=number):
                 (found,) = given
                 self.heads.append(found[0].clone())
-                if place and place[0] == number:
-                    found = found.clone()
-                    found[0, :, 64 * place[1] : 64 * place[1] + 64] = 0 if output is None else output
+                found = found.clone()
+                for (layer, head), output in outputs.items():
+                    if layer == number:
+                        found[0, :, 64 * head : 64 * head + 64] = output
                 return (found,)
 
             hooks.append(attention.o_proj.register_forward_pre_hook(before_o))
@@ -122,9 +125,11 @@ def case_of(choices, smollm2, fed, jobs=None, encoder=None):
 
 
 @functools.lru_cache(maxsize=40)
-def run_theirs(model, ids, place=None, there=None):
-    output = None if there is None else run_theirs(model, there).output(*place)
-    return Theirs(model, ids, place, output)
+def run_theirs(model, ids, places=(), there=None):
+    """With the outputs of some heads as in another text, or without them."""
+    return Theirs(
+        model, ids, {place: 0 if there is None else run_theirs(model, there).output(*place) for place in places}
+    )
 
 
 def whole(case):
@@ -277,7 +282,7 @@ def rises(case, sentence):
 
 
 def guesses(case, place=None):
-    return run_theirs(case.theirs, tuple(case.ids), place).scores[query_of(case)].softmax(-1)
+    return run_theirs(case.theirs, tuple(case.ids), (place,) if place else ()).scores[query_of(case)].softmax(-1)
 
 
 def likeliest(case):
@@ -338,17 +343,32 @@ def difference(case, scores):
     return float(scores[-1, one] - scores[-1, other])
 
 
-def patched(case, place):
-    return difference(case, run_theirs(case.theirs, tuple(case.ids), place, ids_there(case)).scores)
+def group_of(case):
+    """The chosen head and no more than 29 others of the model, the first ones."""
+    others = sorted(n for n in set(case.choices.patched) if n < 270 and n != 9 * case.choices.layer + case.choices.head)
+    return tuple(sorted([place_of(case), *((n // 9, n % 9) for n in others[:29])]))
+
+
+def random_groups(case):
+    group = group_of(case)
+    groups = Reading(case.choices, case.ours).random_groups(HEADS_DRAWN, group)
+    heads = [place for one in groups for place in one]
+    assert len(groups) == HEADS_DRAWN and all(len(one) == len(group) for one in groups)
+    assert len(set(heads) - set(group)) == len(heads) == HEADS_DRAWN * len(group)
+    return groups
+
+
+def patched(case, group):
+    return difference(case, run_theirs(case.theirs, tuple(case.ids), group, ids_there(case)).scores)
 
 
 def ends(case):
     return difference(case, whole(case).scores), difference(case, run_theirs(case.theirs, ids_there(case)).scores)
 
 
-def way(case, place):
+def way(case, group):
     here, there = ends(case)
-    return (here - patched(case, place)) / (here - there)
+    return (here - patched(case, group)) / (here - there)
 
 
 def moved(case, sentence):
@@ -357,17 +377,16 @@ def moved(case, sentence):
     return {
         "one": one,
         "other": other,
-        "head": called(case),
         "here": here,
-        "patched": patched(case, place_of(case)),
+        "patched": patched(case, group_of(case)),
         "there": there,
-        "way": way(case, place_of(case)),
-    }
+        "way": way(case, group_of(case)),
+    } | ({"head": called(case)} if len(group_of(case)) == 1 else {"count": len(group_of(case))})
 
 
 def moved_by_others(case, sentence):
-    ways = [abs(way(case, place)) for place in drawn_heads(case)]
-    return {"count": HEADS_DRAWN, "most": max(ways), "concept": True}
+    ways, n = [abs(way(case, group)) for group in random_groups(case)], len(group_of(case))
+    return {"count": HEADS_DRAWN, "most": max(ways), "concept": True} | ({} if n == 1 else {"n": n})
 
 
 def of_two_lengths(case, sentence):
@@ -411,7 +430,12 @@ ORACLE = {
     "{token}: {share}": guess_cell,
     "Here the model guesses {one} and there {other}; with only head {head} from there, the difference of "
     "their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
+    "Here the model guesses {one} and there {other}; with only these {count} heads from there, the difference of "
+    "their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
     "Of {count} heads drawn at random, none goes further than {most}, in either direction.": moved_by_others,
+    "Of {count} groups of {n} heads drawn at random, none goes further than {most}, in either direction.": (
+        moved_by_others
+    ),
     "Both texts need as many tokens: this one has {here}, the other {there}.": of_two_lengths,
     "After both texts the first guess is {token}: there is no way to go.": same_answer,
     "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} "
@@ -521,7 +545,8 @@ def loses_most(case, prompt):
 
 
 def moves_furthest(case, prompt):
-    ways = {".".join(map(str, place)): abs(way(case, place)) for place in [place_of(case), *drawn_heads(case)]}
+    heads = [place_of(case), *drawn_heads(case)]
+    ways = {".".join(map(str, place)): abs(way(case, (place,))) for place in heads}
     return {
         "It goes {way} of the way.": ...,
         JUDGE: lambda card: card.text.arguments["thing"] == max(ways, key=ways.__getitem__),
@@ -606,7 +631,7 @@ ORACLE |= {
     "Patched alone, which of these heads moves the answer furthest?": lambda case, sentence: {"concept": True},
     "It changes by {change}.": of_some(changes),
     "It goes {way} of the way.": of_some(
-        lambda case: [way(case, place) for place in [place_of(case), *drawn_heads(case)]]
+        lambda case: [way(case, (place,)) for place in [place_of(case), *drawn_heads(case)]]
     ),
 }
 
@@ -649,6 +674,7 @@ def test_facts_that_the_lesson_is_about(smollm2):
     assert "Head 13.8 looks most from “it” at “cat”: 80%." in said("one")
     assert "the model guesses “Paris” (77%)" in said("guesses")
     assert "“tired” goes from 0.066 to 0.029" in said("off")
+    assert "these 3 heads from there" in said("patch", patched=(180, 227))
     assert "61% of the way" in said("patch") and "“Mary” and there “John”" in said("patch")
 
 

@@ -13,7 +13,7 @@ from lessons.screen.format import render, render_all
 from models.measured import Measurement
 
 LAYERS, HEADS = 30, 9
-MEASURED = ("it_to_noun", "others_to_noun", "it_to_animal", "it_to_thing", "induction", "previous", "first")
+MEASURED = (*(job.key for job in JOBS), "others_to_noun", "it_to_animal", "it_to_thing")
 
 
 def first(**link):
@@ -59,7 +59,7 @@ def test_it_opens_with_the_question_one_number_and_the_head_at_work(measured):
     assert lead(at) == render_all(screen.lead) and ":violet[80%]" in at.markdown[0].value
     assert chart(at)[2] == render_all(screen.figures[0].notice)
     assert row_of(at, 13 * 9 + 8, 7) == pytest.approx(read.row.tolist(), abs=1e-6)
-    assert len(view(at)["heads"]) == 270 and [job["count"] for job in view(at)["jobs"]] == [1, 9, 0, 0, 260]
+    assert len(view(at)["heads"]) == 270 and [job["count"] for job in view(at)["jobs"]] == [1, 0, 9, 0, 0, 0, 0, 260]
     assert not dict(at.query_params), "nothing was chosen yet"
 
 

@@ -4,12 +4,15 @@ import pytest
 from test_link_fuzz import agrees, bound_widgets, in_range, packed, shown_text, told
 from visiting import chart, open_page, source_shown, texts, visitor
 
+from attention_ui.session import head_jobs
 from lessons.example.real_model import DEFAULT_TEXT
+from lessons.kit.head_jobs import JOBS, HeadJobs, Share
 from lessons.read.choices import BEGINS, TEXTS, VIEW, ReadChoices
 from lessons.read.lesson import NOT_CLAIMED, STANDS_HERE, TOPIC, read_screen
 from lessons.read.reading import Reading, how_it_was_read
 from lessons.screen.format import render, render_all
 from lessons.screen.screen import Table
+from models.measured import Measurement
 
 HOSTILE = "<b>bold</b> **stars** $x^2$ [a](http://127.0.0.1:9) 🙂 {0}"
 
@@ -73,6 +76,38 @@ def test_weights_of_chosen_words_are_summed_and_the_link_says_which(smollm2):
     at.multiselect(key="together").set_value([2]).run()
     assert "From “it” it gives “cat” 0.80 together." in " ".join(texts(at))
     assert at.query_params["together"] in ("2", ["2"])
+
+
+@pytest.fixture
+def three_of_a_name(smollm2, monkeypatch, tmp_path):
+    """The jobs of the heads, as if measured: three have one name, all others another."""
+    named = [[0.9 if (i, j) in ((20, 0), (23, 3), (25, 2)) else 0.0 for j in range(9)] for i in range(30)]
+    none, rest = ([[share] * 9 for _ in range(30)] for share in (0.0, 0.6))
+    shares = {job.key: Share({"name_again": named, "first": rest}.get(job.key, none), none, 0.1, 9) for job in JOBS}
+    jobs = HeadJobs(shares)
+    measurement = Measurement("made_up", 1, lambda model, say: jobs.as_json())
+    monkeypatch.setattr(measurement, "file_of", lambda model: tmp_path / "made_up.json")
+    monkeypatch.setattr(head_jobs, "MEASUREMENT", measurement)
+    measurement.wait(smollm2)
+
+
+def test_all_heads_of_a_name_are_patched_at_once(three_of_a_name):
+    at = open_read(read_view="patch", patch_heads="named")
+    assert "with only these 3 heads from there" in " ".join(texts(at))
+    at.segmented_control(key="patch_heads").set_value("one").run()
+    assert "with only head 23.3 from there" in " ".join(texts(at))
+    at.selectbox(key="read_head").set_value("29.1").run()
+    assert at.segmented_control(key="patch_heads").options == ["one head", "several heads"], "267 are too many"
+
+
+def test_heads_by_hand_are_patched_with_the_chosen_one_and_stand_in_the_link(smollm2):
+    at = open_read(read_view="patch", patch_heads="several", read_heads="180,9999,x")
+    assert "with only these 2 heads from there" in " ".join(texts(at))
+    at.multiselect(key="read_heads").set_value([180, 227]).run()
+    assert "with only these 3 heads from there" in " ".join(texts(at))
+    assert at.query_params["read_heads"] in ("180,227", ["180,227"])
+    at = open_read(read_view="patch", patch_heads="several", read_heads=",".join(map(str, range(100))))
+    assert "with only these 30 heads from there" in " ".join(texts(at))
 
 
 @pytest.mark.parametrize("view", VIEW.options)

@@ -17,6 +17,14 @@ def test_a_lesson_is_taken_home_alone_or_with_all_others(page):
     assert offered(open_page(page, cover="false")) >= BUTTONS
 
 
+def test_what_a_real_model_reads_or_writes_is_taken_home_and_the_model_is_fetched(smollm2):
+    pages = [open_page("real_model/read", read_view="maps"), open_page("training/generate", writer="language")]
+    for at in pages:
+        assert "This screen as a notebook" in offered(at)
+        assert "It fetches the model too (93 MB), and needs the package tokenizers." in texts(at)
+    assert not any("home" in part for part in in_drawer(open_page("real_model/read", read_view="flip")))
+
+
 def test_the_numbers_behind_a_question_are_not_taken_home_before_an_answer():
     at = ask_about_the_figure(open_page("one_head/mask", cover="true"), "mask")
     assert not offered(at) & BUTTONS

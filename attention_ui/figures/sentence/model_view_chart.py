@@ -8,13 +8,22 @@ import functools
 
 from attention_ui.figures.pixels import SERIF, layer, picture, rect, shape, text
 from attention_ui.figures.roles import MARK
+from lessons.kit.head_jobs import JOBS
 
 NARROW = 860  # pixels of the picture: below it the sentence runs down
-KINDS = ("it_to_noun", "induction", "previous", "first", "mixture")
-ROLES = {"it_to_noun": "weight", "previous": "muted", "first": "hatch", "unmeasured": "hatch"}
+KINDS = len(JOBS) + 1  # with the mixture
+LOOKS = {  # of filled marks: shape and role of the colour; each shape once but the circle, small where it means little
+    "it_to_noun": ("circle", "weight"),
+    "name_again": ("cross", "ink"),
+    "same": ("triangle-up", "muted"),
+    "previous": ("square", "muted"),
+    "punctuation": ("triangle-down", "ink"),
+    "first": ("circle", "hatch"),
+    "unmeasured": ("circle", "hatch"),
+}
 HEIGHT, BAND, MAP = 690, 58, 252  # pixels: all of a wide picture, its free band, what stands below that
 LARGE_HEIGHT, LARGE_MAP = 536, 226  # on a projector
-DOWN = {"row": 30, "words": 312, "band": 470, "card": 642, "map": 866, "legend": 1084, "height": 1258}
+DOWN = {"row": 30, "words": 312, "band": 470, "card": 642, "map": 866, "legend": 1084, "height": 1114 + 30 * KINDS}
 PERCENT = (
     "(datum.w > 0 && datum.w <= 0.005 ? '< ' + format(0.01, '.0%') : datum.w >= 0.995 && datum.w < 0.999999"
     " ? '> ' + format(0.99, '.0%') : format(datum.w, '.0%'))"
@@ -49,7 +58,7 @@ def signals(n_heads: int, most: int, large: bool) -> dict[str, str | float | boo
         "y0": "narrow ? top + 66 : top + 26",
         "lx": "narrow ? 0 : width * 0.5 + clamp(width / 56, 10, 24)",
         "ly": f"narrow ? {DOWN['legend'] + 14} : top + 16",
-        "lr": f"narrow ? 30 : {(below - 62) / 5}",
+        "lr": f"narrow ? 30 : {(below - 62) / KINDS}",
         "cx": "narrow ? 0 : width * 0.75 + 8",
         "cy": f"narrow ? {DOWN['card']} : top",
         "small": "true" if large else "!narrow && width - cx < 310",
@@ -255,8 +264,10 @@ def map_layers(most: int) -> list[dict]:
     part = "datum.kind === 'first' ? 0.1 + 0.8 * max(datum.share - 0.5, 0) : datum.kind === 'unmeasured' ? 0.1"
     size = f"pow(cell, 2) * ({part} : 0.58)"
     dim = "lit >= 0 && lit !== datum.job ? 0.15 : 1"
-    roles = " : ".join(f"datum.kind === '{kind}' ? '{role}'" for kind, role in ROLES.items()) + " : 'ink'"
-    square = "datum.kind === 'previous' ? 'square' : 'circle'"
+    shapes, roles = (
+        " : ".join(f"datum.kind === '{kind}' ? '{look[part]}'" for kind, look in LOOKS.items()) + f" : '{other}'"
+        for part, other in enumerate(("circle", "ink"))
+    )
     filled = {"filled": True, "strokeWidth": 0}
     ring = {"filled": False, "strokeWidth": 1.3}
     diamond = {**filled, "color": MARK}
@@ -276,7 +287,7 @@ def map_layers(most: int) -> list[dict]:
         )
         del mark["encoding"]["color"]
         return [
-            layer("point", name, data, shape=square, size=area, role=roles, look=filled, where=seen, **more),
+            layer("point", name, data, shape=shapes, size=area, role=roles, look=filled, where=seen, **more),
             mark,
             layer(
                 "point",
