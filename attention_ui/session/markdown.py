@@ -21,6 +21,11 @@ SIGN = re.compile(r"([!-/:-@\[-`{-~])")  # all of ASCII that is neither letter, 
 LONG_NAME = re.compile(r"(?<=_)(?=[A-Za-z_]{9})")  # where a line of a phone may end in a name such as PyTorch's
 OUR_SIGN = re.compile(r"([\\`*_\[\]<>$#~|])(?![^{}]*})")  # our templates mean none as markup; names in braces stay
 BEFORE_WIDE = re.compile(r"}(?=(.))")
+CHINESE_WORDS = re.compile(  # of questions and headlines
+    "语言模型|注意力|另一个|词元|权重|分数|查询|特征|位置|输出|掩码|温度|点积|损失|梯度|训练|缩放|模型|概率|向量|矩阵|形状|句子|文本"
+    "|乘法|数值|参数|多少|哪个|哪里|什么|怎样|怎么|知道|最大|最小|最多|所有|一个|每个|这个|平均|没有|相同|变为|加上|除以|正确"
+    "|得到|之前|之后|需要|如果|可能|自己|现在|打乱|看到"
+)
 LATEX = re.compile(r"[${}]")  # of the formulas that labels have
 ROLE_COLOURS = {"query": "blue", "key": "orange"}
 
@@ -41,14 +46,16 @@ def marked(sentence: Message, colours: Mapping[str, str] = MappingProxyType({}))
     for name, argument in sentence.arguments.items():
         text = marked_argument(argument, colours)
         arguments[name] = f":{colours[name]}[{text}]" if name in colours else text
-    template = OUR_SIGN.sub(r"\\\1", LONG_NAME.sub(MAY_BREAK, template_of(sentence)))
-    return language().put_in(held(template).format_map(arguments)) if arguments else template
+    template = held(OUR_SIGN.sub(r"\\\1", LONG_NAME.sub(MAY_BREAK, template_of(sentence))))
+    return language().put_in(template.format_map(arguments)) if arguments else template
 
 
 def held(template: str) -> str:
     """A template in which no line ends between a name and a wide letter after it, as in a Japanese token and its
-    particle: a colour would let it.
+    particle: a colour would let it. Nor does one end in a Chinese word; of Japanese words browsers know it.
     """
+    if language().code == "zh":
+        template = CHINESE_WORDS.sub(lambda found: APART.join(found[0]), template)
     return BEFORE_WIDE.sub(lambda found: found[0] + APART if is_wide_letter(found[1]) else found[0], template)
 
 

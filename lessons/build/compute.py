@@ -57,8 +57,8 @@ def build_layers(x, W_q, W_k, W_v, d_k: int, may_attend: Mask) -> BuiltHeads:
 
 
 FEATURE_NAMES = {
-    "first": message("the first token"),
-    "later": message("a later token"),
+    "first": message("the first"),
+    "later": message("a later one"),
     "person": message("a person"),
     "thing": message("a thing"),
     "other": message("another word"),

@@ -145,9 +145,8 @@ def test_what_is_said_of_a_table_at_its_edges():
     assert "0 everywhere" in said("first", "q1,1=5;q2,1=5"), "as long as nothing answers"
     assert "all scores of a row are equal" in said("first", "q1,1=2;q2,1=2;k1,1=2;k2,1=2")
     assert "only says what not to look at" in said("first", "q1,1=2;q2,1=2;k2,1=-3")
-    assert "is 6.00: the first token asks for the first token and a later token asks for the first token." in said(
-        "first", "q1,1=3;q2,1=3;k1,1=2"
-    )
+    both = "is 6.00: the first asks for the first and a later one asks for the first."
+    assert both in said("first", "q1,1=3;q2,1=3;k1,1=2")
     assert "in 8 places" in said("same", "q1,1=1;q2,1=1;q3,1=1;q4,1=1;k1,1=1;k2,1=1")
 
 

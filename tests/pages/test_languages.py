@@ -117,7 +117,8 @@ def strings(proto):
 @pytest.mark.part(2)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("settings", SETTINGS, ids=["numbers", "asked"])
-def test_no_english_is_left(page, settings, monkeypatch):
+def test_no_english_is_left_not_even_of_a_visitor_who_was_here_before(page, settings, monkeypatch):
+    open_page(page, **settings)
     with spoken_by_all(monkeypatch):
         at = open_page(page, **settings)
         vocabulary = tokens_read(page)

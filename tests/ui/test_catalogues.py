@@ -111,6 +111,7 @@ def test_words_inside_formulas_keep_the_spaces_at_their_ends(code):
             assert (edge(translation) == translation) == (edge(said.template) == said.template), said.template
 
 
+@pytest.mark.part(3)  # they are all about as large
 @pytest.mark.parametrize("code", CODES)
 def test_a_language_is_read_when_it_is_needed_and_takes_little_memory(code):
     import babel.messages.mofile

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from attention_ui.session.markdown import ROLE_COLOURS, literal, marked
 from lessons.screen.format import render
 from lessons.screen.message import Fixed, ListOf, Token, message
+from words import speaking
 
 TEXTS = [
     "![seen](http://a.b/c.png)",
@@ -83,3 +84,12 @@ def test_a_long_name_of_our_own_may_break_after_its_parts_and_nothing_of_a_visit
     found = marked(said)
     assert plainly(found).replace("\u200b", "") == render(said)
     assert found.split("\u200b")[0].endswith("scaled\\_") and found.count("\u200b") == 3
+
+
+def test_no_line_of_a_chinese_headline_ends_in_a_word():
+    asked = message("On which key does {query} put its largest weight?", query=Token("it", 0))
+    with speaking("zh"):
+        said, plain = marked(asked), render(asked)
+    assert "权\u2060重" in said and "最\u2060大" in said and said.replace("\u2060", "") == plain
+    with speaking("ja"):
+        assert "\u2060" not in marked(message("Rows are queries, columns are keys. Click a heatmap to see it large."))
