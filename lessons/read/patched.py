@@ -26,6 +26,10 @@ PATCH_SENTENCES = {
     "patched": message("first guess here − first guess there, in scores, with head {head} patched"),
     "way": message("share of the way with head {head} patched: how far it goes, of the distance from here to there"),
 }
+GROUP_SENTENCES = {
+    "patched": message("first guess here − first guess there, in scores, with heads {head} patched"),
+    "way": message("share of the way with heads {head} patched: how far they go, of the distance from here to there"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +119,10 @@ def compute_ways(texts: TwoTexts) -> Computation:
     """One row for each group of heads, patched at once and no others."""
     here, there = texts.ends
     groups = heads_patched(texts)
+    sentences = PATCH_SENTENCES if len(groups[0]) == 1 else GROUP_SENTENCES
     patched = torch.tensor([[texts.with_patch(group)] for group in groups])
     things = {"heads": tuple(map(group_name, groups))}
-    return Computation(way_moved, {"here": here, "there": there, "patched": patched}, Names(PATCH_SENTENCES, things))
+    return Computation(way_moved, {"here": here, "there": there, "patched": patched}, Names(sentences, things))
 
 
 def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:

@@ -25,6 +25,7 @@ NEEDED = (
     "app.py",
     ".streamlit",
     "pyproject.toml",
+    "lab.py",
 )
 VISIT = """
 from visiting import asked, chart, open_page, texts

@@ -3,7 +3,6 @@
 import hashlib
 import importlib
 import zipfile
-from functools import partial
 
 import nbformat
 import pytest
@@ -15,13 +14,15 @@ from attention_core.sampling import Sampling
 from attention_ui.export.fetched_file import fetched
 from attention_ui.export.notebook import Section, notebook_of, notebook_of_path
 from attention_ui.page.contents import CONTENTS
+from attention_ui.writing.controls import Request
+from attention_ui.writing.view import code_of
+from attention_ui.writing.writers import Writer
 from lessons.example.edits import MOST_EDITS, Edit, parse_edits
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.model_file import MODEL_FILE
 from lessons.example.source import MAX_TOKENS
 from lessons.exercises.every import EXERCISES
-from lessons.generate.real_writer import code_of_real, real_beginning, real_writing
-from lessons.generate.write_again import write_again
+from lessons.generate.real_writer import real_beginning
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
 from lessons.read.choices import BEGINS, OTHER_NAMES, TEXTS, VIEW, ReadChoices
@@ -129,8 +130,8 @@ def with_model(smollm2):
     assert [case.view for case in left_out] == ["flip", "patch", "patch"], "two models, no way to go, and no patch"
     yield from (code for _, code in codes if code.with_model)
     for begin, sampling in (("", Sampling()), ("Ça <b>va</b>? 日本", Sampling(temperature=0.7, top_k=20, top_p=0.9))):
-        written = real_writing(smollm2, real_beginning(smollm2, begin).ids, 5, sampling, 3)
-        yield code_of_real(partial(write_again, written))
+        writer = Writer(None, None, model=smollm2)
+        yield code_of(Request(writer, real_beginning(smollm2, begin), sampling, seed=3, length=5))
 
 
 @pytest.mark.slow  # half a minute
