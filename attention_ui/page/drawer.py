@@ -100,7 +100,9 @@ def draw_notebooks(
     )
     if code.with_model is not None:
         size = Fixed(SMOLLM2.file.n_bytes / 1_000_000, 0)
-        st.text(translate("It fetches the model too ({size} MB), and needs the package tokenizers.", size=size))
+        st.text(
+            translate("The notebook also fetches the model ({size} MB), and needs the package tokenizers.", size=size)
+        )
     from attention_ui.export.notebook import Section, notebook_of  # with torch, which the first screen does without
 
     section = Section(render(topic), code, figures, address)

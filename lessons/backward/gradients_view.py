@@ -228,7 +228,8 @@ def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
     keys = [j for (j,) in argmax_ties(weights, percent)]
     share, said = Percent(float(weights.max())), ListOf(tuple(correction.names[j] for j in keys))
     yield message(
-        "d_q is nonzero only in the row of {query}; d_k and d_v have a row for each key that {query} looked at.",
+        "d_q is nonzero only in the row of {query}; d_k and d_v have a nonzero row for each key that "
+        "{query} looked at.",
         query=correction.names[asked],
     )
     yield plural(

@@ -155,7 +155,7 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
         ),
         Card(
             message("It becomes {times} times as large.", times=longer),
-            message("That is so with another token. Here both factors become longer."),
+            message("That would hold with another token. Here both factors become longer."),
             message("the product grows as the vector does"),
         ),
         Card(

@@ -99,7 +99,7 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
         [
             (
                 heaviest,
-                message("No key has more weight, but its value is shorter."),
+                message("It has the largest weight, but its value is shorter."),
             ),
             (longest, message("Its value is the longest, but its weight in this row is too small.")),
         ],

@@ -302,7 +302,9 @@ def said_of_job(job: Job, jobs: HeadJobs, share: Percent | str) -> Message:
         )
     if job.key == "same":
         return message(
-            "On random tokens repeated once, {share} of its attention goes to the same token earlier.", share=share
+            "On random tokens repeated once, {share} of its attention goes to the earlier occurrence of the "
+            "same token.",
+            share=share,
         )
     if job.key == "punctuation":
         return message(

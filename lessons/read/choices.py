@@ -43,7 +43,7 @@ PATCHED = OneOf(
     message("Heads"),
     {"one": message("one head"), "named": message("all of its name"), "several": message("several heads")},
 )
-OTHER_HEADS = Text("read_heads", message("Together with these heads"), 200)
+OTHER_HEADS = Text("read_heads", message("Other heads, patched with it"), 200)
 HEAD = Text("read_head", message("Head"), 8, width=230)  # one of those of the model, by its name
 MAPS = OneOf("read_maps", message("Heads"), {"layer": message("of one layer"), "all": message("of all layers")})
 WORD = OneToken("word", message("Word that asks"), Limit(1, MOST_TOKENS), width=200)

@@ -60,7 +60,9 @@ class TwoTexts:
         here, there = len(self.here.text.ids), len(self.there.text.ids)
         if here != there:
             return message(
-                "Both texts need as many tokens: this one has {here}, the other {there}.", here=here, there=there
+                "Both texts must have the same number of tokens: this one has {here}, the other {there}.",
+                here=here,
+                there=there,
             )
         if self.answers[0] == self.answers[1]:
             return message(

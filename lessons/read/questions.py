@@ -90,7 +90,7 @@ def first_there(reading: Reading, random: Generator) -> Asked:
         message("Read off after {step}, which token comes first?", step=said_of_step(step)),
         (
             called[right],
-            message("It has {chance} of the whole there.", chance=Percent(float(found.chance[step]))),
+            message("It has {chance} of the probability there.", chance=Percent(float(found.chance[step]))),
         ),
         *(
             (called[other], message("It comes first at another step, not at this one."))

@@ -33,7 +33,7 @@ def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random
     check_shared(weights[i])
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
     down = message("That is read down the column. Rows are queries.")
-    hidden = [] if attention.visible[i, best] else [(best, message("No score is larger, but the mask hides it."))]
+    hidden = [] if attention.visible[i, best] else [(best, message("Its score is the largest, but the mask hides it."))]
     return multiple_choice_of_tokens(
         message("On which key does {query} put its largest weight?", query=names[i]),
         names,
@@ -115,7 +115,7 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
         (now * math.e if now * math.e < 1 else math.nan, why, message("its power grows, and the sum stays")),
         (
             now,
-            message("That is so where 1 is added to every score of the row."),
+            message("That would hold if 1 were added to every score of the row."),
             message("softmax sees no added number"),
         ),
         (now / (now + (1 - now) * math.e), why, message("the powers of the others grow instead")),
@@ -185,7 +185,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     else:
         change = message("Add {number} to every score in the row", number=number)
         why = message("Every power of e becomes e^{number} times as large, and so does their sum.", number=number)
-    stays = message("That is so where a constant is added.") if multiply else why
+    stays = message("That would hold if a constant were added.") if multiply else why
     cards = (
         Card(message("It does not change."), stays, message("all scores change in the same way")),
         Card(message("It grows."), why, message("its score changes, and its weight with it")),

@@ -225,7 +225,7 @@ def answer_longer(case, prompt):
         "Both factors become longer: {longer} × {longer} = {times}.": round(
             float(stretched @ stretched / (plain @ plain))
         ),
-        "That is so with another token. Here both factors become longer.": longer,
+        "That would hold with another token. Here both factors become longer.": longer,
         "Only the cosine does not change.": None,
         JUDGE: judge,
     }

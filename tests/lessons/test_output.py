@@ -188,7 +188,7 @@ def answer_terms(case, prompt):
     values, terms = lengths_of(case, query)
     return {
         "The length of a term is the weight times the length of the value.": int(terms.argmax()),
-        "No key has more weight, but its value is shorter.": int(weights_of(case)[query].argmax()),
+        "It has the largest weight, but its value is shorter.": int(weights_of(case)[query].argmax()),
         "Its value is the longest, but its weight in this row is too small.": int(values.argmax()),
         "The term of {key} has length {length}; another is longer.": ...,
         JUDGE: by_largest(terms),

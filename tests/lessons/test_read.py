@@ -436,7 +436,7 @@ ORACLE = {
     "Of {count} groups of {n} heads drawn at random, none goes further than {most}, in either direction.": (
         moved_by_others
     ),
-    "Both texts need as many tokens: this one has {here}, the other {there}.": of_two_lengths,
+    "Both texts must have the same number of tokens: this one has {here}, the other {there}.": of_two_lengths,
     "After both texts the first guess is {token}: there is no way to go.": same_answer,
     "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} "
     "heads, changes by more than {change}.": no_change,
@@ -519,7 +519,7 @@ def step_of(said):
 def first_there(case, prompt):
     right = int(early(case)[step_of(prompt.arguments["step"])].argmax())
     return {
-        "It has {chance} of the whole there.": right,
+        "It has {chance} of the probability there.": right,
         "It comes first at another step, not at this one.": ...,
         JUDGE: lambda card: card.text.arguments["thing"].position == right,
     }
@@ -618,7 +618,7 @@ ORACLE |= {
         "query": query_of(case),
         "head": called(case),
     },
-    "It has {chance} of the whole there.": of_some(lambda case: early(case).amax(-1).tolist()),
+    "It has {chance} of the probability there.": of_some(lambda case: early(case).amax(-1).tolist()),
     "With all heads, {token} has the probability {whole}. What is it without head {head}?": lambda case, sentence: {
         "token": sentence.arguments["token"].position,
         "whole": float(guesses(case)[sentence.arguments["token"].position]),

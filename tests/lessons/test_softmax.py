@@ -162,7 +162,7 @@ def answer_most(case, prompt):
     query, weights = prompt.arguments["query"].position, weights_of(case)
     return {
         "Softmax keeps the order: the largest visible score gets the largest weight.": weights[query].argmax(),
-        "No score is larger, but the mask hides it.": case.attention.scores[query].argmax(),
+        "Its score is the largest, but the mask hides it.": case.attention.scores[query].argmax(),
         "A query need not match its own key.": query,
         "That is read down the column. Rows are queries.": weights[:, query].argmax(),
         "{key} gets {weight} from {query}; another key gets more.": ...,
@@ -212,7 +212,7 @@ def answer_raised(case, prompt):
     }
     replies = (
         "Its power becomes e ≈ 2.72 times as large, and the sum grows by the same amount.",
-        "That is so where 1 is added to every score of the row.",
+        "That would hold if 1 were added to every score of the row.",
     )
     return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
@@ -264,7 +264,7 @@ def answer_change(case, prompt):
     )
     if multiplied:
         assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
-        return {GROWN: ..., "That is so where a constant is added.": ..., JUDGE: judge}
+        return {GROWN: ..., "That would hold if a constant were added.": ..., JUDGE: judge}
     return {AGAIN: ..., JUDGE: judge}
 
 
