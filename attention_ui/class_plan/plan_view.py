@@ -237,7 +237,7 @@ def stop_controls(plan: Plan, place: int) -> None:
         for label, key, changed in (
             (translate("Earlier"), "up", plan.moved(place, place - 1)),
             (translate("Later"), "down", plan.moved(place, place + 1)),
-            (translate("Leave out"), "out", plan.without(place)),
+            (translate("Remove"), "out", plan.without(place)),
         ):
             st.button(label, key=f"plan_{key}_{place}", on_click=keep_plan, args=(changed,), disabled=changed == plan)
     fields = {

@@ -40,7 +40,7 @@ def sentence_choice(*, here: bool) -> str:
     chosen = next((key for key, sentence in SENTENCES.items() if sentence == text), None)
     set_state("look_sentence", chosen)
     st.segmented_control(
-        translate("Sentences of ours"),
+        translate("Our sentences"),
         list(SENTENCES),
         format_func=lambda key: label_of(SENTENCE_NAMES, key),
         key="look_sentence",

@@ -100,7 +100,7 @@ def csv_of_timings(timings: Sequence[Timing]) -> bytes:
 def this_machine() -> str:
     """The processor and the version of PyTorch: nothing that tells whose machine it is."""
     return translate(
-        "{processor}, {cores} cores of which one is used, PyTorch {version}",
+        "{processor}, cores used: 1 of {cores}, PyTorch {version}",
         processor=processor(),
         cores=os.cpu_count() or 1,
         version=str(torch.__version__),

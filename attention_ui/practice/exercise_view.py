@@ -62,7 +62,7 @@ def exercise_panel(exercise: Exercise) -> None:
     take_what_was_kept()
     take_answer()
     st.markdown(render(exercise.asks))
-    st.caption(translate("The arguments are PyTorch tensors; `torch`, `nn`, `F` and `math` are there to be used."))
+    st.caption(translate("The inputs are PyTorch tensors; you can use `torch`, `nn`, `F` and `math`."))
     large = is_projected()
     editor, beside = st.columns([1, 1] if large else [3, 2], gap="medium")
     with editor, st.container(key="exercise_place"):

@@ -69,7 +69,7 @@ def all_named(solved: Collection[str], titles: Mapping[str, str | Message]) -> M
 def forget() -> None:
     """Forget everything, and say so."""
     forget_everything()
-    set_state(NOTE, message("Everything is forgotten, in this visit and in this browser."))
+    set_state(NOTE, message("Everything has been deleted, from this visit and from this browser."))
 
 
 def take_file() -> None:

@@ -143,7 +143,7 @@ def worksheet_panel() -> None:
     if can_typeset() and not as_pdf:
         st.caption(
             translate(
-                "There is no PDF of all sheets: this needs a font for your language on the server, such as Noto CJK."
+                "There is no PDF of all sheets: the server would need a font for your language, such as Noto CJK."
             )
         )
     st.caption(translate("The file needs nothing else: open it in a browser and print it, on paper or as a PDF."))

@@ -20,7 +20,7 @@ from lessons.class_vote import lesson as class_vote
 from lessons.screen.format import translate
 from lessons.screen.message import message, reason
 
-GOES_ON = message("The votes cannot be reached just now. Keep this page open: it continues by itself.")
+GOES_ON = message("The votes cannot be reached at the moment. Keep this page open: it will continue by itself.")
 
 
 def class_panel_of_visit() -> None:

@@ -107,7 +107,7 @@ def real_writer() -> Writer:
     model = real_model()
     if model is not None:
         return Writer(None, None, model=model)
-    return replace(instead(message("The real model is not on this machine; below you can get it.")), waits_for=REAL)
+    return replace(instead(message("The real model is not on this machine; you can get it below.")), waits_for=REAL)
 
 
 def own_writer() -> Writer:

@@ -197,7 +197,7 @@ def notice_d_weights(correction: Prediction) -> Iterator[Message]:
     row = correction.way.d_weights[asked]
     lowest = [j for (j,) in argmax_ties(-row, magnitude)]
     about = {"query": correction.names[asked], "keys": ListOf(tuple(correction.names[j] for j in lowest))}
-    yield message("d_weight = d_output · value: what more weight on that value does to the loss.")
+    yield message("d_weight = d_output · value: how more weight on that value changes the loss.")
     yield plural(
         "The lowest d_weight of {query} is {least}, at {keys}: weight moved there lowers the loss most.",
         "The lowest d_weight of {query} is {least}, at each of {keys}: weight moved there lowers the loss most.",

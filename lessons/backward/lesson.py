@@ -53,7 +53,7 @@ STAGE = OneOf(
 )
 SIZE = OneOf(
     "score_size",
-    message("Scores times"),
+    message("Multiply scores by"),
     numbers(map(float, SIZES_OF_SCORES)),
     1.0,
     look="slider",

@@ -115,7 +115,7 @@ def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
     for place, (key, title, values, percent, colour) in enumerate(curves):
         yield Curves(
             key=key,
-            name=message("A measure over the size of the scores"),
+            name=message("A measure against the size of the scores"),
             notice=notice,
             x=message("scores times"),
             y=title,

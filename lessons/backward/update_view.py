@@ -79,7 +79,7 @@ def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
     others = message("{count} other sentences", count=HELD_OUT)
     yield Curves(
         key="along_gradient",
-        name=message("The loss along the way of one training step"),
+        name=message("The loss along one training step"),
         x=message("learning rate"),
         y=message("loss"),
         notice=tuple(notice_update(correction, rate)),
@@ -163,7 +163,7 @@ def notice_others(correction: Prediction, rate: float) -> Iterator[Message]:
     """What the step does to other sentences."""
     before, after = losses_of_others(correction, steps_at(correction, 0.0, rate)).tolist()
     yield message(
-        "On {count} other sentences the mean loss is {before} before it and {after} after it.",
+        "On {count} other sentences the mean loss is {before} before the step and {after} after it.",
         count=HELD_OUT,
         before=Magnitude(before),
         after=Magnitude(after),

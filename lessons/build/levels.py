@@ -54,7 +54,9 @@ LEVELS = {
     "bracket": Level(
         message("Brackets"),
         message("A closing bracket looks at its partner."),
-        message("Two conditions add up: the key opens, and it is as deep. Use a column for each."),
+        message(
+            "Two conditions add up: the key is an opening bracket, and it is at the same depth. Use a column for each."
+        ),
     ),
     "count": Level(
         message("Count"),
@@ -68,8 +70,8 @@ LEVELS = {
             "others and itself."
         ),
         message(
-            "Half against a tenth is 5 to 1, and ln 5 ≈ 1.6: so much larger must the score be. Scores are divided by "
-            "√2 here."
+            "Half against a tenth is 5 to 1, and ln 5 ≈ 1.6: the score must be that much larger. Scores are "
+            "divided by √2 here."
         ),
     ),
     "two": Level(
@@ -92,14 +94,13 @@ def why_not_one(level: str, best: Argument) -> Message | None:
     """Why one head alone cannot do it, with what it reaches at best; None where it can."""
     if level == "two":
         return message(
-            "One head alone reaches {best} at most: its weights sum to 1, so what one job gets is missing at the "
-            "other.",
+            "A single head reaches {best} at most: its weights sum to 1, so what one job gets is missing at the other.",
             best=best,
         )
     if level == "layers":
         return message(
-            "One head alone reaches {best} at most, however large it is: exchange the two names before the colours, "
-            "and the same token asks and the same colours answer, but the other one is right.",
+            "A single head reaches {best} at most, however large it is: swap the two names before the "
+            "colours, and the same query meets the same colours, but the other one is right.",
             best=best,
         )
     return None

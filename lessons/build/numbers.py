@@ -38,8 +38,8 @@ def read_numbers(puzzle: Puzzle, code: str) -> tuple[Weights, tuple[Message, ...
     if lost := len(edits) - len(fitting):
         notes += (
             plural(
-                "{count} number has no place in this level and was left out.",
-                "{count} numbers have no place in this level and were left out.",
+                "{count} number does not fit this level and was left out.",
+                "{count} numbers do not fit this level and were left out.",
                 lost,
             ),
         )

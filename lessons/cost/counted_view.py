@@ -105,8 +105,8 @@ def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[
     """What grows with the square of the tokens, how much of the whole that is here, and from where on it is more."""
     share = squared_part(sizes) / sum(multiplications(sizes))
     yield message(
-        "Scores, softmax and weights · V grow with n², the rest grows with n. At n = {tokens}, what grows with n² "
-        "takes {share} of the multiplications.",
+        "Scores, softmax and weights · V grow with n²; the rest grows with n. At n = {tokens}, the part "
+        "that grows with n² takes {share} of the multiplications.",
         tokens=Integer(sizes.tokens),
         share=Percent(share),
     )

@@ -143,7 +143,7 @@ def passing(row: OnlineRow) -> OnlineSoftmaxFigure:
         titles=(
             message("score"),
             message("e to the difference"),
-            message("parts of the sum"),
+            message("shares of the sum"),
             message("values, mixed"),
         ),
         number_domain=max(3.0, *map(abs, row.scores)),

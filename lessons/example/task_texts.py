@@ -138,7 +138,7 @@ BASELINES: dict[str, Callable[..., Message]] = {
     "answers_present": lambda: message("knowing which answers are present"),
     "letters_present": lambda: message("knowing which letters are present"),
     "reading_ahead": lambda: message("reading every answer that can be read ahead"),
-    "zero": lambda: message("answering zero to every token"),
+    "zero": lambda: message("answering zero for every token"),
     "vectors": lambda: message("giving every vector back"),
     "perfect": lambda: message("knowing every answer"),
 }

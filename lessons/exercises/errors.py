@@ -29,8 +29,8 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     (
         r"size of tensor a .* must match",
         message(
-            "Sizes must be equal, or one of them 1: all for + and *, for @ those before the last two. Does a sum lack "
-            "keepdim=True, or are other axes to be exchanged?"
+            "Sizes must be equal, or one of them 1: for + and * all of them, for @ those before the last "
+            "two. Is keepdim=True missing from a sum, or should other axes be exchanged?"
         ),
     ),
     (
@@ -53,7 +53,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     (r"Dimension out of range", message("There is no such axis. dim=-1 is the last, whatever the number of axes.")),
     (
         r"can't be cast to the desired output type|without overflow",
-        message("This tensor holds whole numbers. Make it of fractions: torch.zeros, .float()."),
+        message("This tensor holds whole numbers. Make it floating-point: torch.zeros, .float()."),
     ),
     (
         r"same dtype|same scalar type",
@@ -65,7 +65,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"return_types\.",
-        message("max along an axis gives two tensors: the values and their places. Take .values, or amax."),
+        message("max along an axis gives two tensors: the values and their indices. Take .values, or use amax."),
     ),
     (
         r"is invalid for input of size",
@@ -82,13 +82,13 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"ambiguous|converted to Python scalar|converted to Scalar",
-        message("A tensor of several numbers is no single number. Use where, masked_fill or an index."),
+        message("A tensor of several numbers cannot be used as a single number. Use where, masked_fill or an index."),
     ),
     (
         r"SyntaxError",
         message("Python cannot read this line. Look for a bracket, a quote or a colon, and for what was copied along."),
     ),
-    (r"NameError", message("Nothing has this name yet. Is it spelt as where it was made?")),
+    (r"NameError", message("Nothing has this name yet. Is it spelt as it was where you defined it?")),
     (r"RecursionError", message("A function calls itself without end.")),
     (r"yourself", message("That function is missing here on purpose: write it yourself.")),
     (r"should be nn\.Linear", message("The weights of the cases are put into these four layers.")),

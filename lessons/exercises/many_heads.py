@@ -340,7 +340,7 @@ MODULE = Exercise(
             )
             for uses in ("qqv", "kkv", "qkk", "qvv", "qkq", "vkv")
         ),
-        Mistake(message("Q and K have changed places: queries are made by W_q, keys by W_k."), {"uses": "kqv"}),
+        Mistake(message("Q and K are swapped: W_q makes the queries, W_k the keys."), {"uses": "kqv"}),
         Mistake(
             message("view(n_heads, tokens, d_head) mixes tokens. Use view(tokens, n_heads, d_head), then permute."),
             {"split": "view"},

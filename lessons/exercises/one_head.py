@@ -108,7 +108,7 @@ SOFTMAX = Exercise(
             lambda s: (s - s.min()) / (s.max() - s.min()),
         ),
         Mistake(
-            message("Something was added to the sum of the exponentials, so that the weights no longer sum to 1."),
+            message("Something was added to the sum of the exponentials, so the weights no longer sum to 1."),
             lambda s: (s - s.max()).exp() / ((s - s.max()).exp().sum() + 1),
         ),
         Mistake(

@@ -96,10 +96,10 @@ TURNED = message("The scores are K Qᵀ. Rows belong to queries: Q Kᵀ.")
 VIEWED = message("view and reshape change the shape and leave the numbers in their order. To exchange axes, transpose.")
 NO_SOFTMAX = message("The softmax is missing: the weights of each row are positive and sum to 1.")
 TWICE = message("The softmax is taken twice. Take it once.")
-ONLY_EXP = message("These are the exponentials. Divide each by the sum of all.")
+ONLY_EXP = message("These are the exponentials. Divide each by their sum.")
 LOGARITHMS = message("These are the logarithms of the weights: log_softmax. Take softmax.")
 NO_KEEPDIM = message(
-    "The sums stand in a row, so that columns were divided by the sum of another row. Keep their axis: keepdim=True."
+    "The sums lost their axis, so column j was divided by the sum of row j. Keep the axis: keepdim=True."
 )
 OF_KEYS = message("The weights mix the keys. They mix the values: weights @ V.")
 OF_QUERIES = message("The weights mix the queries. They mix the values: weights @ V.")
@@ -132,11 +132,11 @@ CHANGED_STEPS = (
 ITSELF = message("A token may look at itself: the mask begins one to the right of the diagonal, at diagonal=1.")
 TOO_LATE = message("The next token can still be seen. The mask begins one to the right of the diagonal, at diagonal=1.")
 HIDES_PAST = message("This hides the past. Hide the future: the keys to the right of the diagonal.")
-COMPLEMENT = message("The mask is turned round: what may be seen is hidden, and what must be hidden is seen.")
+COMPLEMENT = message("The mask is inverted: what may be seen is hidden, and what must be hidden is seen.")
 FILLED_ZERO = message("Hidden scores are 0 here. The softmax turns 0 into a positive weight; only −∞ gives exactly 0.")
 ZERO_TIMES_INFINITY = message("0 · ∞ is not a number: a mask times −∞ is NaN wherever the mask is 0. Use masked_fill.")
 AFTER_SOFTMAX = message(
-    "Weights were set to 0 after the softmax, so that rows no longer sum to 1. Give hidden scores −∞ before it."
+    "Weights were set to 0 after the softmax, so rows no longer sum to 1. Set hidden scores to −∞ before it."
 )
 INFINITE_WEIGHTS = message("Weights were set to −∞, after the softmax. Give hidden scores −∞ before it.")
 MASKS = {  # by name: what is hidden of n queries and keys

@@ -187,7 +187,8 @@ def token_part(writing: Drawn, token: int) -> Part:
     shares = tuple(float(stage[token]) for stage in (draw.probabilities, draw.tempered, draw.final))
     said, tempered, final = (Fixed(share, 3) for share in shares)
     says = message(
-        "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
+        "{token}: score {score}; probability {said} from the model, {tempered} after the temperature, "
+        "{final} in the draw.",
         token=Token(text, token),
         score=Fixed(float(draw.logits[token])),
         said=said,

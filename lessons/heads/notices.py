@@ -201,8 +201,8 @@ def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> tu
         return ()
     return (
         plural(
-            "The row furthest from 1 is that of {rows}, which now sums to {sum}.",
-            "The rows furthest from 1 are those of {rows}, which now sum to {sum} each.",
+            "The row whose sum is furthest from 1 is that of {rows}: it now sums to {sum}.",
+            "The rows whose sums are furthest from 1 are those of {rows}: they now sum to {sum} each.",
             len(rows),
             rows=named,
             sum=each[0],

@@ -111,7 +111,7 @@ def read_certificate(data: bytes) -> Certificate:
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError("This is no certificate: it cannot be read as JSON.") from error
     if not isinstance(said, dict) or type(said.get(KIND)) is not int or CHECK not in said:
-        raise InputError("This is no certificate of a homework.")
+        raise InputError("This is not a homework certificate.")
     if said[KIND] != VERSION:
         raise InputError("This certificate is of another version of the app.")
     claimed = said.pop(CHECK)

@@ -56,7 +56,9 @@ def read_all(files: Sequence[Brought]) -> tuple[list[Certificate], list[Message]
         else:
             said.append(message("{file}: the same certificate as {other}; it counts once.", file=name, other=twin))
     if len(files) > MOST_CERTIFICATES:
-        said.append(message("The first {most} files are read. Bring the others afterwards.", most=MOST_CERTIFICATES))
+        said.append(
+            message("Only the first {most} files have been read. Add the others afterwards.", most=MOST_CERTIFICATES)
+        )
     return sorted((certificate for _, certificate in read), key=lambda one: (one.name.casefold(), one.made)), said
 
 

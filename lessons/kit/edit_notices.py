@@ -32,8 +32,8 @@ def edit_remarks(example: ExampleTrace, head: int) -> tuple[Message, ...]:
     if not by_hand:
         return (message("The changes made by hand change nothing in this head."),)
     opening = plural(
-        "{count} number is changed by hand: {where}.",
-        "{count} numbers are changed by hand: {where}.",
+        "{count} number has been changed by hand: {where}.",
+        "{count} numbers have been changed by hand: {where}.",
         sum(changed[key] for key in LETTER_OF),
         where=ListOf(tuple(by_hand)),
     )
@@ -70,7 +70,7 @@ def example_of_change(names: tuple[Token, ...], now: dict[str, Tensor], then: di
     before, after = distinguishable(float(then[key][i, j]), float(now[key][i, j]))
     if key in PAIRS:
         return message(
-            "In {tensor}, for example, {query} → {key} was {before} and is {after} now.",
+            "In {tensor}, for example, {query} → {key} was {before} and is now {after}.",
             tensor=RESULTS[key],
             query=names[i],
             key=names[j],
@@ -94,8 +94,7 @@ def shared_row(example: ExampleTrace) -> Message:
         return message("No row repeats, so each belongs to one token.")
     name = example.names[repeated]
     return message(
-        "{token} appears {count} times and picks the same row each time: a number changed in one of them "
-        "changes in all.",
+        "{token} appears {count} times and picks the same row each time: change a number in one and it changes in all.",
         token=Token(name.text, name.position),
         count=example.row_ids.count(example.row_ids[repeated]),
     )

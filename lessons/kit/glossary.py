@@ -31,7 +31,7 @@ TERMS: dict[str, Term] = {
     ),
     "head": Term(
         message("head"),
-        message("One such computation, with numbers of its own. A model has many heads, and each looks elsewhere."),
+        message("One attention computation, with its own numbers. A model has many heads, and each looks elsewhere."),
         "overview",
     ),
     "weight": Term(
@@ -101,7 +101,10 @@ TERMS: dict[str, Term] = {
     ),
     "softmax": Term(
         message("softmax"),
-        message("It turns scores into shares of one whole. e is raised to each, and the sum divides them all."),
+        message(
+            "It turns scores into shares of one whole: e is raised to each score, and each result is "
+            "divided by the sum of all."
+        ),
         "softmax",
     ),
     "layer": Term(

@@ -289,7 +289,7 @@ def said_of_job(job: Job, jobs: HeadJobs, share: Percent | str) -> Message:
     sentences, plain = len(sentences_with_it()), len(PLAIN)
     if job.key == "it_to_noun":
         return message(
-            "In {count} sentences of ours, {share} of the attention of “it” goes to the two nouns.",
+            "In {count} test sentences, {share} of the attention of “it” goes to the two nouns.",
             count=sentences,
             share=share,
         )
@@ -308,22 +308,23 @@ def said_of_job(job: Job, jobs: HeadJobs, share: Percent | str) -> Message:
         )
     if job.key == "punctuation":
         return message(
-            "In {count} sentences of ours, {share} of its attention goes to commas and full stops.",
+            "In {count} test sentences, {share} of its attention goes to commas and full stops.",
             count=plain,
             share=share,
         )
     if job.key == "induction":
         return message(
-            "On random tokens repeated once, {share} of its attention goes to what followed the same token last time.",
+            "On random tokens repeated once, {share} of its attention goes to the token that followed the "
+            "same token the first time.",
             share=share,
         )
     if job.key == "previous":
         return message(
-            "In {count} sentences of ours, {share} of its attention goes to the token before.", count=plain, share=share
+            "In {count} test sentences, {share} of its attention goes to the token before.", count=plain, share=share
         )
     if job.key == "first":
         return message(
-            "In {count} sentences of ours, {share} of its attention goes to the first token.", count=plain, share=share
+            "In {count} test sentences, {share} of its attention goes to the first token.", count=plain, share=share
         )
     return message("It gives none of the jobs that we measured as much of its attention as a name requires.")
 
@@ -396,7 +397,7 @@ def rules_table(jobs: HeadJobs, layer: int, head: int) -> Table:
             plural("of {count} head", "of {count} heads", heads),
             message("spread evenly"),
             message("shuffled weights, mean"),
-            message("shuffled heads that reach it"),
+            message("shuffled heads that reach that share"),
         ),
         cells=tuple(map(row, JOBS)),
     )

@@ -143,10 +143,10 @@ def matrices_in_both_orders(
     yield matrix("own", f"own.head.{tensor}", message("attend"), tokens, sources=others)
     came_from = None if of_weights else order
     yield matrix("then", tensor, message("shuffled after"), computed=True, came_from=came_from)
-    first = matrix("first", f"shuffled.head.{tensor}", message("shuffled before"))
+    first = matrix("first", f"shuffled.head.{tensor}", message("shuffled first"))
     yield first
     if not of_weights:
-        says = message("shuffled before − shuffled after")
+        says = message("shuffled first − shuffled after")
         yield gap_matrix(compare(both.shuffled.head.output, both.output, gap=says), first, both.residual, sources=same)
 
 
@@ -206,7 +206,8 @@ def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, vi
 def notice_no_trace(measured: Residual) -> Message:
     """How small the difference is, and that it is rounding."""
     return message(
-        "The output rows are permuted in the same way: no number differs by more than {single}, which is rounding.",
+        "The output rows are permuted in the same way: no number differs by more than {single}, which "
+        "is rounding error.",
         single=Magnitude(measured.residual),
     )
 

@@ -59,7 +59,7 @@ VIEW = OneOf(
         "cases": message("{count} random cases", count=CASES),
     },
 )
-DRAWN_FROM = Number("cases", message("Drawn from number"), Limit(0, 9999), 0, typed=True, width=150)
+DRAWN_FROM = Number("cases", message("Seed of the cases"), Limit(0, 9999), 0, typed=True, width=150)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ def case_figures(number: int) -> Iterator[Figure]:
         says=tuple(map(case_says, differing)),
         x=message("numbers in the output: tokens × features"),
         y=message("difference of a case"),
-        weights=message("Untrained: random weights for each case, all drawn from number {number}.", number=number),
+        weights=message("Untrained: random weights for each case, all drawn with seed {number}.", number=number),
     )
 
 

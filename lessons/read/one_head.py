@@ -60,8 +60,8 @@ def looks_most(reading: Reading) -> tuple[Message, ...]:
         return ()
     return (
         plural(
-            "Head {head} looks most from {query} at {keys}: {weight}.",
-            "Head {head} looks most from {query} at {keys}: {weight} each.",
+            "From {query}, head {head} looks most at {keys}: {weight}.",
+            "From {query}, head {head} looks most at {keys}: {weight} each.",
             len(most),
             head=reading.called,
             query=query,

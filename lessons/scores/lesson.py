@@ -33,7 +33,7 @@ MEASURE_TITLES = {
     "entropy": message("entropy of a row (nats)"),
     "jacobian": message("norm of the softmax Jacobian"),
 }
-UNDIVIDED, DIVIDED = message("as they are"), message("÷ √d_k")
+UNDIVIDED, DIVIDED = message("undivided"), message("÷ √d_k")
 
 
 D_K = OneOf(

@@ -136,7 +136,7 @@ def read_code(code: str) -> ReadCode:
     plain = code.upper().translate(MISREAD)
     if len(plain) < CODE_LENGTH or set(plain) - set(CHARACTERS):
         raise InputError(
-            "This is not the code of a worksheet: a code has {short_code} or more letters and digits, all from "
+            "This is not a worksheet code: a code has at least {short_code} letters and digits, all from "
             "{characters}. Copy the code at the top of the sheet.",
             short_code=CODE_LENGTH,
             characters=CHARACTERS,

@@ -204,8 +204,9 @@ def said_of_step(cutting: Cutting, word: int, step: int) -> Message:
     place = next_pair(cutting.pairs, steps, step)
     if place is None:
         return plural(
-            "{word} after {step} of {last} merges: no neighbours are in the list of merges, so it is {count} token.",
-            "{word} after {step} of {last} merges: no neighbours are in the list of merges, so it is {count} tokens.",
+            "{word} after {step} of {last} merges: no neighbouring pair is left to merge, so it is {count} token.",
+            "{word} after {step} of {last} merges: no pair of neighbours is in the list of merges, so it "
+            "stays {count} tokens.",
             len(steps[step]),
             **about,
         )

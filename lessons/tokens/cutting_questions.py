@@ -57,8 +57,8 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
     )
     return multiple_choice(
         message(
-            "On its way to tokens “{word}” has these neighbours, each pair with its number in the list of merges. "
-            "Which is merged first?",
+            "Partway through its merges, “{word}” has these neighbouring pairs, each with its number in the "
+            "list of merges. Which is merged first?",
             word=visible_text(word.text),
         ),
         Card(called(best), message("The pair that was learned first, so the smallest number.")),
@@ -109,7 +109,7 @@ def fewest_tokens(cutting: "Cutting", random: Generator) -> Asked:
             "with a far longer list of merges need at least?",
             words=words,
         ),
-        (words, message("Each word becomes one token at best, since no merge goes beyond a word.")),
+        (words, message("At best, each word becomes one token, since no merge goes beyond a word.")),
         (1, message("No merge goes beyond a word, however long the list of merges.")),
         (len(cutting.text), message("That counts characters.")),
         (len(cutting.text.encode()), message("That counts bytes.")),

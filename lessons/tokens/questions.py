@@ -48,8 +48,8 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
     reply = message("A row for each token, even one that appears twice; a column for each feature.")
     return multiple_choice(
         message(
-            "Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} "
-            "numbers. What is the shape of X, rows × columns?",
+            "Another sentence has {tokens} tokens, {different} of them distinct, and every vector has "
+            "{numbers} numbers. What is the shape of X, rows × columns?",
             tokens=n,
             different=different,
             numbers=d,

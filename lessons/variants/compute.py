@@ -243,7 +243,7 @@ class VariedHead:
         if self.kind == "grouped" and len(self.group) == 1:
             return message("This notebook has one head, which has nobody to share with.")
         if self.kind == "cross" and not self.cut:
-            return message("One token makes no two sentences: take a longer one.")
+            return message("One token cannot make two sentences: take a longer sentence.")
         return None
 
 

@@ -18,7 +18,7 @@ LONG_TEXT = 4096  # tokens
 One = Float[Array, ""]
 
 VARIANT_NAMES: dict[str, Message] = {
-    "window": message("window and a global token"),
+    "window": message("window plus a global token"),
     "sink": message("sink"),
     "cap": message("soft cap"),
     "alibi": message("ALiBi"),

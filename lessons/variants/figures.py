@@ -213,7 +213,7 @@ def what_biases_leave(n_heads: int, steps: Float[Array, " steps"]) -> Float[Arra
 
 def slopes_figure(varied: VariedHead) -> Matrices:
     """A matrix of what the bias of each head leaves of a key, by its distance."""
-    says = message("the part of e to a score that is left by the bias of head {head}, {steps} steps apart")
+    says = message("the share of e to a score that the bias of head {head} leaves at {steps} steps apart")
     inputs = {"n_heads": HEADS_OF_SLOPES, "steps": torch.tensor(STEPS_DRAWN, dtype=torch.float32)}
     computation = Computation(what_biases_leave, inputs, Names({"left": says}, {"steps": STEPS_DRAWN}))
     slopes = alibi_slopes(HEADS_OF_SLOPES)

@@ -191,7 +191,7 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
             *told(
                 message("The cap times tanh of the score over the cap: every score is bent, and none reaches the cap."),
                 (float(varied.changed.masked[query, key]), message("bent: the cap times tanh(score / cap)")),
-                (max(-cap, min(cap, scaled)), message("cut off where it goes beyond the cap")),
+                (max(-cap, min(cap, scaled)), message("clipped at the cap")),
                 (math.tanh(scaled), message("bent: tanh of the score")),
                 (scaled / cap, message("made smaller: the score over the cap")),
                 (math.copysign(cap, scaled), message("pushed out to the cap, with the sign of the score")),

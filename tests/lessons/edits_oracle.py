@@ -84,12 +84,12 @@ def nothing_changes(case):
 
 EDITS_ORACLE = {
     "The changes made by hand change nothing in this head.": holds(nothing_changes),
-    "{count} number is changed by hand: {where}.": opening,
+    "{count} number has been changed by hand: {where}.": opening,
     "{count} in {matrix}": counted,
     "So these numbers change: {counts}.": all_counts,
     "{count} of {total} in {tensor}": counted_results,
     "Nothing changes in {tensors}.": unchanged,
-    "In {tensor}, for example, {query} → {key} was {before} and is {after} now.": moved,
+    "In {tensor}, for example, {query} → {key} was {before} and is now {after}.": moved,
     "In {tensor}, for example, feature {feature} of {token} was {before} and is {after} now.": moved,
     "{matrix}": chosen,
 }

@@ -552,7 +552,7 @@ ORACLE = {
     "The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.": promise,
     "The probability of the right word, {right}, goes from {before} to {after}.": probability,
     "Of many learning rates tried, {rate} is the first that makes this prediction worse.": first_worse,
-    "On {count} other sentences the mean loss is {before} before it and {after} after it.": others,
+    "On {count} other sentences the mean loss is {before} before the step and {after} after it.": others,
     "These get worse: so training takes small steps, and many sentences at once.": holds(others_get_worse),
     "d_output says how the loss changes as a feature of the output grows. A step goes the other way.": (
         feature_by_feature

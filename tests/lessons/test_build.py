@@ -112,10 +112,9 @@ ORACLE = {
     "It has {count} nonzero number, needs it, and reaches {score}.": ours,
     **dict.fromkeys(
         (
-            "One head alone reaches {best} at most: its weights sum to 1, so what one job gets is missing at the "
-            "other.",
-            "One head alone reaches {best} at most, however large it is: exchange the two names before the colours, "
-            "and the same token asks and the same colours answer, but the other one is right.",
+            "A single head reaches {best} at most: its weights sum to 1, so what one job gets is missing at the other.",
+            "A single head reaches {best} at most, however large it is: swap the two names before the "
+            "colours, and the same query meets the same colours, but the other one is right.",
         ),
         at_best,
     ),

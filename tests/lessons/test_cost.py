@@ -509,8 +509,8 @@ ORACLE = {
     RESCALED: chosen_with_maxima,
     HELD: chosen,
     "{step}: {count} of {all}, {share}": share_of_step,
-    "Scores, softmax and weights · V grow with n², the rest grows with n. At n = {tokens}, what grows "
-    "with n² takes {share} of the multiplications.": share_of_square,
+    "Scores, softmax and weights · V grow with n²; the rest grows with n. At n = {tokens}, the part "
+    "that grows with n² takes {share} of the multiplications.": share_of_square,
     "From n = {tokens} on, it is the greater part.": greater_from,
     "n² is larger from {tokens} on": greater_from,
     "here, n = {tokens}": lambda case, sentence: {"tokens": sizes_of(case).tokens},

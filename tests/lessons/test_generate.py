@@ -195,7 +195,8 @@ def only_one_left(case):
 
 
 ORACLE = {
-    "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.": character,
+    "{token}: score {score}; probability {said} from the model, {tempered} after the temperature, "
+    "{final} in the draw.": character,
     "The new token is {token}: the model gave it {share} (rank {rank} of {size}).": given_share,
     "It was drawn with a chance of {final}.": lambda case, sentence: {
         "final": cut(case.choices)[0][case.choices.newest.draw.token]

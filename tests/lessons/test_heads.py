@@ -303,7 +303,7 @@ ORACLE = {
     "For {token}, head {heads} adds the longest vector, of length {length}.": extreme(1),
     "Head {heads} adds the shortest, of length {length}.": extreme(-1),
     "In training, {count} of {visible} visible weights was dropped; what stays is divided by {kept}.": dropped_count,
-    "The row furthest from 1 is that of {rows}, which now sums to {sum}.": row_sums_furthest,
+    "The row whose sum is furthest from 1 is that of {rows}: it now sums to {sum}.": row_sums_furthest,
     "W_q, W_k and W_v hold {projected} numbers when every head projects all features, {sliced} when "
     "each reads only its slice.": cost,
     "Add 1 to a feature outside a head's slice: the output of a head that projects changes by up to "

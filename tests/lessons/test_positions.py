@@ -311,7 +311,7 @@ ORACLE = {
     "The order matters: feature {feature} of the output of {token} is {before} if we attend first and "
     "{after} if we shuffle first.": output_differs,
     WEIGHT_DIFFERS: weight_differs,
-    "The output rows are permuted in the same way: no number differs by more than {single}, which is rounding.": (
+    "The output rows are permuted in the same way: no number differs by more than {single}, which is rounding error.": (
         no_trace
     ),
     "at most {most}": lambda case, sentence: {"most": rounding(sentence.arguments["most"], residual(case))},

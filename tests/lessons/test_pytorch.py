@@ -316,7 +316,7 @@ ORACLE = {
     "nn.MultiheadAttention cannot hold these heads, as it {reasons}; F.scaled_dot_product_attention "
     "computes them.": why_it_cannot,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": trace_of(case).seed},
-    "Untrained: random weights for each case, all drawn from number {number}.": lambda case, sentence: {
+    "Untrained: random weights for each case, all drawn with seed {number}.": lambda case, sentence: {
         "number": case.choices.cases
     },
     "nn.MultiheadAttention differs by at most": lambda case, sentence: {},

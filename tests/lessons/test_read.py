@@ -414,8 +414,8 @@ def no_change(case, sentence):
 
 
 ORACLE = {
-    "Head {head} looks most from {query} at {keys}: {weight}.": looks,
-    "Head {head} looks most from {query} at {keys}: {weight} each.": looks,
+    "From {query}, head {head} looks most at {keys}: {weight}.": looks,
+    "From {query}, head {head} looks most at {keys}: {weight} each.": looks,
     "From {query} it gives {keys} {weight} together.": summed,
     "Of this layer, head {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
     "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,

@@ -90,8 +90,8 @@ def counted(case, sentence):
 
 
 SHAPE = (
-    "Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} numbers. What "
-    "is the shape of X, rows × columns?"
+    "Another sentence has {tokens} tokens, {different} of them distinct, and every vector has "
+    "{numbers} numbers. What is the shape of X, rows × columns?"
 )
 WHERE = "Where in X is the vector of {token}?"
 TWO = "How do the rows of {one} and {other} in X compare?"

@@ -491,7 +491,7 @@ ORACLE = {
     "{model}: {share} of the weight goes to {part}": part_of_weight,
     "{steps} steps apart, the bias leaves {steep} of e to the score in head 1 and {flat} in head "
     "{heads}: each head looks back twice as far as the one before.": slopes_said,
-    "the part of e to a score that is left by the bias of head {head}, {steps} steps apart": chosen,
+    "the share of e to a score that the bias of head {head} leaves at {steps} steps apart": chosen,
     "Learned vectors end at position {trained}: that model cannot read longer pieces.": (
         lambda case, sentence: {"trained": 16}
     ),
@@ -616,7 +616,7 @@ def answer_capped(case, prompt):
         "The cap times tanh of the score over the cap: every score is bent, and none reaches the cap.",
         {
             "bent: the cap times tanh(score / cap)": cap * math.tanh(score / cap),
-            "cut off where it goes beyond the cap": min(max(score, -cap), cap),
+            "clipped at the cap": min(max(score, -cap), cap),
             "bent: tanh of the score": math.tanh(score),
             "made smaller: the score over the cap": score / cap,
             "pushed out to the cap, with the sign of the score": cap if score >= 0 else -cap,
@@ -693,7 +693,9 @@ ORACLE |= {
     "No weight moves, or too little to see.": holds(
         lambda case: moved_between(weights_of(case, False), weights_of(case, True)) < 1e-4
     ),
-    "One token makes no two sentences: take a longer one.": holds(lambda case: len(example_of(case).tokens) == 1),
+    "One token cannot make two sentences: take a longer sentence.": holds(
+        lambda case: len(example_of(case).tokens) == 1
+    ),
     "The running example has one head, so it is shown here with two.": holds(
         lambda case: case.example.example.n_heads == 1
     ),

@@ -95,7 +95,7 @@ def test_forgetting_takes_the_code_the_answers_and_the_tries_with_it_and_tells_t
     open_progress(at)
     before = args_of(at, "runner")["forget"]
     at.button(key="progress_forget").click().run()
-    assert "Everything is forgotten, in this visit and in this browser." in texts(at)
+    assert "Everything has been deleted, from this visit and from this browser." in texts(at)
     editor = args_of(at, "runner")
     assert editor["code"] == EXERCISES["scores"].starter and editor["forget"] != before
     assert handed(at) == NOTHING
