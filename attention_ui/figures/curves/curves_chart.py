@@ -38,9 +38,9 @@ def curve_layers(shape: CurveShape) -> list[alt.Chart]:
         layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
         names = table(shape, "names").mark_text(
-            align=alt.ExprRef(placed("align")),
-            dx=alt.ExprRef(placed("aside")),
-            dy=alt.ExprRef(placed("away")),
+            align=alt.ExprRef(of_place("align")),
+            dx=alt.ExprRef(of_place("aside")),
+            dy=alt.ExprRef(of_place("away")),
             fontSize=letters_of(shape),
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
@@ -64,7 +64,7 @@ def table(shape: CurveShape, name: str) -> alt.Chart:
     return alt.Chart(alt.NamedData(name=f"{shape.film}{name}"))
 
 
-def placed(column: str) -> str:
+def of_place(column: str) -> str:
     """What a column says of the place of a name, on a phone or elsewhere."""
     return f"(narrow ? datum.{NARROW}{column} : datum.{column})"
 
@@ -94,25 +94,25 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
     source = table(shape, "levels").transform_calculate(muted="'muted'")
     tone = role_colour("muted")
     wide = shape.width if shape.film else "width"  # in a film each view has its own
-    align = placed("align")
+    align = of_place("align")
     side = {"align": alt.ExprRef(align), "x": alt.ExprRef(f"{align} === 'left' ? 0 : {wide}")}
     rule = source.mark_rule(strokeDash=[4, 4], strokeWidth=1)
     name = source.mark_text(
-        dy=alt.ExprRef(placed("away")),
+        dy=alt.ExprRef(of_place("away")),
         fontSize=letters_of(shape),
         lineBreak="\n",
         lineHeight=NAME_HEIGHT * letters_of(shape) / LETTERS_OF_NAMES,
         **side,
     )
-    said = alt.value(alt.ExprRef(placed("name")))
+    said = alt.value(alt.ExprRef(of_place("name")))
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text=said)]
 
 
 def marks(shape: CurveShape, x: alt.X) -> list[alt.Chart]:
     """A dotted line from top to bottom at each mark, and its name beside it."""
     source, tone = table(shape, "marks"), role_colour()
-    down = alt.ExprRef(f"{placed('from_top')} * {shape.height} + {placed('down')}")
-    beside = {"align": alt.ExprRef(placed("align")), "dx": alt.ExprRef(placed("away")), "fontWeight": "bold"}
+    down = alt.ExprRef(f"{of_place('from_top')} * {shape.height} + {of_place('down')}")
+    beside = {"align": alt.ExprRef(of_place("align")), "dx": alt.ExprRef(of_place("away")), "fontWeight": "bold"}
     name = source.mark_text(y=down, fontSize=letters_of(shape), cursor="pointer", **beside)
     rule = source.mark_rule(strokeDash=[2, 3], strokeWidth=2, cursor="pointer")
     tip = alt.Tooltip("x:Q", title=shape.x)  # without one Vega-Lite would let nobody point at them or click them

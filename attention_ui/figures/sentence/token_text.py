@@ -16,7 +16,8 @@ WIDE = 0.62  # of its height is a letter, where all are as wide
 AROUND, GAP = 8, 3  # pixels within a box, and between two
 FONT = "'Source Code Pro', 'Noto Sans Mono', monospace"
 BAR = 34  # pixels of the longest bar
-FAINT, SLANTED = 0.25, (0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75)  # of a hatched bar, its field, and where its lines begin
+HATCHED_FIELD = 0.25  # how much is seen of the field of a hatched bar
+SLANTED = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75)  # where its lines begin, in widths and heights of the bar
 LINES_OF_LETTERS = 3.1  # from one line of tokens to the next, in letters, without the bars
 
 
@@ -72,7 +73,7 @@ def token_text_chart(lines: Sequence[int], *, shares: bool, picks: bool, size: i
         mark("boxes", "rect", "tint", places, opacity=0.3, cornerRadius=3),
         mark("frames", "rect", "weight", [{"filter": "datum.marked"}, *places], filled=False, strokeWidth=2.5),
         written("words", "text", "ink", f"datum.y + {box / 2}", size, places, fontWeight=600),
-        *([bars(places), hatches(places)] if shares else []),
+        *([hanging_bars(places), hatches(places)] if shares else []),
         written("numbers", "below", "ink", below, round(SMALL * size), places),
         to_point_at(places, line, picks=picks),
     ]
@@ -123,9 +124,9 @@ def bars_of_shares(places: list[dict]) -> list[dict]:
     ]
 
 
-def bars(places: list[dict]) -> dict:
+def hanging_bars(places: list[dict]) -> dict:
     """The bar of each token; of one that is cut off, faint."""
-    faint = {"expr": f"datum.bar === 'hatch' ? {FAINT} : 1"}
+    faint = {"expr": f"datum.bar === 'hatch' ? {HATCHED_FIELD} : 1"}
     return mark("bars", "rect", "bar", bars_of_shares(places), fillOpacity=faint)
 
 
