@@ -40,13 +40,14 @@ from lessons.screen.format import (
 )
 from lessons.screen.message import message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
-from lessons.screen.text_width import balanced, letters, wrapped
+from lessons.screen.text_width import balanced, is_wide_letter, letters, wrapped
 from lessons.trace.computation import tell_together
 from lessons.trace.lines import digits
 from lessons.trace.story import Lit, places_of, sources_among
 
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
+HALF_A_WIDE_LETTER = 0.27  # there, of Chinese or Japanese
 LEAST_LETTERS_BELOW, LEAST_LETTERS_OF_HINT = 37, 56  # that fit a phone, however few columns there are
 BETWEEN_SENTENCES = re.compile(r"(?<=\.) |(?<=。)(?=.)")  # where a line ends: two sentences are wider than a phone
 UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
@@ -298,13 +299,13 @@ def say_below(grid: Grid, figure: Matrices, *, numbered: bool) -> None:
     if not figure.numbered:
         grid.text("", 0, bottom, "hint")
         return
-    fitting = int(grid.width / SMALL_LETTER)
     if figure.weights is not None:
-        lines = wrapped(render(figure.weights), max(fitting, LEAST_LETTERS_BELOW))
+        weights = render(figure.weights)
+        lines = wrapped(weights, max(letters_below(grid, weights), LEAST_LETTERS_BELOW))
         grid.text("\n".join(lines), 0, bottom, "shape", "ink")
         bottom += rows_for(len(lines))
     hints = (POINT_AT if numbered else POINT_AT_CELL, POINT_AT_CELL) if figure.hint is None else (figure.hint,) * 2
-    usual, short = (hint_in_lines(render(hint), max(fitting, LEAST_LETTERS_OF_HINT)) for hint in hints)
+    usual, short = (hint_in_lines(grid, render(hint)) for hint in hints)
     grid.text("\n".join(usual), 0, bottom, "hint", short="\n".join(short))
     if (below := rows_for(max(len(usual), len(short))) - 1) > 0:
         grid.text("", 0, bottom + below, "shape")  # keeps the room of its other lines
@@ -315,8 +316,14 @@ def rows_for(lines: int) -> int:
     return 1 + lines // 2
 
 
-def hint_in_lines(hint: str, most: int) -> list[str]:
-    """A hint in lines of at most so many letters, with a new one for each sentence."""
+def letters_below(grid: Grid, text: str) -> int:
+    """How many letters of a text the columns of a grid have room for."""
+    return int(grid.width / (HALF_A_WIDE_LETTER if any(map(is_wide_letter, text)) else SMALL_LETTER))
+
+
+def hint_in_lines(grid: Grid, hint: str) -> list[str]:
+    """A hint in lines that fit its grid or a phone, with a new one for each sentence."""
+    most = max(letters_below(grid, hint), LEAST_LETTERS_OF_HINT)
     return [line for sentence in BETWEEN_SENTENCES.split(hint) for line in balanced(sentence, most)]
 
 
