@@ -45,6 +45,15 @@ def without_article(text: str) -> str:
     return BEFORE_A_LIMIT.sub(lambda found: WITHOUT_ARTICLE[found[1].lower()], text)
 
 
+# In French a verb and the pronoun after it stand in one line: "peut-il", "a-t-il".
+BEFORE_A_PRONOUN = re.compile(r"(?<=\w)-(?=(?:t-)?(?:ils?|elles?|on|ce)\b)")
+
+
+def with_pronouns(text: str) -> str:
+    """A French text in which no line ends between a verb and the pronoun after it."""
+    return BEFORE_A_PRONOUN.sub("\N{NON-BREAKING HYPHEN}", text)
+
+
 @dataclass(frozen=True, eq=False)
 class Language:
     """A language: its catalogue, and how it writes numbers, percentages and lists."""
@@ -85,7 +94,8 @@ def language_of(code: str) -> Language:
     from babel.lists import format_list
     from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 
-    locale, texts = Locale.parse(code), catalogue(CATALOGUES / f"{code}.po")
+    set_in_type = with_pronouns if code == "fr" else str
+    locale, texts = Locale.parse(code), catalogue(CATALOGUES / f"{code}.po", set_in_type)
     return Language(
         code,
         texts,
@@ -98,14 +108,18 @@ def language_of(code: str) -> Language:
     )
 
 
-def catalogue(file: Path) -> gettext.GNUTranslations:
-    """The translations that a catalogue holds, as gettext wants them."""
+def catalogue(file: Path, set_in_type: Callable[[str], str] = str) -> gettext.GNUTranslations:
+    """The translations that a catalogue holds, as gettext wants them, each as it is set in type."""
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
     compiled = io.BytesIO()
     with file.open("rb") as written:
-        write_mo(compiled, read_po(written))
+        translations = read_po(written)
+    for one in translations:
+        if one.id:  # the head of the catalogue has none
+            one.string = set_in_type(one.string) if isinstance(one.string, str) else tuple(map(set_in_type, one.string))
+    write_mo(compiled, translations)
     compiled.seek(0)
     return gettext.GNUTranslations(compiled)
 

@@ -1,5 +1,6 @@
 """How wide a text is, in letters: one of Chinese or Japanese is as wide as two, and a line may end after any."""
 
+import math
 import re
 import textwrap
 import unicodedata
@@ -15,6 +16,8 @@ LETTER = re.compile(f"[{OPENING}]*(?:{WORD}|.)(?:{CLOSING})\\s*")
 HIRAGANA, KATAKANA, KANJI = "[\u3041-\u309f]", "[\u30a1-\u30ff]", "[\u3400-\u9fff々]"
 STEM = rf"(?:\d[\d.,]*{KANJI}+|{WORD}|{KATAKANA}+|{KANJI}+|{HIRAGANA}+|.)"
 PHRASE = re.compile(rf"[{OPENING}]*{STEM}{CLOSING}{HIRAGANA}*{CLOSING}\s*")
+
+MANY = 1000  # lines: more than any text takes
 
 
 def is_wide_letter(letter: str) -> bool:
@@ -32,8 +35,8 @@ def letters(text: str) -> int:
     return len(text) + sum(map(is_wide_letter, text)) - sum(map(has_no_width, text))
 
 
-def wrapped(text: str, most: int, lines: int) -> list[str]:
-    """The text in lines of at most so many letters; what does not fit so many lines ends with an ellipsis.
+def wrapped(text: str, most: int, lines: int = MANY) -> list[str]:
+    """The text in lines of at most so many letters; what does not fit so many `lines` ends with an ellipsis.
 
     Japanese lines end between phrases where that takes no more lines than there are, else after any letter of theirs.
     """
@@ -63,3 +66,10 @@ def pieces(unit: str, most: int) -> list[str]:
     """What is longer than a line, letter by letter; a word without wide letters in pieces as long as a line."""
     found = LETTER.findall(unit)
     return found if len(found) > 1 else textwrap.wrap(unit, max(1, most // 2), drop_whitespace=False)
+
+
+def balanced(text: str, most: int) -> list[str]:
+    """The text in as few lines of at most so many letters as it needs, about equally long."""
+    enough = len(wrapped(text, most))
+    tried = (wrapped(text, least) for least in range(math.ceil(letters(text) / max(enough, 1)) or 1, most + 1))
+    return next(lines for lines in tried if len(lines) == enough)

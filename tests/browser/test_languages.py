@@ -33,8 +33,14 @@ CUT_OFF = """() => {
   for (const e of document.querySelectorAll(".vega-bindings input, .vega-bindings select"))
     if (e.getBoundingClientRect().right > e.closest(".stVegaLiteChart").getBoundingClientRect().right + 1)
       found.push(`${e.closest("label").textContent} leaves its figure`);
-  for (const e of document.querySelectorAll(".rows_marks text"))
-    if (e.textContent.endsWith("…")) found.push(`${e.textContent}: the name of a row`);
+  for (const e of document.querySelectorAll("[data-testid='stSidebar'][aria-expanded='true'] p"))
+    if (e.getBoundingClientRect().left < 0) found.push(`${e.textContent} leaves the sidebar`);
+  for (const e of document.querySelectorAll("svg:has(.quantities_marks) text")) {
+    const box = e.getBoundingClientRect(), figure = e.closest("svg").getBoundingClientRect();
+    if (e.textContent.endsWith("…")) found.push(`${e.textContent}: cut by its figure`);
+    if (box.right > figure.right + 2 || box.bottom > figure.bottom + 2)
+      found.push(`${e.textContent} leaves its figure`);
+  }
   return found;
 }"""
 

@@ -124,6 +124,17 @@ def test_a_language_is_read_when_it_is_needed_and_takes_little_memory(code):
     assert kept.gettext("Overview") and size < LIMIT
 
 
+def test_in_french_no_line_ends_between_a_verb_and_its_pronoun():
+    said = words.with_pronouns("Que peut-il, qu’a-t-il, qu’est-ce, et diffèrent-ils de celui-ci, demi-once ?")
+    assert (
+        said == "Que peut\u2011il, qu’a\u2011t\u2011il, qu’est\u2011ce, et diffèrent\u2011ils de celui-ci, demi-once ?"
+    )
+    texts = words.language_of("fr").texts
+    translations = [texts.gettext(one.id) for one in catalogue("fr") if isinstance(one.id, str) and one.id]
+    assert any("\u2011il" in one for one in translations)
+    assert not [one for one in translations if re.search(r"\w-(t-)?(ils?|elles?|on|ce)\b", one)]
+
+
 def test_whoever_reads_english_needs_no_catalogue():
     program = (
         "import sys, lessons.screen.format as f; from lessons.screen.message import Percent, message;"

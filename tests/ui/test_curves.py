@@ -229,3 +229,34 @@ def test_a_loss_that_is_no_number_has_its_name_all_the_same():
         marks=((message("here"), 2.0),),
     )
     assert {name["name"] for name in rows(lost, "names")} == {"a", "b"}
+
+
+def test_of_two_marks_close_to_each_other_each_has_its_name_beside_it():
+    marks = ((message("{word}", word="here it is"), 9), (message("{word}", word="from there on"), 11))
+    figure = curves(curve(x=(1.0, 30.0), y=(1.0, 2.0)), marks=marks, x_domain=(1.0, 30.0), width=700)
+    first, last = rows(figure, "marks")
+    assert (first["align"], last["align"]) == ("right", "left") and -8 < first["away"] < 0 < last["away"] < 8
+    apart = replace(figure, marks=(marks[0], (marks[1][0], 25)))
+    assert [(row["align"], abs(row["away"]) < 8) for row in rows(apart, "marks")] == [("left", True), ("right", True)]
+
+
+@pytest.mark.parametrize("logarithmic_y", [False, True])
+def test_on_a_phone_a_wide_figure_is_as_wide_as_its_page_and_its_names_have_places_of_their_own(logarithmic_y):
+    x, least = np.arange(1, 30), 1.0 if logarithmic_y else 0.0
+    lines = curve("a name as long as this", least + x / 30, x), curve("another as long", least + x / 29, x)
+    levels = (
+        (message("{word}", word="a level with a name that is longer than all others, and than a phone is wide"), 1.5),
+    )
+    look = {"levels": levels, "logarithmic_y": logarithmic_y, "marks": ((message("here"), 15),), "width": 760}
+    figure = curves(*lines, **look)
+    tables, spec = curves_tables(figure), template(curves_chart, *shape_of(figure))
+    signals = {one["name"]: one["expr"] for one in spec["params"] if "expr" in one}
+    assert "min(760, windowSize()[0] - 32)" in signals["width"] and signals["narrow"].startswith("width < 562")
+    plot = Plot(figure, 358 - (90 if logarithmic_y else 56), 182, 1.0)
+    for name, placed in (("names", line_names(plot)), ("levels", level_names(plot)), ("marks", mark_names(plot))):
+        for row, expected in zip(tables[name].to_pylist(), placed, strict=True):
+            for column in {"away", "aside", "align", "name", "from_top"} & expected.keys():
+                assert row[f"narrow_{column}"] == pytest.approx(expected[column], rel=1e-5)
+    assert [row["narrow_name"].count("\n") - row["name"].count("\n") for row in tables["levels"].to_pylist()] == [1]
+    small = curves_tables(curves(*lines, **(look | {"width": 420})))
+    assert all(row["narrow_away"] == row["away"] for name in ("names", "marks") for row in small[name].to_pylist())

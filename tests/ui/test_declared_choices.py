@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from attention_ui.controls.learnt import MODEL_SIZES
 from attention_ui.session.link_rules import LINK_RULES
 from lessons.class_vote.question_link import askable
 from lessons.screen.choice import OneOf, choices_of, declared_in, said_in_links
@@ -46,3 +47,12 @@ def test_a_question_for_a_class_takes_the_options_and_nothing_else(lesson):
                 assert msgspec.json.decode(msgspec.json.encode(option), type=choice.type) == option
             with pytest.raises(msgspec.ValidationError):
                 msgspec.json.decode(b'"none of these"', type=choice.type)
+
+
+def test_a_style_of_the_first_page_moves_no_slider_of_the_sidebar():
+    """Both may have one key: what moves the list of heads there stands within the figure."""
+    style = (ROOT / "attention_ui" / "frame.css").read_text()
+    named = [line for size in MODEL_SIZES.values() for line in style.splitlines() if f".st-key-{size.name}" in line]
+    assert named and all(
+        line.strip().startswith((".st-key-model_look", ":where(.st-key-model_look)")) for line in named
+    )

@@ -1,5 +1,7 @@
 """Parts of a whole: every bar and every word from the figure, as the lesson on generating has it."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -9,6 +11,7 @@ from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.roles import COLOUR_ROLES
+from attention_ui.figures.sentence.token_text import token_table, token_text_chart
 from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, parts_table
 from attention_ui.figures.shares.parts_chart import parts_chart
 from attention_ui.figures.template import template
@@ -16,6 +19,8 @@ from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
 from lessons.generate.lesson import Writing, distribution
 from lessons.screen.format import number
+from lessons.screen.message import message
+from lessons.screen.token_text import TextToken, TokenText
 
 TASK = CharacterTask("abcd <", 3)
 LOGITS = torch.tensor([1.5, -3.0, 2.0, 0.0, 1.0, -1.0])  # of “ ”, “<”, “a”, “b”, “c” and “d”
@@ -96,3 +101,19 @@ def test_a_cover_leaves_the_names_and_frames_as_long_as_the_whole():
         else:
             assert (row["kind"], row["text"], row["tone"]) == ("dropped", "", "hatch")
             assert row["to"] - row["from"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("panels", "fits"), [(1, True), (2, True), (3, False)])
+def test_two_panels_are_no_wider_than_the_page_of_a_phone(panels, fits):
+    spec = template(parts_chart, panels, 720, 24)
+    assert spec["autosize"]["type"] == "fit-x", "names of any length are within the width"
+    assert any("windowSize()" in one.get("expr", "") for one in spec["params"]) == fits
+
+
+def test_the_bar_of_a_token_that_is_cut_off_is_hatched():
+    token = TextToken("a", "10%", message("a"), share=0.2)
+    figure = TokenText(key="t", name=message("t"), tokens=(token, replace(token, beyond=True)))
+    assert token_table(figure)["bar"].to_pylist() == ["weight", "hatch"]
+    layers = {one.get("name"): one for one in token_text_chart((1, 1, 1, 1), shares=True, picks=False)["layer"]}
+    assert layers["hatches"]["transform"][0] == {"filter": "datum.bar === 'hatch'"}
+    assert "hatches" not in str(token_text_chart((1, 1, 1, 1), shares=False, picks=False))

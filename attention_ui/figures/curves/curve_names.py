@@ -201,12 +201,15 @@ def level_names(plot: Plot) -> Iterator[dict[str, object]]:
 def boxes_of_level(plot: Plot, name: str, y: float) -> Iterator[tuple[Box, list[str], str]]:
     """The places for the name of a level, the usual first, each with its lines and the side where it stands."""
     sides = ("left", "right") if len(paths(plot.figure)) > 1 else ("right", "left")
-    for lines in ([name], halves(name)):
+    fits = letters(name) * LETTER_OF_NAME * plot.stretch <= plot.width
+    for lines in ([name], halves(name)) if fits else (halves(name),):
         for away, align in product(OFF_A_LEVEL, sides):
             off = away * plot.stretch + math.copysign(plot.line, away) * (len(lines) - 1) / 2
             widest = max(lines, key=letters)
             box = plot.box(widest, 0 if align == "left" else plot.width, plot.from_top(y) + off, align, len(lines))
-            if (lines == [name] and away == OFF_A_LEVEL[0]) or 0 <= box.middle <= plot.height - box.high / 2:
+            if (
+                away == OFF_A_LEVEL[0] and (lines == [name] or not fits)
+            ) or 0 <= box.middle <= plot.height - box.high / 2:
                 yield box, lines, align
 
 
@@ -216,15 +219,14 @@ def halves(name: str) -> list[str]:
 
 
 def mark_names(plot: Plot) -> Iterator[dict[str, object]]:
-    """The marks, and where their names stand: below each other in the widest gap between levels if no curve is there,
-    each on the side where there is more room.
+    """The marks, and where their names stand: below each other, in the widest gap between levels if no curve is there,
+    each on the side where there is more room, or where it stands beside its own mark.
     """
     figure, line = plot.figure, plot.line
     edges = sorted({0.0, 1.0, *(plot.from_top(float(y)) / plot.height for _, y in figure.levels)})  # of the plot
     gap, top = max((low - high, high) for high, low in pairwise(edges))
-    sides = ["right" if plot.along(x) >= HALFWAY else "left" for _, x in figure.marks]
     names = ["" if name is None else render(name) for name, _ in figure.marks]
-
+    sides = [side_of_mark(plot, x, name) for (_, x), name in zip(figure.marks, names, strict=True)]
     begins = [past_marks(plot, x, name, align) for (_, x), name, align in zip(figure.marks, names, sides, strict=True)]
 
     def boxes(from_top: float) -> list[Box]:
@@ -245,6 +247,20 @@ def mark_names(plot: Plot) -> Iterator[dict[str, object]]:
             "align": align,
             "away": begins[place] - plot.width * plot.along(x),
         }
+
+
+def side_of_mark(plot: Plot, x: float, name: str) -> str:
+    """How the name of a mark is aligned: on the side with more room, or on the other if it fits beside its mark there
+    alone.
+    """
+    sides = ("right", "left") if plot.along(x) >= HALFWAY else ("left", "right")
+    at = plot.width * plot.along(x)
+    for side in sides:
+        begin = past_marks(plot, x, name, side)
+        box = plot.box(name, begin, 0, side)
+        if abs(begin - at) <= BESIDE and min(box.left, plot.width - box.right) >= 0:
+            return side
+    return sides[0]
 
 
 def past_marks(plot: Plot, x: float, name: str, align: str) -> float:

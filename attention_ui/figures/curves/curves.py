@@ -1,6 +1,6 @@
 """A figure of curves as tables for a template that fits its shape: between two pictures only the tables change."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,12 @@ from words import cached_by_language
 MOST_TABLES = 32  # that are kept: a class that is led looks at the same figures all at once
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
+PAGE_OF_A_PHONE = 358  # pixels
+LEAST_OF_WIDTH = 0.74  # of the width for which names are placed: in less of it they would meet lines
+NARROW = "narrow_"  # before the columns that say where a name stands on a phone
+OF_A_PLACE = frozenset(("name", "away", "aside", "align", "from_top", "down"))
 Y_NUMBERS = 56  # pixels of the width that the numbers of the y axis and its title take
+LONG_Y_NUMBERS = 34  # so many more where they are powers of ten
 
 
 class CurveShape(NamedTuple):
@@ -96,14 +101,37 @@ def curves_tables(figure: Curves, letters: int = 0, *, axes_within: bool = True)
     points = pa.concat_tables(map(points_of, figure.lines))
     stretch = max(1.0, letters / LETTERS_OF_NAMES)
     height = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above) * axes_within
-    plot = Plot(figure, figure.width - Y_NUMBERS * axes_within, height, stretch)
+    numbers = Y_NUMBERS + LONG_Y_NUMBERS * figure.logarithmic_y if axes_within else 0
+    wide = Plot(figure, figure.width - numbers, height, stretch)
+    on_a_phone = axes_within and fits_no_phone(figure.width)
+    narrow = Plot(figure, PAGE_OF_A_PHONE - numbers, height, stretch) if on_a_phone else None
     chosen = pa.array([x == figure.chosen for x in points["x"].to_pylist()], pa.bool_())
     return {
         "curves": points.append_column("chosen", chosen),
-        "names": pa.Table.from_pylist(list(line_names(plot)) if len(paths(figure)) > 1 else [], NAMES),
-        "levels": pa.Table.from_pylist(list(level_names(plot)), LEVELS),
-        "marks": pa.Table.from_pylist(list(mark_names(plot)), MARKS),
+        "names": placed(line_names, wide, narrow, NAMES, only=len(paths(figure)) > 1),
+        "levels": placed(level_names, wide, narrow, LEVELS),
+        "marks": placed(mark_names, wide, narrow, MARKS),
     }
+
+
+def placed(
+    names: Callable[[Plot], Iterator[dict]], wide: Plot, narrow: Plot | None, columns: pa.Schema, *, only: bool = True
+) -> pa.Table:
+    """Names with their places in a plot and, in columns of their own, in the narrow one of a phone."""
+    rows = list(names(wide)) if only else []
+    others = list(names(narrow)) if only and narrow else rows
+    second = [column for column in columns if column.name in OF_A_PLACE]
+    rows = [
+        one | {f"{NARROW}{column.name}": other[column.name] for column in second}
+        for one, other in zip(rows, others, strict=True)
+    ]
+    schema = pa.schema([*columns, *(column.with_name(f"{NARROW}{column.name}") for column in second)])
+    return pa.Table.from_pylist(rows, schema)
+
+
+def fits_no_phone(width: int) -> bool:
+    """Whether the names of a figure as wide as this would meet its lines on the page of a phone."""
+    return width * LEAST_OF_WIDTH > PAGE_OF_A_PHONE
 
 
 def points_of(line: Line) -> pa.Table:

@@ -3,24 +3,20 @@
 import altair as alt
 
 from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
-from attention_ui.figures.curves.curves import CurveShape
-from attention_ui.figures.layers import layered, role_colour
-from attention_ui.figures.shares.sharing_chart import PHONE
+from attention_ui.figures.curves.curves import LEAST_OF_WIDTH, NARROW, CurveShape
+from attention_ui.figures.layers import layered, role_colour, width_on_a_phone
 from lessons.screen.format import translate
 
-BESIDE_A_PAGE = 32  # pixels of the screen that are at the sides of a page on a phone
-LEAST_OF_WIDTH = 0.74  # of the width for which the names are placed: in less of it they would meet lines
 DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
 
 
 def curves_chart(*settings: object) -> alt.LayerChart:
-    """The template for one shape: as wide as that says, but where a phone has nearly the room, as wide as its page."""
+    """The template for one shape: as wide as that says, but on a phone as wide as its page, where that is narrower."""
     shape = CurveShape(*settings)
-    page = f"windowSize()[0] - {BESIDE_A_PAGE}"
-    fits = f"windowSize()[0] < {PHONE} && {page} >= {LEAST_OF_WIDTH * shape.width}"
-    width = alt.param(name="width", expr=f"{fits} ? min({shape.width}, {page}) : {shape.width}")
+    width = width_on_a_phone(shape.width)
+    narrow = alt.param(name="narrow", expr=f"width < {LEAST_OF_WIDTH * shape.width}")
     title = {"title": alt.TitleParams(shape.y, fontSize=max(13, shape.letters), offset=10)} if shape.above else {}
-    return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title).add_params(width)
+    return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title).add_params(width, narrow)
 
 
 def curve_layers(shape: CurveShape) -> list[alt.Chart]:
@@ -42,9 +38,9 @@ def curve_layers(shape: CurveShape) -> list[alt.Chart]:
         layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
         names = table(shape, "names").mark_text(
-            align=alt.ExprRef("datum.align"),
-            dx=alt.ExprRef("datum.aside"),
-            dy=alt.ExprRef("datum.away"),
+            align=alt.ExprRef(of_place("align")),
+            dx=alt.ExprRef(of_place("aside")),
+            dy=alt.ExprRef(of_place("away")),
             fontSize=letters_of(shape),
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
@@ -66,6 +62,11 @@ def letters_of_axis(shape: CurveShape) -> dict[str, int]:
 def table(shape: CurveShape, name: str) -> alt.Chart:
     """A chart of one of the tables of these curves."""
     return alt.Chart(alt.NamedData(name=f"{shape.film}{name}"))
+
+
+def of_place(column: str) -> str:
+    """What a column says of the place of a name, on a phone or elsewhere."""
+    return f"(narrow ? datum.{NARROW}{column} : datum.{column})"
 
 
 def x_axis(shape: CurveShape) -> alt.X:
@@ -93,23 +94,25 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
     source = table(shape, "levels").transform_calculate(muted="'muted'")
     tone = role_colour("muted")
     wide = shape.width if shape.film else "width"  # in a film each view has its own
-    side = {"align": alt.ExprRef("datum.align"), "x": alt.ExprRef(f"datum.align === 'left' ? 0 : {wide}")}
+    align = of_place("align")
+    side = {"align": alt.ExprRef(align), "x": alt.ExprRef(f"{align} === 'left' ? 0 : {wide}")}
     rule = source.mark_rule(strokeDash=[4, 4], strokeWidth=1)
     name = source.mark_text(
-        dy=alt.ExprRef("datum.away"),
+        dy=alt.ExprRef(of_place("away")),
         fontSize=letters_of(shape),
         lineBreak="\n",
         lineHeight=NAME_HEIGHT * letters_of(shape) / LETTERS_OF_NAMES,
         **side,
     )
-    return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
+    said = alt.value(alt.ExprRef(of_place("name")))
+    return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text=said)]
 
 
 def marks(shape: CurveShape, x: alt.X) -> list[alt.Chart]:
     """A dotted line from top to bottom at each mark, and its name beside it."""
     source, tone = table(shape, "marks"), role_colour()
-    down = alt.ExprRef(f"datum.from_top * {shape.height} + datum.down")
-    beside = {"align": alt.ExprRef("datum.align"), "dx": alt.ExprRef("datum.away"), "fontWeight": "bold"}
+    down = alt.ExprRef(f"{of_place('from_top')} * {shape.height} + {of_place('down')}")
+    beside = {"align": alt.ExprRef(of_place("align")), "dx": alt.ExprRef(of_place("away")), "fontWeight": "bold"}
     name = source.mark_text(y=down, fontSize=letters_of(shape), cursor="pointer", **beside)
     rule = source.mark_rule(strokeDash=[2, 3], strokeWidth=2, cursor="pointer")
     tip = alt.Tooltip("x:Q", title=shape.x)  # without one Vega-Lite would let nobody point at them or click them

@@ -3,7 +3,7 @@
 import altair as alt
 import pyarrow as pa
 
-from attention_ui.figures.layers import layered, role_colour
+from attention_ui.figures.layers import layered, role_colour, width_on_a_phone
 from lessons.screen.format import render
 from lessons.screen.screen import Points
 
@@ -29,7 +29,7 @@ def points_chart(width: int, height: int, x: str, y: str, log_x: bool, log_y: bo
         tooltip=alt.Tooltip("says:N", title=" "),
         description="says:N",
     )
-    return layered(dots, width=width, height=height)
+    return layered(dots, width=width, height=height).add_params(width_on_a_phone(width))
 
 
 def axis(logarithmic: bool, written: str) -> dict[str, object]:

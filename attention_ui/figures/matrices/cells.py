@@ -42,6 +42,7 @@ CORNERS = {"columns": "gx", "rows": "gy", "narrow_columns": "nx", "narrow_rows":
 PLACE = {"x": f"((narrow ? datum.nx : datum.gx) + {LEFT})", "y": "(narrow ? datum.ny : datum.gy)"}  # in cells
 NAME_SIZE = font_expression(NAME_FONT)
 MIDDLE = (1 - CELL_GAP) / 2  # of a place is the middle of its cell
+LETTER_OF_AXIS = 0.5  # of its size
 NUMBERED = f"datum.text && cell >= {SMALLEST_CELL}"
 
 
@@ -196,10 +197,15 @@ def name_layers() -> list[alt.Chart]:
     """Titles, shapes, and the names of rows and columns."""
     # At the left edge all that is left of it; further on at least what matrices keep for names.
     room = f"({PLACE['x']} < {SMALL_LABEL_COLUMNS} + {LEFT} ? {PLACE['x']} + 1 : {LABEL_COLUMNS} + {LEFT})"
+    # The name of an axis is never cut: what its letters, guessed, lack at the left edge it takes at its other end.
+    lacking = (
+        f"max(0, {LETTER_OF_AXIS} * {NAME_SIZE} * length(datum.text) - cell * ({PLACE['x']} + {MIDDLE + 0.5:g}) + 5)"
+    )
     looks = {
         "title": {"fontSize": TITLE_SIZE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
         "shape": {"fontSize": NAME_SIZE, "align": "left", "dx": "1 - cell / 2", "lineBreak": "\n"},
         "row": {"fontSize": NAME_SIZE, "align": "right", "dx": "cell / 2 - 5", "limit": f"cell * {room} - 5"},
+        "axis": {"fontSize": NAME_SIZE, "align": "right", "dx": f"cell / 2 - 5 + {lacking}"},
         "column": {"fontSize": NAME_SIZE, "align": "left", "angle": 315, "dx": "-cell * 0.3"}
         | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
         "letter": {"fontSize": NAME_SIZE, "align": "center"},

@@ -9,10 +9,10 @@ import altair as alt
 
 from attention_ui.figures.curves.curves import CurveShape
 from attention_ui.figures.curves.curves_chart import curve_layers, x_axis, y_axis
-from attention_ui.figures.layers import alt_layer, role_colour
+from attention_ui.figures.layers import PHONE, alt_layer, role_colour
 from attention_ui.figures.matrices.cells import boxes, cell_layers, fields, name_layers, on_cells
 from attention_ui.figures.matrices.grid import MOMENT
-from attention_ui.figures.shares.sharing_chart import PHONE, SERIF
+from attention_ui.figures.shares.sharing_chart import SERIF
 from attention_ui.figures.template import template
 from lessons.screen.format import translate
 from words import cached_by_language

@@ -84,7 +84,8 @@ class Grid:
                     self._add(left + j, top + i, "changed", matrix.tone, None, "")
 
     def text(self, text: str, x: int, y: int, kind: str, tone: str = "muted", *, short: str = "") -> None:
-        """A piece of text: kind "title", "shape", "row" (ends here), "column" (slanted, begins here) or "letter".
+        """A piece of text: kind "title", "shape", "row" (ends here, cut where it is too long), "axis" (ends here,
+        whole), "column" (slanted, begins here) or "letter".
 
         A `short` one takes its place where cells are small.
         """

@@ -40,14 +40,15 @@ from lessons.screen.format import (
 )
 from lessons.screen.message import message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
-from lessons.screen.text_width import letters, wrapped
+from lessons.screen.text_width import balanced, is_wide_letter, letters, wrapped
 from lessons.trace.computation import tell_together
 from lessons.trace.lines import digits
 from lessons.trace.story import Lit, places_of, sources_among
 
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
-LINES_OF_WEIGHTS = 3
+HALF_A_WIDE_LETTER = 0.27  # there, of Chinese or Japanese
+LEAST_LETTERS_BELOW, LEAST_LETTERS_OF_HINT = 37, 56  # that fit a phone, however few columns there are
 BETWEEN_SENTENCES = re.compile(r"(?<=\.) |(?<=。)(?=.)")  # where a line ends: two sentences are wider than a phone
 UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
 PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
@@ -282,7 +283,7 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
     """The same on a grid that says and lights up what it likes."""
     for place in layout.places:
         if layout.of_single_rows:
-            grid.text(render(place.matrix.title), place.left - 1, place.top, "row", "ink")
+            grid.text(render(place.matrix.title), place.left - 1, place.top, "axis", "ink")
         else:
             name_matrix(grid, place)
         if place.header and place.matrix.columns.named:
@@ -299,12 +300,31 @@ def say_below(grid: Grid, figure: Matrices, *, numbered: bool) -> None:
         grid.text("", 0, bottom, "hint")
         return
     if figure.weights is not None:
-        lines = wrapped(render(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS)
+        weights = render(figure.weights)
+        lines = wrapped(weights, max(letters_below(grid, weights), LEAST_LETTERS_BELOW))
         grid.text("\n".join(lines), 0, bottom, "shape", "ink")
-        bottom += 1 + len(lines) // 2  # a line takes half a cell
+        bottom += rows_for(len(lines))
     hints = (POINT_AT if numbered else POINT_AT_CELL, POINT_AT_CELL) if figure.hint is None else (figure.hint,) * 2
-    usual, short = (BETWEEN_SENTENCES.sub("\n", render(hint)) for hint in hints)
-    grid.text(usual, 0, bottom, "hint", short=short)
+    usual, short = (hint_in_lines(grid, render(hint)) for hint in hints)
+    grid.text("\n".join(usual), 0, bottom, "hint", short="\n".join(short))
+    if (below := rows_for(max(len(usual), len(short))) - 1) > 0:
+        grid.text("", 0, bottom + below, "shape")  # keeps the room of its other lines
+
+
+def rows_for(lines: int) -> int:
+    """The rows of the grid that lines of text need: a line takes half a cell."""
+    return 1 + lines // 2
+
+
+def letters_below(grid: Grid, text: str) -> int:
+    """How many letters of a text the columns of a grid have room for."""
+    return int(grid.width / (HALF_A_WIDE_LETTER if any(map(is_wide_letter, text)) else SMALL_LETTER))
+
+
+def hint_in_lines(grid: Grid, hint: str) -> list[str]:
+    """A hint in lines that fit its grid or a phone, with a new one for each sentence."""
+    most = max(letters_below(grid, hint), LEAST_LETTERS_OF_HINT)
+    return [line for sentence in BETWEEN_SENTENCES.split(hint) for line in balanced(sentence, most)]
 
 
 def name_matrix(grid: Grid, place: Place) -> None:
@@ -320,9 +340,9 @@ def name_matrix(grid: Grid, place: Place) -> None:
     if not place.named:
         return
     if matrix.rows.name is not None:
-        grid.text(f"{render(matrix.rows.name)} ↓", left - 1, top - 1, "row")
+        grid.text(f"{render(matrix.rows.name)} ↓", left - 1, top - 1, "axis")
     if matrix.columns.named:
-        grid.text(f"{render(matrix.columns.name)} →", left - 1, top - 2, "row")
+        grid.text(f"{render(matrix.columns.name)} →", left - 1, top - 2, "axis")
     for i, label in enumerate(labels_of(matrix.rows)):
         grid.text(label, left - 1, top + i, "row")
 

@@ -14,7 +14,7 @@ from attention_ui.figures.matrices.grid import NAME_FONT, NUMBER_FONT, TITLE_FON
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER, role_colours
 
 CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
-DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "column", "letter"}
+DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "axis", "column", "letter"}
 UNDRAWN = {"hint"}  # what belongs to the screen alone
 SAVED_CELL = 40  # pixels
 INNER = 0.94  # of a place is the cell, the rest is the gap
@@ -82,6 +82,7 @@ def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, flo
         "title": (f'font-size="{font_size(TITLE_FONT, cell):.1f}" font-weight="bold"', (1 - half, 0), 0),
         "shape": (f'font-size="{small:.1f}"', (1 - half, 0), 0),
         "row": (f'font-size="{small:.1f}" text-anchor="end"', (half - 5, 0), 0),
+        "axis": (f'font-size="{small:.1f}" text-anchor="end"', (half - 5, 0), 0),
         "column": (f'font-size="{small:.1f}"', (-0.4 * cell, 0), -45),
         "letter": (f'font-size="{small:.1f}" text-anchor="middle"', (0, 0), 0),
     }

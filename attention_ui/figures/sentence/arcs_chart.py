@@ -82,7 +82,7 @@ def arcs_chart(words: int, width: int, longest: int, slanted: bool, letters: int
         *([numbers] if side_by_side else []),
         named,
         room.add_params(pointed),
-        padded=True,
+        size="pad",
         width=width * words,
         height=base + 2,
     )

@@ -7,10 +7,10 @@ import json
 
 import altair as alt
 
-from attention_ui.figures.layers import alt_layer, role_colour
+from attention_ui.figures.layers import PHONE, alt_layer, role_colour
 from attention_ui.figures.matrices.film_chart import playing
 from attention_ui.figures.sentence.ribbons import FIRST_RIBBONS
-from attention_ui.figures.shares.sharing_chart import PHONE, SERIF, at, down
+from attention_ui.figures.shares.sharing_chart import SERIF, at, down
 from attention_ui.figures.template import template, write_down
 from lessons.screen.format import render, translate
 from lessons.screen.message import message

@@ -16,6 +16,8 @@ WIDE = 0.62  # of its height is a letter, where all are as wide
 AROUND, GAP = 8, 3  # pixels within a box, and between two
 FONT = "'Source Code Pro', 'Noto Sans Mono', monospace"
 BAR = 34  # pixels of the longest bar
+HATCHED_FIELD = 0.25  # how much is seen of the field of a hatched bar
+SLANTED = (0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75)  # where its lines begin, in widths and heights of the bar
 LINES_OF_LETTERS = 3.1  # from one line of tokens to the next, in letters, without the bars
 
 
@@ -71,7 +73,7 @@ def token_text_chart(lines: Sequence[int], *, shares: bool, picks: bool, size: i
         mark("boxes", "rect", "tint", places, opacity=0.3, cornerRadius=3),
         mark("frames", "rect", "weight", [{"filter": "datum.marked"}, *places], filled=False, strokeWidth=2.5),
         written("words", "text", "ink", f"datum.y + {box / 2}", size, places, fontWeight=600),
-        *([mark("bars", "rect", "bar", bars_of_shares(places))] if shares else []),
+        *([hanging_bars(places), hatches(places)] if shares else []),
         written("numbers", "below", "ink", below, round(SMALL * size), places),
         to_point_at(places, line, picks=picks),
     ]
@@ -120,6 +122,32 @@ def bars_of_shares(places: list[dict]) -> list[dict]:
         {"calculate": "datum.y2", "as": "y"},
         {"calculate": "datum.end", "as": "y2"},
     ]
+
+
+def hanging_bars(places: list[dict]) -> dict:
+    """The bar of each token; of one that is cut off, faint."""
+    faint = {"expr": f"datum.bar === 'hatch' ? {HATCHED_FIELD} : 1"}
+    return mark("bars", "rect", "bar", bars_of_shares(places), fillOpacity=faint)
+
+
+def hatches(places: list[dict]) -> dict:
+    """Slanted lines across the bars of what is cut off, each as a path in pixels."""
+
+    def at(x: float, y: float) -> str:
+        return f"(datum.x + {x:g} * (datum.x2 - datum.x)) + ',' + (datum.y + {y:g} * (datum.y2 - datum.y))"
+
+    lines = (
+        f"'M' + {at(max(0, part - 1), min(1, part))} + 'L' + {at(min(1, part), max(0, part - 1))}" for part in SLANTED
+    )
+    steps = [
+        {"filter": "datum.bar === 'hatch'"},
+        *bars_of_shares(places),
+        {"calculate": " + ".join(lines), "as": "path"},
+        *({"calculate": "0", "as": axis} for axis in ("x", "y")),
+    ]
+    drawn = {"type": "point", "aria": False, "filled": False, "strokeWidth": 1.5}
+    drawn |= {"shape": {"expr": "datum.path"}, "size": 4}  # of 4, a shape is drawn in pixels
+    return layer("hatches", drawn, steps, {"color": in_role("bar")})
 
 
 def mark(name: str, kind: str, role: str, transform: list[dict], **look: object) -> dict:

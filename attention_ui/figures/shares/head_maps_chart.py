@@ -31,7 +31,7 @@ def head_maps_chart(width: int, height: int, letters: int = 0) -> alt.LayerChart
             x, y, role_colour("ink"), text="name:N"
         ),
         frames.mark_text(fontSize=scores, dy=-5, **words).encode(x, y, role_colour("muted"), text="score:N"),
-        padded=True,
+        size="pad",
         width=width,
         height=height,
     )

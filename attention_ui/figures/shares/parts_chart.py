@@ -2,15 +2,19 @@
 
 import altair as alt
 
-from attention_ui.figures.layers import layered, role_colour, tone_scale
+from attention_ui.figures.layers import layered, role_colour, tone_scale, width_on_a_phone
 from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, LABEL_WIDTH
+
+LAST = "data('bars')[length(data('bars')) - 1]"  # the lines are in their order
+BETWEEN_LINES, AROUND_LINES = 0.25, 0.1  # of a line
+MOST_ON_A_PHONE = 2  # panels whose titles have room beside each other
 
 
 def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.LayerChart:
     """The template: panels of bars in one view; a part that nothing is left of is a dashed outline and says why."""
-    end_of_figure = panels * BAR_PANEL_WIDTH + LABEL_WIDTH
+    end_of_figure = panels * BAR_PANEL_WIDTH
     x_scale = alt.Scale(domain=[-LABEL_WIDTH, end_of_figure], nice=False)
-    y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
+    y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=BETWEEN_LINES, paddingOuter=AROUND_LINES))
     outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)
     start, end = alt.X("from:Q", axis=None, scale=x_scale), alt.X2("to:Q")
     font = max(letters, 10, min(13, step * 0.55))
@@ -20,7 +24,7 @@ def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.Lay
         text = things(*kinds).mark_text(fontSize=font, aria=False, **look)
         return text.encode(where, y, role_colour(colour), text="text:N")
 
-    return layered(
+    chart = layered(
         things("bar", "drawn").mark_bar(cornerRadius=2, aria=False).encode(start, y, role_colour(), x2=end),
         things("dropped")
         .mark_bar(cornerRadius=2, aria=False, filled=False, strokeDash=[3, 3], strokeWidth=1.5)
@@ -31,10 +35,16 @@ def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.Lay
         words(("drawn",), "ink", "to", align="left", dx=4, fontWeight="bold"),
         words(("dropped",), "muted", "to", align="left", dx=4, fontStyle="italic"),
         pointed_line(y, x_scale, end_of_figure),
-        padded=True,
+        size="fit-x",
+        padding={"left": 8, "right": 5, "top": 5, "bottom": 5},  # the sign of a space is wider than Vega guesses
         width=width,
-        height=alt.Step(step),
+        height=step,  # and as high as all lines together: `alt.Step` goes with no width that fits
     )
+    lines = f"length(data('bars')) ? {LAST}.line + 1 : 1"
+    chart = chart.add_params(
+        alt.param(name="height", expr=f"{step} * bandspace({lines}, {BETWEEN_LINES}, {AROUND_LINES})")
+    )
+    return chart.add_params(width_on_a_phone(width)) if panels <= MOST_ON_A_PHONE else chart
 
 
 def things(*kinds: str) -> alt.Chart:

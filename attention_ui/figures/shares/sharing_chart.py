@@ -2,11 +2,11 @@
 
 import altair as alt
 
-from attention_ui.figures.layers import alt_layer, role_colour
+from attention_ui.figures.layers import PHONE, alt_layer, role_colour
 from attention_ui.figures.shares.sharing import DEEP, WHOLE
 
 SHARING_HEIGHT = WHOLE + DEEP + 60
-GUTTER, PHONE = 150, 560  # pixels: for what the lines are, where the page is wider than a phone
+GUTTER = 150  # pixels: for what the lines are, where the page is wider than a phone
 SERIF = "Source Serif, Georgia, serif"
 SLOT = "(width - gutter) / slots"
 
