@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import streamlit as st
 
 from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
@@ -18,6 +17,7 @@ from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
 from attention_ui.figures.matrices.film import film_tables, jumps_of
 from attention_ui.figures.matrices.grid import (
+    CURVE_ROOM,
     LEFT,
     POINT_AT_CELL,
     SMALL_LABEL_COLUMNS,
@@ -25,7 +25,14 @@ from attention_ui.figures.matrices.grid import (
     SMALLEST_CELL_WITHOUT_NUMBER,
     cell_size,
 )
-from attention_ui.figures.matrices.matrices import Layout, both_ways, least_cell, matrices_table, step_alone, style_of
+from attention_ui.figures.matrices.matrices import (
+    Layout,
+    both_ways,
+    least_cell,
+    matrices_table,
+    parts_on_a_projector,
+    style_of,
+)
 from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
@@ -83,6 +90,11 @@ from lessons.screen.token_text import TokenText
 from words import FIRST, cached_by_language, language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
+LETTERS_OF_FILM = 13  # pixels
+PROJECTED_MAPS, PROJECTED_CURVES = 310, 330  # pixels of the height that a film has on a projector
+LARGE_NAMES = 92  # pixels that the names of its rows have there
+AXIS_OF_LETTERS = 3.6  # letters of the height that the x axis of a curve takes
+ABOVE_OF_LETTERS, LEAST_CURVE = 2.4, 70  # and those above each; pixels of the lowest curve
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
 WIDTH_BESIDE, HEIGHT_BESIDE = 860, 470  # pixels of one beside a question there, all of it seen at once
@@ -102,8 +114,10 @@ def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_belo
 
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
-    """Matrices, in cells as large as their room allows; on a projector those of the last step alone."""
-    figure = step_alone(figure) if figure.of_step and is_projected() else figure
+    """Matrices, in cells as large as their room allows; on a projector part by part where all would be too small."""
+    whole = figure
+    if is_projected():
+        figure = chosen_part(figure)
     table = numbers_of(figure)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", get_state("film") or film_of_matrices(figure, table))
@@ -113,10 +127,22 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     given = [matrix.key for matrix in figure.matrices if matrix.given]
     look = {"width": "stretch", "height": "stretch", "style": style_of(figure, table, letters)}
     picked = show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given, **look)
+    if not figure.numbered or not figure.hinted:
+        say_whose_weights(whole)
     if not figure.numbered:
-        say_whose_weights(figure)
         st.caption(render(figure.hint or POINT_AT_CELL))
     return picked
+
+
+def chosen_part(figure: Matrices) -> Matrices:
+    """The part of a figure that a projector shows. A key goes on to the next; after the last comes the first again."""
+    parts, key = parts_on_a_projector(figure), f"{figure.key}_part"
+    here = (get_state(key) or 0) % len(parts)
+    if len(parts) > 1:
+        with st.container(key=f"parts_{figure.key}", horizontal=True, vertical_alignment="center", gap="small"):
+            st.text(f"{here + 1} / {len(parts)}", width="content")
+            st.button(translate("Next"), key=f"{key}_next", shortcut="Down", on_click=set_state, args=(key, here + 1))
+    return parts[here]
 
 
 @cached_by_language(maxsize=MOST_TABLES)
@@ -169,24 +195,50 @@ def say_whose_weights(figure: Figure) -> None:
 
 def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None) -> None:
     """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked."""
-    from attention_ui.figures.matrices.film_chart import film_template
+    from attention_ui.figures.matrices.film_chart import film_template, stand_beside
 
     first = film.frames[0]
-    layout = Layout(first, widest=first.width // SMALLEST_CELL_WITHOUT_NUMBER, names=SMALL_LABEL_COLUMNS)
-    columns, letters = layout.columns + LEFT, least_letters()
-    numbered = first.numbered and columns * SMALLEST_CELL <= first.width
-    # On a projector no larger than letters need: the maps are to be seen whole while they move.
-    cell = max(cell_size(columns, first.width, numbered=numbered), letters + 1)
+    names, letters = SMALL_LABEL_COLUMNS, max(least_letters(), LETTERS_OF_FILM)
+    layout = layout_of_film(first, names)
+    numbered = first.numbered and (layout.columns + LEFT) * SMALLEST_CELL <= first.width
+    cell = cell_size(layout.columns + LEFT, first.width, numbered=numbered)
+    if is_projected():
+        cell = projected_cell(film, layout, cell)
+        names = max(names, -(-LARGE_NAMES // cell))
+        layout = layout_of_film(first, names)
+    columns, rows = layout.columns + LEFT, layout.height
     film = replace(film, curves=tuple(map(liked_curves, film.curves)))
+    if stand_beside(cell * columns, film.width, *(one.width for one in film.curves)):
+        height = max(cell * rows, PROJECTED_CURVES if is_projected() else 0)
+        film = replace(film, curves=curves_beside(film.curves, height, letters))
+    if is_projected():  # the names of more levels would lie over each other in large letters
+        film = replace(film, curves=tuple(replace(one, levels=one.levels[:1]) for one in film.curves))
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
     yield_turn()  # the tables take a while
-    tables = film_tables(film, layout, numbered=numbered, letters=letters)
-    rows = pc.max(tables["cells"]["gy"]).as_py() + 1
-    spec = film_template(
-        len(film.frames), cell, columns, rows, film.width, *shapes, jumps=jumps_of(film), letters=letters
-    )
+    every = -(-least_letters() // cell) or 1
+    tables = film_tables(film, layout, numbered=numbered, letters=letters, every=every)
+    look = {"jumps": jumps_of(film), "letters": least_letters(), "columns_of_names": names}
+    spec = film_template(len(film.frames), cell, columns, rows, film.width, *shapes, **look)
     show_chart(film, spec, tables, lesson, on_pick=on_pick)
-    say_whose_weights(film)
+
+
+def layout_of_film(frame: Matrices, names: int) -> Layout:
+    """Where the maps of a film stand, with so many columns for the names of rows."""
+    return Layout(frame, widest=frame.width // SMALLEST_CELL_WITHOUT_NUMBER, name_columns=names)
+
+
+def projected_cell(film: Film, layout: Layout, cell: int) -> int:
+    """The pixels of a cell on a projector: maps and curves are to be seen whole, side by side, while they move."""
+    curves = max((liked_curves(one).width + CURVE_ROOM for one in film.curves), default=0)
+    across = (film.width - curves - LARGE_NAMES) // (layout.columns - layout.names)
+    return max(SMALLEST_CELL_WITHOUT_NUMBER, int(min(cell, PROJECTED_MAPS // layout.height, across)))
+
+
+def curves_beside(curves: tuple[Curves, ...], height: int, letters: int) -> tuple[Curves, ...]:
+    """Curves that stand below each other beside a picture: together no higher than that, and high enough to read."""
+    axes = (AXIS_OF_LETTERS + len(curves) * ABOVE_OF_LETTERS) * letters
+    room, wanted = max(height - axes, len(curves) * LEAST_CURVE), sum(one.height for one in curves)
+    return tuple(replace(one, height=min(one.height, round(room * one.height / wanted))) for one in curves)
 
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:

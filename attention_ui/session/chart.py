@@ -120,12 +120,12 @@ def show_chart(
     with place:
         if not picking:
             st.vega_lite_chart(chart, **box)
-            if lesson is None:  # elsewhere the drawer offers them
-                offer_numbers(figure.key, cells)
-            return None
-        selects = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
-        state = st.vega_lite_chart(chart, **box, **selects)
-    return None if covered(lesson) else picked_cell(state)
+        else:
+            selects = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
+            state = st.vega_lite_chart(chart, **box, **selects)
+    if not picking and lesson is None:  # elsewhere the drawer offers them
+        offer_numbers(figure.key, cells)
+    return picked_cell(state) if picking and not covered(lesson) else None
 
 
 def numbers_as_spoken() -> dict[str, object]:

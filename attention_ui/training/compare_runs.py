@@ -10,7 +10,7 @@ from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.training_runs import FIRST, RUN, start, visitors_run
 from attention_ui.training.controls import QUESTION, ChosenRun, set_task
-from attention_ui.training.view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
+from attention_ui.training.view import MOVING, draw_half, draw_progress, draw_run, in_words, note_change, run_buttons
 from lessons.screen.format import render_all, translate
 from lessons.train.compare_runs import COMPARISONS, comparison_sentences
 from runs.page_lock import Priority
@@ -24,13 +24,17 @@ def live_run(choice: ChosenRun) -> TrainingRun | None:
         if take_state("train_now") and choice.settings is not None:  # a class has come to a stop that trains
             start(choice.settings)
         run = visitors_run(choice)
-        training = run_buttons(run, choice)
+        line = st.container(key="run_line", horizontal=True, vertical_alignment="center")
+        with line:
+            training = run_buttons(run, choice)
+        note_change(run, choice)
         set_state(MOVING, training)
         if run is not None:
             first = get_state(FIRST)
             first = None if first is run else first
             every = refresh_seconds() if training else None
-            st.fragment(watch_progress, run_every=every)(run, first, time.monotonic() if training else None)
+            with line, st.container(key="run_progress"):
+                st.fragment(watch_progress, run_every=every)(run, first, time.monotonic() if training else None)
             draw_picture(run, first)
     return run
 

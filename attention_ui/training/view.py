@@ -13,9 +13,9 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import Snapshot, TrainingSettings
 from attention_ui.controls.bound import slider
 from attention_ui.figures.template import alt_table, template
-from attention_ui.page.drawing import draw_figure, draw_film, draw_notice
+from attention_ui.page.drawing import draw_figure, draw_film, draw_notice, say_whose_weights
 from attention_ui.server.process import yield_turn
-from attention_ui.session.chart import first_pick, least_letters, show_notes
+from attention_ui.session.chart import first_pick, is_projected, least_letters, show_notes
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import FIRST, one_step, pause, reset, start
 from attention_ui.training.controls import HEAT, ChosenRun
@@ -32,7 +32,7 @@ from runs.run import RunView, TrainingRun
 
 MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
 FOLDS = ("compare", *RUN_TOOLS)
-HALF_WIDTH = 480
+HALF_WIDTH, PROJECTED_FILM = 480, 1200  # pixels
 
 
 def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
@@ -40,11 +40,10 @@ def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
 
     Whoever draws below goes by this answer: a run may end at any moment, and the buttons would then tell of another.
     """
-    training = run is not None and run.training
-    changed = run is not None and choice.settings is not None and run.recording.settings != choice.settings
+    training, changed = run is not None and run.training, has_changed(run, choice)
     fresh = run is None or run.position == 0 or changed
     can_start = choice.settings is not None and (changed or (not training and not (run is not None and run.finished)))
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", width="content"):
         press_button(
             translate("Start") if fresh else translate("Go on"),
             "start",
@@ -56,15 +55,24 @@ def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
         press_button(translate("Pause"), "pause", training, pause)
         press_button(translate("One step"), "one_step", run is not None and not run.finished, one_step)
         press_button(translate("Reset"), "reset", choice.settings is not None, reset, choice.settings)
-    if changed and choice.settings is not None and run.position > 0:
+    first = get_state(FIRST)
+    return training or (first is not None and first.training)
+
+
+def has_changed(run: TrainingRun | None, choice: ChosenRun) -> bool:
+    """Whether other settings were chosen than those of the run."""
+    return run is not None and choice.settings is not None and run.recording.settings != choice.settings
+
+
+def note_change(run: TrainingRun | None, choice: ChosenRun) -> None:
+    """Say what was changed since a run began."""
+    if run is not None and choice.settings is not None and has_changed(run, choice) and run.position > 0:
         show_notes(
             message(
                 "Changed since this run: {changed}. Start begins a new run.",
                 changed=in_words(run.recording.settings, choice.settings),
             )
         )
-    first = get_state(FIRST)
-    return training or (first is not None and first.training)
 
 
 def press_button(label: str, key: str, enabled: bool, action: Callable, *about: object, **look: str) -> None:
@@ -101,7 +109,7 @@ def draw_run(run: TrainingRun, view: RunView) -> None:
     picture = st.container()
     probe, heat = probe_controls() if isinstance(view.settings.task, CharacterTask) else ("", 1.0)
     with picture:
-        shown = draw_film_of(run, view, probe, heat)
+        shown = draw_film_of(run, view, probe, heat, width=PROJECTED_FILM if is_projected() else FILM_WIDTH)
     show_notes(*shown.notes)
 
 
@@ -121,7 +129,7 @@ def draw_film_of(
     shown = read_probe(view.settings, probe) if text else Beginning(())
     steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
-    picture = st.container()
+    picture = st.container(key=f"run_picture{which}")
     can_be_left_out = view.position > 0 and not view.training
     head = head_to_leave_out(view, which) if can_be_left_out else None
     less = None if head is None else losses_without(run.recording, tuple(steps), head)
@@ -135,6 +143,7 @@ def draw_film_of(
     if less is not None:  # what the press did stands where it was pressed
         show_notes(less.sentence)
     with st.container(key=f"run_said{which}"):
+        say_whose_weights(film)
         for figure in (*film.curves, film.frames[-1]):
             draw_notice(None, figure.notice)
         if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:

@@ -73,6 +73,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         first=first,
         bands=bands,
         weights=whose_vectors(example),
+        apart=("weight",),
     )
     formulas = {
         "one": r"a_j = \mathrm{softmax}_j(x_i \cdot x_j), \qquad o_i = \textstyle\sum_j a_j x_j",

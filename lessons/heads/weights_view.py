@@ -15,8 +15,8 @@ from lessons.screen.message import ListOf, Message, Percent, message
 from lessons.screen.screen import Cells, Matrices, Matrix
 from lessons.trace.computation import Computation
 
-HEATMAPS_IN_A_BAND = 3
-HALF_WIDTH = 455  # pixels
+HEATMAPS_IN_A_BAND = 2
+WIDTH_OF_ALL, WIDTH_OF_ONE = 300, 610  # pixels
 
 
 def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
@@ -29,7 +29,7 @@ def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
         name=message("One head"),
         bands=((large,),),
         first=large.key,
-        width=HALF_WIDTH,
+        width=WIDTH_OF_ONE,
     )
     if trace.n_heads == 1:
         return (one,)
@@ -41,7 +41,7 @@ def attend_figures(trace: SideBySide, chosen: int) -> tuple[Matrices, ...]:
         key="heads_figure",
         name=message("The weights of all heads"),
         first=large.key,
-        width=HALF_WIDTH,
+        width=WIDTH_OF_ALL,
         bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts),
         numbered=False,
         hint=message("Rows are queries, columns are keys. Click a heatmap to see it large."),

@@ -1,9 +1,15 @@
 """On a projector: room for the figure, and words that the back row can read."""
 
 from attention_ui.page.contents import CONTENTS
-from tests.first_views import QUESTION_BESIDE
+from tests.first_views import QUESTION_BESIDE, measure
 
 LEAST = 18  # pixels
+LEAST_NUMBER, IN_MANY = 24, 19  # of numbers; in a matrix of 80 or more
+WITH_MANY = ("scores", "mask", "output", "variants")
+LETTERS_OF_CARDS = (
+    "() => Math.min(...[...document.querySelectorAll('[class*=_card_] button p:first-child')]"
+    ".map(one => parseFloat(getComputedStyle(one).fontSize)))"
+)
 SMALLER = """least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3, label, kbd, summary, code, button)')]
     .filter(one => !one.closest('.stVegaLiteChart, .katex') && one.offsetParent
         && [...one.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())
@@ -32,7 +38,7 @@ def seen_whole(tab, selector):
 def in_turn(visit, addresses):
     """Each of these pages on a projector, one after the other, by the links above them."""
     first, *others = addresses
-    tab = visit(viewport={"width": 1280, "height": 720}).open(f"{first}?large=true".removeprefix("home"))
+    tab = visit(viewport={"width": 1280, "height": 720}).open(f"{first}?large=true&example=lesson".removeprefix("home"))
     tab.page.wait_for_selector("h1")
     yield first, tab.settled()
     for address in others:
@@ -52,6 +58,9 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
             and min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST
         ), page
         assert tab.page.evaluate(LINES_OF_TOPIC) == 1, page
+        numbers = measure(tab.page)["numbers"]
+        assert numbers is None or numbers >= (IN_MANY if page in WITH_MANY else LEAST_NUMBER), page
+        assert tab.page.evaluate(LETTERS_OF_CARDS) >= LEAST_NUMBER, page
         figure = tab.page.locator(".stVegaLiteChart svg.marks").first
         assert figure.bounding_box()["y"] < 460, f"{page}: the screen has room for it, too: controls stand below it"
         tab.page.locator(cards).first.click()
@@ -62,6 +71,22 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
         assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not right. ")), page
         assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST and tab.page.evaluate(SMALLER, LEAST) == [], page
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, page
+
+
+def test_a_key_goes_on_to_the_next_part_of_a_figure_and_after_the_last_to_the_first(visit):
+    tab = visit(viewport={"width": 1280, "height": 720}).open("dot_product?large=true&cover=false&example=meanings")
+    titles = tab.page.locator(".st-key-stage svg.marks .mark-text text[font-weight=bold]")
+    tab.page.wait_for_selector(".st-key-stage svg.marks")
+    shown = []
+    for part in ("1 / 2", "2 / 2", "1 / 2"):
+        tab.page.get_by_text(part, exact=True).wait_for()
+        tab.settled()
+        shown.append(titles.all_text_contents())
+        box = tab.page.locator(".st-key-stage svg.marks").bounding_box()
+        assert box["y"] + box["height"] <= 720 and box["x"] + box["width"] <= 1280
+        tab.page.keyboard.press("ArrowDown")
+    assert shown[0] == ["query: a row of X", "keys", "score"]
+    assert shown[1] == ["weight", "values", "weight × value", "output: their sum"] and shown[2] == shown[0]
 
 
 def test_nothing_is_too_small_for_the_back_row(visit, whole):

@@ -9,7 +9,7 @@ import pytest
 
 from attention_core.tasks import TASKS
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.curves.curve_names import Plot, level_names, line_names, mark_names
+from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, Plot, level_names, line_names, mark_names
 from attention_ui.figures.curves.curves import MOST_POINTS, covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.curves.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
@@ -214,8 +214,8 @@ def test_names_stand_beside_curves_that_fall_and_rise_in_every_language(code):
             width=270,
             levels=((message("enough"), 0.95),),
         )
-        for figure in (loss, rises):
-            plot = Plot(figure, figure.width, 190, 1.0)
+        for figure, height in ((loss, 136), (rises, 100)):  # as they stand beside maps, in letters of 13 pixels
+            plot = Plot(figure, figure.width, height, 13 / LETTERS_OF_NAMES)
             names = [*(line_names(plot) if figure is rises else ()), *level_names(plot), *mark_names(plot)]
             boxes, plot.taken[:] = list(plot.taken), []
             assert len(boxes) == len(names) and [plot.in_the_way(box) for box in boxes] == [0] * len(names)

@@ -221,3 +221,13 @@ def test_curves_stand_beside_the_matrices_where_there_is_room_and_else_below(col
     drawn = [part for view in views(spec) for part in view.get("layer", ()) if view is not matrices]
     limits = [part["mark"]["limit"] for part in drawn if {"align": "left"}.items() <= dict(part["mark"]).items()]
     assert len(limits) == 2 and all(limit < 1000 for limit in limits), "a sentence moves nothing, however long it is"
+
+
+def test_of_names_beside_small_cells_every_second_is_written_and_what_columns_are_stands_clear_of_what_rows_are():
+    shown = film_of(frames(2), ["a", "b"], at=(0, 1))
+    layout = Layout(shown.frames[0])
+    tops = [place.top for place in layout.places if place.named]
+    for every, wanted in ((1, (-2, -1, 0, 1, 2, 3, 4)), (2, (-3, -1, 0, 2, 4))):
+        drawn = film_tables(shown, layout, every=every)["cells"].to_pylist()
+        named = sorted(one["gy"] for one in drawn if one["kind"] == "row")
+        assert named == sorted(top + row for top in tops for row in wanted)

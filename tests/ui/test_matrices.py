@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_ui.figures.matrices.matrices import Layout, matrices_table
+from attention_ui.figures.matrices.matrices import Layout, matrices_table, parts_on_a_projector
+from lessons.dot_product import lesson as dot_product
+from lessons.example.example import Example, run_example
 from lessons.kit.matrices import feature_axis, token_axis
 from lessons.screen.message import message
 from lessons.screen.screen import Matrices, Matrix
@@ -26,15 +28,15 @@ def places(*arguments, **choices):
 
 
 def test_a_band_that_is_too_wide_goes_on_below_itself_with_the_names_of_its_rows():
-    assert places(5, 7, 11, 13) == [(2, 2, True), (16, 2, False), (2, 9, True)]
-    assert Layout(figure(5, 7, 11, 13)).columns == 27
-    assert places(5, 7, 11, 3) == [(2, 2, True), (10, 2, False), (22, 2, False)]
+    assert places(5, 7, 11, 13) == [(1.75, 2, True), (15.25, 2, False), (1.75, 9, True)]
+    assert Layout(figure(5, 7, 11, 13)).columns == 26.25
+    assert places(5, 7, 11, 3) == [(1.75, 2, True), (9.25, 2, False), (20.75, 2, False)]
 
 
 @pytest.mark.parametrize("rows", [5, 11])
 def test_bands_that_the_lesson_chose_stay(rows):
-    assert places(rows, 29, 23, bands=lambda m: ((m[0], m[1]), (None, m[1])))[1][:2] == (34, 2)
-    assert Layout(figure(rows, 29, 23, 3, bands=lambda m: (m[:2], m[2:]))).columns == 55
+    assert places(rows, 29, 23, bands=lambda m: ((m[0], m[1]), (None, m[1])))[1][:2] == (33, 2)
+    assert Layout(figure(rows, 29, 23, 3, bands=lambda m: (m[:2], m[2:]))).columns == 54.25
 
 
 @pytest.mark.parametrize("widths", [(2,), (7, 11, 4)])
@@ -48,6 +50,32 @@ def test_what_is_said_below_is_whole_and_has_room(widths):
     (told,) = [row for row in rows if row["kind"] == "hint"]
     assert below["text"].split() == weights.split() and told["text"].split() == hint.split()
     lines = below["text"].split("\n")
-    assert max(map(letters, lines)) <= max(37, layout.columns * 4.2)
+    assert max(map(letters, lines)) <= max(37, layout.columns * 5)
     assert told["gy"] - below["gy"] >= (len(lines) + 1) / 2
     assert max(row["gy"] for row in rows) + 1 - told["gy"] >= (len(told["text"].split("\n")) + 1) / 2
+
+
+def parts(shown):
+    return [[matrix.key for matrix in part.matrices] for part in parts_on_a_projector(shown)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "wanted"),
+    [((9, 8, 2, 2), ["012"]), ((9, 8, 8, 8), ["01", "2"]), ((9, 12, 12), ["0", "1"]), ((10, 10, 10), ["01"])],
+)
+def test_on_a_projector_stands_as_much_as_leaves_room_for_large_numbers(sizes, wanted):
+    assert parts(figure(*sizes)) == [list(part) for part in wanted]
+
+
+def test_a_part_begins_where_the_lesson_says_and_keeps_what_stands_above_and_below():
+    (shown,) = dot_product.screen(run_example(Example(source="meanings")), 0, dot_product.Choices("one", 2)).figures
+    assert parts(shown) == [["query", "k", "score"], ["weight", "v", "part", "sum"]]
+    first, second = parts_on_a_projector(shown)
+    assert [len(part.bands) for part in (first, second)] == [2, 2] and not (first.hinted or second.hinted)
+    assert parts_on_a_projector(shown) is parts_on_a_projector(shown), "their tables are kept by them"
+
+
+def test_names_of_rows_take_what_they_need_and_no_more_than_two_columns():
+    assert [Layout(replace(figure(3, 1, 1), **look)).names for look in ({}, {"numbered": False})] == [1.75, 2]
+    (shown,) = dot_product.screen(run_example(Example(source="meanings")), 0, dot_product.Choices("one", 2)).figures
+    assert Layout(shown).names < 1.75 and Layout(shown, stacked=True).names == 2

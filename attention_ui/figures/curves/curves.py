@@ -52,6 +52,7 @@ class CurveShape(NamedTuple):
     unnumbered: bool = False  # the y axis is a line without numbers
     film: str = ""  # where the curves stand above a film: what their tables are called by
     letters: int = 0  # pixels of the smallest letters, where these must be larger than usual
+    numbered_x: bool = True  # False where the curve below has the same x axis, with its numbers
 
 
 def shape_of(figure: Curves, film: str = "") -> CurveShape:

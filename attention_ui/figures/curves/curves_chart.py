@@ -74,8 +74,9 @@ def x_axis(shape: CurveShape) -> alt.X:
     kind = {"type": "log", "base": 2} if shape.logarithmic else {"nice": False}
     ends = {} if shape.x_domain is None else {"domain": list(shape.x_domain)}
     steps = {"tickMinStep": 1} if shape.whole else {}
-    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps, **letters_of_axis(shape))
-    return alt.X("x:Q", title=shape.x, scale=alt.Scale(**kind, **ends), axis=axis)
+    bare = {} if shape.numbered_x else {"labels": False, "ticks": False}
+    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps, **bare, **letters_of_axis(shape))
+    return alt.X("x:Q", title=shape.x if shape.numbered_x else None, scale=alt.Scale(**kind, **ends), axis=axis)
 
 
 def y_axis(shape: CurveShape, field: str) -> alt.Y:

@@ -9,12 +9,17 @@ from attention_ui.figures.layers import alt_layer, tone_scale
 from attention_ui.figures.matrices.grid import (
     CELL_GAP,
     COLOURED,
+    FIVE_APART,
+    FOUR_APART,
+    FOUR_AT_EASE,
     FOUR_LETTERS,
     LABEL_COLUMNS,
     LEFT,
+    LONG_NUMBER,
     NAME_FONT,
     NUMBER_FONT,
-    RIGHT,
+    POWER_LETTER,
+    PROJECTED_NUMBER,
     ROOMY_CELL,
     SMALL_LABEL_COLUMNS,
     SMALLEST_CELL,
@@ -30,15 +35,26 @@ def font_expression(font: tuple[float, float, float]) -> str:
     return f"max(letters, min(max({least}, {share} * cell), {most}))"
 
 
+def number_size(apart: float | str) -> str:
+    """The size of numbers in cells that are so many times as large; where even four letters have little room, less."""
+    least, _, most = NUMBER_FONT
+    return f"max(min(cell / {apart}, {most}), min(max({least}, letters), cell / {FOUR_LETTERS}))"
+
+
 # How long the bar of a number is, where 1 is half a cell.
 BAR_LENGTHS = (
     "datum.kind === 'gradient' ? (datum.v < 0 ? -1 : 1) * sqrt(abs(datum.v)) : "
     f"datum.kind === 'score' ? datum.v / {SCORE_DOMAIN[1]} : datum.v"
 )
-SMALL, TITLE_SIZE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
-NUMBER_SIZE = f"min({SMALL}, cell / {FOUR_LETTERS})"
+TITLE_SIZE = font_expression(TITLE_FONT)
+# Numbers are written shortly where longer ones would have no room, on a projector in large letters.
+SHORTLY = f"cell < (letters ? {FIVE_APART * PROJECTED_NUMBER:g} : {ROOMY_CELL})"
+APART = f"({SHORTLY} ? {FOUR_APART} : longest > {LONG_NUMBER} ? {FIVE_APART} : {FOUR_AT_EASE})"
+FITTING = number_size(APART)
+POWER_OF_TEN = f"max({NUMBER_FONT[0]}, letters, min({FITTING}, cell / length(datum.text) / {POWER_LETTER}))"
+NUMBER_SIZE = f"indexof(datum.text, 'e') > 0 ? {POWER_OF_TEN} : {FITTING}"
 LAST = "data('cells')[length(data('cells')) - 1]"  # the corner, whose places are the numbers of columns and rows
-CORNERS = {"columns": "gx", "rows": "gy", "narrow_columns": "nx", "narrow_rows": "ny"}
+CORNERS = {"columns": "gx", "rows": "gy", "narrow_columns": "nx", "narrow_rows": "ny", "longest": "v"}
 PLACE = {"x": f"((narrow ? datum.nx : datum.gx) + {LEFT})", "y": "(narrow ? datum.ny : datum.gy)"}  # in cells
 NAME_SIZE = font_expression(NAME_FONT)
 MIDDLE = (1 - CELL_GAP) / 2  # of a place is the middle of its cell
@@ -62,6 +78,7 @@ def on_cells(*layers: alt.Chart) -> alt.LayerChart:
     """Layers on the grid, whose lengths are expressions of the parameter `cell`, the width of a cell in pixels.
 
     `letters` are the pixels of the smallest letters, where a projector needs them larger than cells would have them.
+    Names that stand left of the `edge` have all the room there.
     Where the picture is `narrow`, everything stands at its second place.
     """
     return alt.layer(*layers).resolve_scale(color="independent", fill="independent", stroke="independent")
@@ -74,11 +91,11 @@ def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
     """
     wide, narrow = (f"min(width / {way}columns, height / {way}rows)" for way in ("", "narrow_"))
     found = {name: f"length(data('cells')) ? {LAST}.{place} : 1" for name, place in CORNERS.items()}
-    found = {name: f"{count} + {LEFT + RIGHT}" if "columns" in name else count for name, count in found.items()}
     found |= {"narrow": "width < turn * columns", "cell": f"narrow ? {narrow} : {wide}"}
     return (
         on_cells(*layers)
         .add_params(*(alt.param(name=name, value=0) for name in ("turn", "letters")))
+        .add_params(alt.param(name="edge", expr=str(SMALL_LABEL_COLUMNS + LEFT)))
         .add_params(*(alt.param(name=name, expr=expression) for name, expression in found.items()))
         .properties(autosize=alt.AutoSizeParams(type="none"), view={"stroke": None})
         .properties(padding={"left": 0, "right": 0, "top": 0, "bottom": 0})
@@ -173,7 +190,9 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
     hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
     corner = {"shape": "M-1,-1L1,-1L1,1Z", "size": alt.ExprRef("pow(cell * 0.28, 2)")}  # leaves the number alone
     raised = f"datum.kind === 'weight' ? -{NUMBER_UP} * cell : 0"
-    written = f"cell < {SMALLEST_CELL} ? '' : cell < max({ROOMY_CELL}, 2.4 * letters) ? datum.short : datum.text"
+    unshortened = f"cell < {ROOMY_CELL} ? '' : datum.text"
+    shortly = f"datum.short ? datum.short : {unshortened}"
+    written = f"cell < {SMALLEST_CELL} ? '' : {SHORTLY} ? ({shortly}) : datum.text"
     corner |= {"xOffset": alt.ExprRef("cell * 0.33"), "yOffset": alt.ExprRef("-cell * 0.33")}
     return [
         boxes("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=stroke_tone()),
@@ -196,7 +215,7 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
 def name_layers() -> list[alt.Chart]:
     """Titles, shapes, and the names of rows and columns."""
     # At the left edge all that is left of it; further on at least what matrices keep for names.
-    room = f"({PLACE['x']} < {SMALL_LABEL_COLUMNS} + {LEFT} ? {PLACE['x']} + 1 : {LABEL_COLUMNS} + {LEFT})"
+    room = f"({PLACE['x']} < edge ? {PLACE['x']} + 1 : {LABEL_COLUMNS} + {LEFT})"
     # The name of an axis is never cut: what its letters, guessed, lack at the left edge it takes at its other end.
     lacking = (
         f"max(0, {LETTER_OF_AXIS} * {NAME_SIZE} * length(datum.text) - cell * ({PLACE['x']} + {MIDDLE + 0.5:g}) + 5)"

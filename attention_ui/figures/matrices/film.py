@@ -16,20 +16,24 @@ from lessons.screen.format import labelled, listed, number, percent, render
 from lessons.screen.screen import Curves, Film, Matrices, Matrix
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
+NAMES = ("row", "column", "letter")  # the kinds of what is written beside cells
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
 
 
-def film_tables(film: Film, layout: Layout, *, numbered: bool = True, letters: int = 0) -> dict[str, pa.Table]:
+def film_tables(
+    film: Film, layout: Layout, *, numbered: bool = True, letters: int = 0, every: int = 1
+) -> dict[str, pa.Table]:
     """Everything that is drawn: the matrices, what is said of each moment, the curves, and the moments on them.
 
-    The tables of a curve are called by its key; its `letters` have so many pixels at least. Raises
-    ValueError where a sentence is missing.
+    The tables of a curve are called by its key; its `letters` have so many pixels at least. Of names beside the cells,
+    one in `every` so many is written. Raises ValueError where a sentence is missing.
     """
     if not film.frames or len(film.frames) != len(film.moments):
         raise ValueError(
             f"a film needs a sentence for each frame, but got {len(film.frames)} frames, {len(film.moments)} said"
         )
-    tables = {"cells": film_table(film, layout, numbered=numbered), "said": said_table(film)}
+    cells = written_names(film_table(film, layout, numbered=numbered), layout, every)
+    tables = {"cells": cells, "said": said_table(film)}
     for curves in film.curves:
         parts = curves_tables(curves, letters, axes_within=False) | {"moments": moments_table(film, curves)}
         parts["marks"] = parts["marks"].append_column(
@@ -66,6 +70,24 @@ def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table
     return table.append_column("head", pa.array(meant_by_clicks(table, layout))).append_column(
         "standing", pa.array([greyed(film.frames[-1])] * len(table))
     )
+
+
+def written_names(table: pa.Table, layout: Layout, every: int) -> pa.Table:
+    """The table with one in `every` so many names of rows and columns: where cells are small, all would overlap, and
+    what columns are goes up to the titles, further from what rows are.
+    """
+    if every == 1:
+        return table
+    left_out, called = set(), {(place.left - 1, place.top - 2) for place in layout.places}
+    for place in layout.places:
+        rows, columns = place.matrix.values.shape
+        left_out |= {(place.left - 1, place.top + i) for i in range(rows) if i % every}
+        left_out |= {(place.left + j, place.top - 1) for j in range(columns) if j % every}
+    drawn = table.select(["kind", "gx", "gy"]).to_pylist()
+    named = [(one["gx"], one["gy"]) if one["kind"] in NAMES else None for one in drawn]
+    rows = [one["gy"] - (at in called) for one, at in zip(drawn, named, strict=True)]
+    table = table.set_column(table.column_names.index("gy"), "gy", pa.array(rows, pa.int16()))
+    return table.filter(pa.array([at not in left_out for at in named]))
 
 
 def meant_by_clicks(table: pa.Table, layout: Layout) -> list[str]:

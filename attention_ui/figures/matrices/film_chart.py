@@ -11,7 +11,7 @@ from attention_ui.figures.curves.curves import CurveShape
 from attention_ui.figures.curves.curves_chart import curve_layers, x_axis, y_axis
 from attention_ui.figures.layers import PHONE, alt_layer, role_colour
 from attention_ui.figures.matrices.cells import boxes, cell_layers, fields, name_layers, on_cells
-from attention_ui.figures.matrices.grid import MOMENT
+from attention_ui.figures.matrices.grid import CURVE_ROOM, LEFT, LONG_NUMBER, MOMENT, SMALL_LABEL_COLUMNS
 from attention_ui.figures.shares.sharing_chart import SERIF
 from attention_ui.figures.template import template
 from lessons.screen.format import translate
@@ -26,7 +26,8 @@ WIDTH_OF_SAID = 0.48  # of a letter, in its height
 NOWHERE = -1  # the choice of a jump before there was one
 MATRICES = "matrices"  # the view that is made of cells
 PRESSED = "pressed"  # the layer that is clicked
-CURVE_ROOM, AXIS_ROOM, NAMES_ROOM = 98, 70, 20  # pixels: for a curve beside its own width, for axis or names at left
+SPACING = 8  # pixels below what is said, and between curves below each other
+AXIS_ROOM, NAMES_ROOM = 70, 20  # pixels: for axis or names at left
 
 
 def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VConcatChart:
@@ -36,31 +37,47 @@ def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VC
     `width` are the pixels for all of it, `letters` those of the smallest; `film_template` adds what moves the film.
     """
     shaped = [CurveShape(*shape) for shape in shapes]
+    if beside:  # below each other, they share the lowest x axis
+        shaped = [*(shape._replace(numbered_x=False) for shape in shaped[:-1]), *shaped[-1:]]
     curves, matrices = list(map(curves_of_film, shaped)), moving_matrices()
     in_a_line = len(curves) > 1 and sum(shape.width + CURVE_ROOM for shape in shaped) <= width
     below = [alt.hconcat(*curves)] if in_a_line else curves
-    together = [alt.hconcat(matrices, alt.vconcat(*curves))] if beside else [matrices, *below]
-    return alt.vconcat(sentence_of_film(width - (NAMES_ROOM if beside else AXIS_ROOM), letters), *together).properties(
+    together = [alt.hconcat(matrices, alt.vconcat(*curves, spacing=SPACING))] if beside else [matrices, *below]
+    said = sentence_of_film(width - (NAMES_ROOM if beside else AXIS_ROOM), letters)
+    return alt.vconcat(said, *together, spacing=SPACING).properties(
         autosize=alt.AutoSizeParams(type="pad"), usermeta={"embedOptions": {"renderer": "svg", "actions": False}}
     )
 
 
 @cached_by_language(maxsize=64)
 def film_template(
-    n_frames: int, cell: int, columns: int, rows: int, width: int, *shapes: tuple, jumps: tuple = (), letters: int = 0
+    n_frames: int,
+    cell: int,
+    columns: float,
+    rows: int,
+    width: int,
+    *shapes: tuple,
+    jumps: tuple = (),
+    letters: int = 0,
+    columns_of_names: int = SMALL_LABEL_COLUMNS,
 ) -> dict:
     """The whole specification, without data, of matrices of so many columns and rows of cells of so many pixels.
 
-    `jumps` are names of moments and their frames; `letters` have so many pixels at least.
+    `jumps` are names of moments and their frames; `letters` have so many pixels at least. The names of the first rows
+    take so many `columns_of_names`.
     The matrices stand beside the curves where `width` has room for both.
     """
-    widest = max((CurveShape(*shape).width for shape in shapes), default=0)
-    beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
+    beside = stand_beside(cell * columns, width, *(CurveShape(*shape).width for shape in shapes))
     spec = template(film_chart, width, beside, letters, *shapes)
-    sizes = {"cell": cell, "letters": letters, "narrow": False}
+    sizes = {"cell": cell, "letters": letters, "narrow": False, "longest": LONG_NUMBER, "edge": columns_of_names + LEFT}
     whole = *({"name": name, "value": size} for name, size in sizes.items()), picking(spec)
     moment = playing(n_frames, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
     return with_cells(spec, cell * columns, cell * rows) | {"params": [*spec.get("params", ()), *whole, *moment]}
+
+
+def stand_beside(maps: float, width: int, *curves: int) -> bool:
+    """Whether curves of such widths have room beside maps."""
+    return bool(curves) and maps + max(curves) + CURVE_ROOM <= width
 
 
 def picking(spec: dict) -> dict:
@@ -153,7 +170,7 @@ def curves_of_film(shape: CurveShape) -> alt.LayerChart:
         at.mark_rule(strokeWidth=1.5).encode(x_axis(shape), role_colour("ink")),
         at.mark_point(filled=True, size=60, opacity=1).encode(x_axis(shape), y_axis(shape, "y"), role_colour("tone")),
         # above, clear of all names
-        number.encode(x_axis(shape), role_colour("ink"), y=alt.value(-letters), text="text:N"),
+        number.encode(x_axis(shape), role_colour("ink"), y=alt.value(-1.5 * letters), text="text:N"),
     ]
     return alt.layer(*curve_layers(shape), *marked).properties(width=shape.width, height=shape.height)
 

@@ -21,18 +21,24 @@ CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 26, 64  # pixels, with a number
 LABEL_COLUMNS, SMALL_LABEL_COLUMNS = 2, 4  # of the grid, for the names of rows; where cells are small
 FOUR_LETTERS = 1.8  # so many times the size of its letters is a cell in which four of them fit
-FOUR_APART = 2.0  # and one in which they stand apart from those of the next
+FOUR_APART = 1.93  # and one in which they stand apart from those of the next; where none is longer, still further
+FOUR_AT_EASE, FIVE_APART = 2.2, 2.41
+POWER_LETTER = 0.53  # a letter of a power of ten, of its height
+PROJECTED_NUMBER = 24  # pixels of numbers on a projector, where they have room
 LEAST_SEEN, LEAST_COLOURED = 14, 10  # pixels of a cell of which one sees how much it is; of a map seen as a whole
 LONG_NUMBER, ROOMY_CELL = 4, 32  # letters; the pixels of a cell in which a longer number has room
-LEFT, RIGHT = 0.35, 1.1  # cells, beside the first and the last column: for the longest names of rows, for slanted ones
+LEFT, RIGHT, EDGE = 0.35, 1.1, 0.1  # cells, beside the first column; the last, with slanted names and without
+GAP, GAP_OF_MAPS = 0.5, 1.0  # cells, between matrices; where cells are small
 LARGEST_MOVING, SMALLEST_CELL_WITHOUT_NUMBER = (
     32,
     7,
 )  # of a film: beside it stand its curves. A head of 64 features fits the page
-PLACES_IN_A_LINE = 10_000  # more than any grid has
+QUARTERS = 4  # of a cell: where things stand is told in them
+PLACES_IN_A_LINE = 40_000  # quarters: more than any grid has
+CURVE_ROOM = 98  # pixels for a curve beside such a film, without its own width
 MOMENT = "moment "  # before the number of a frame: what the column of its numbers is called
 NUMBER_FONT, NAME_FONT, TITLE_FONT = (
-    (13, 0.41, 24),
+    (13, 1 / FIVE_APART, 26),
     (13, 0.4, 18),
     (13, 0.44, 20),
 )  # the least size in pixels, the share of a cell, the most
@@ -67,12 +73,12 @@ class Grid:
     lights: Callable[[str, int, int], str]
     say: Callable[[str, int, int], str]
     rows: list[tuple] = field(default_factory=list)
-    width: int = 0
+    width: float = 0
     height: int = 0
 
     FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "short", "say", "lights", "row_tag", "column_tag", "cell_tag")
 
-    def matrix(self, matrix: DrawnMatrix, left: int, top: int, *, numbered: bool = True) -> None:
+    def matrix(self, matrix: DrawnMatrix, left: float, top: int, *, numbered: bool = True) -> None:
         """Its cells, the upper left one at (left, top), with their numbers or without."""
         for i, line in enumerate(matrix.values):
             for j, value in enumerate(line):
@@ -83,7 +89,7 @@ class Grid:
                 if matrix.changed is not None and matrix.changed[i][j]:
                     self._add(left + j, top + i, "changed", matrix.tone, None, "")
 
-    def text(self, text: str, x: int, y: int, kind: str, tone: str = "muted", *, short: str = "") -> None:
+    def text(self, text: str, x: float, y: int, kind: str, tone: str = "muted", *, short: str = "") -> None:
         """A piece of text: kind "title", "shape", "row" (ends here, cut where it is too long), "axis" (ends here,
         whole), "column" (slanted, begins here) or "letter".
 
@@ -91,7 +97,7 @@ class Grid:
         """
         self._add(x, y, kind, tone, None, text, short)
 
-    def column_names(self, names: Sequence[str], left: int, y: int) -> None:
+    def column_names(self, names: Sequence[str], left: float, y: int) -> None:
         """The names of columns: slanted words, or upright letters where all are that short."""
         kind = "column" if any(len(name) > 1 for name in names) else "letter"
         for j, name in enumerate(names):
@@ -100,11 +106,11 @@ class Grid:
     def table(self) -> pa.Table:
         """Everything as one table."""
         columns = dict(zip(self.FIELDS, zip(*self.rows, strict=True), strict=True))
-        places = [y * PLACES_IN_A_LINE + x for x, y in zip(columns["gx"], columns["gy"], strict=True)]
+        places = [y * PLACES_IN_A_LINE + int(QUARTERS * x) for x, y in zip(columns["gx"], columns["gy"], strict=True)]
         return pa.table(
             {
                 "place": pa.array(places, pa.int32()),
-                "gx": pa.array(columns.pop("gx"), pa.int16()),
+                "gx": pa.array(columns.pop("gx"), pa.float32()),
                 "gy": pa.array(columns.pop("gy"), pa.int16()),
                 "v": pa.array(columns.pop("v"), pa.float32()),
                 **{name: pa.array(values, pa.string()).dictionary_encode() for name, values in columns.items()},
@@ -112,7 +118,7 @@ class Grid:
             }
         )
 
-    def _cell(self, matrix: DrawnMatrix, i: int, j: int, value: float, x: int, y: int, numbered: bool) -> None:
+    def _cell(self, matrix: DrawnMatrix, i: int, j: int, value: float, x: float, y: int, numbered: bool) -> None:
         key, kind, tone, text, short = matrix.key, matrix.kind, matrix.tone, "", ""
         if matrix.visible is not None and not matrix.visible[i][j]:
             kind, tone, value = "masked", "hatch", None

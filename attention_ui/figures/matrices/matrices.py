@@ -5,14 +5,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
-from itertools import groupby
+from itertools import combinations, groupby, pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from attention_ui.figures.matrices import grid as drawn
 from attention_ui.figures.matrices.grid import (
+    EDGE,
     FOUR_APART,
+    GAP,
+    GAP_OF_MAPS,
     LABEL_COLUMNS,
     LARGEST_CELL,
     LEAST_COLOURED,
@@ -20,6 +23,8 @@ from attention_ui.figures.matrices.grid import (
     LEFT,
     POINT_AT,
     POINT_AT_CELL,
+    PROJECTED_NUMBER,
+    QUARTERS,
     RIGHT,
     ROOMY_CELL,
     SMALLEST_CELL,
@@ -46,7 +51,10 @@ from lessons.trace.lines import digits
 from lessons.trace.story import Lit, places_of, sources_among
 
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
-LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
+LETTER = 0.24  # of a cell, in a title
+LEAST_LETTER, SMALL_LETTER = 0.2, 0.24  # and below the matrices, where cells are large and where they are small
+LETTERS_BESIDE = 0.0115  # of a cell, for each column, where the room beside a question is smallest: 6.5 pixels of 564
+NAME_LETTER = 0.212  # of a cell, in the name of a row where cells are small
 HALF_A_WIDE_LETTER = 0.27  # there, of Chinese or Japanese
 LEAST_LETTERS_BELOW, LEAST_LETTERS_OF_HINT = 37, 56  # that fit a phone, however few columns there are
 BETWEEN_SENTENCES = re.compile(r"(?<=\.) |(?<=。)(?=.)")  # where a line ends: two sentences are wider than a phone
@@ -55,6 +63,9 @@ PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
 MOST_ALONE = 8  # figures of a step by itself that are kept
+PROJECTED_ROOM = 890, 574  # pixels of a figure beside a question on a projector, all of it seen at once
+HEADING = 54  # of its height
+PROJECTED_IN_LARGE, LARGE_MATRIX = 19, 80  # pixels of numbers there, in a matrix of so many numbers
 HIGHEST_ON_A_PHONE = 30  # rows of cells
 NARROWEST = 10  # columns of a line on a narrow screen, with the names of its rows: letters can be read in so many
 WIDEST = 28  # columns of a line: so many, with their numbers, fit beside a question
@@ -65,7 +76,7 @@ class Place:
     """A matrix with the column and the row of the grid where its cells begin, and whether its rows are named."""
 
     matrix: Matrix
-    left: int
+    left: float
     top: int
     header: int
     named: bool
@@ -78,7 +89,21 @@ class Layout:
     figure: Matrices
     stacked: bool = False  # all matrices below each other, for a narrow screen
     widest: int = WIDEST  # columns of a line
-    names: int = LABEL_COLUMNS  # columns for the names of rows
+    name_columns: float | None = None  # for the names of rows; None for what they need
+
+    @cached_property
+    def names(self) -> float:
+        """Columns for the names of rows."""
+        if self.name_columns is not None:
+            return self.name_columns
+        figure = self.figure
+        narrow = self.stacked or not figure.numbered or figure.width < Matrices.width  # where letters fill their cells
+        return LABEL_COLUMNS if narrow or len(figure.matrices) == 1 else columns_of_names(figure)
+
+    @cached_property
+    def gap(self) -> float:
+        """Columns between two matrices."""
+        return GAP if self.figure.numbered else GAP_OF_MAPS
 
     @cached_property
     def of_single_rows(self) -> bool:
@@ -112,13 +137,25 @@ class Layout:
             if line and right > widest:
                 yield line
                 line, right = (), self.names * names_rows((matrix,), 0) + room(matrix)
-            line, right = (*line, matrix), right + 1
+            line, right = (*line, matrix), right + self.gap
         yield line
 
     @cached_property
-    def columns(self) -> int:
+    def columns(self) -> float:
         """Columns of the grid that the figure needs."""
         return max(place.left + room(place.matrix) for place in self.places)
+
+    @cached_property
+    def width(self) -> float:
+        """The same with what is left free at both sides: slanted names reach beyond the last column."""
+        last = [place.matrix for place in self.places if place.left + room(place.matrix) == self.columns]
+        slanted = any(len(name) > 1 for matrix in last if matrix.columns.named for name in labels_of(matrix.columns))
+        return LEFT + self.columns + (RIGHT if slanted else EDGE)
+
+    @cached_property
+    def height(self) -> int:
+        """Rows of the grid that the matrices need."""
+        return max(place.top + place.matrix.values.shape[0] for place in self.places)
 
     def _rows_below_each_other(self) -> Iterator[Place]:
         for line, (matrix,) in enumerate(self.figure.bands):
@@ -136,14 +173,14 @@ class Layout:
                     yield Place(matrix, lefts[at], below, header, names_rows(band, at))
             top, above = top + header + height, band
 
-    def _lefts(self, bands: Sequence[tuple[Matrix | None, ...]]) -> list[int]:
+    def _lefts(self, bands: Sequence[tuple[Matrix | None, ...]]) -> list[float]:
         """Where the matrices begin that stand at the same place of these bands; the first of all, below each other."""
         lefts, left = [], self.names * any(names_rows(band, 0) for band in self.bands)
         for at in range(max(map(len, bands))):
             here = [(band, band[at]) for band in bands if at < len(band) and band[at] is not None]
             left += self.names * (at > 0 and any(names_rows(band, at) for band, _ in here))
             lefts.append(left)
-            left += max(room(matrix) for _, matrix in here) + 1
+            left += max(room(matrix) for _, matrix in here) + self.gap
         return lefts
 
 
@@ -173,9 +210,23 @@ def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
     return all(other is None or other.rows.labels != matrix.rows.labels for other in band[:at])
 
 
-def room(matrix: Matrix) -> int:
+def room(matrix: Matrix) -> float:
     """Columns of the grid that a matrix needs, as wide as its title at least."""
-    return max(matrix.values.shape[1], math.ceil(letters(render(matrix.title)) * LETTER))
+    return max(matrix.values.shape[1], in_quarters(letters(render(matrix.title)) * LETTER))
+
+
+def columns_of_names(figure: Matrices) -> float:
+    """Columns that the longest name of a row takes, or what all rows are together; no name takes more than two."""
+    named = [matrix.rows for matrix in figure.matrices if matrix.rows.named]
+    said = [f"{render(rows.name)} ↓" for rows in named if rows.name is not None]
+    said += [f"{render(matrix.columns.name)} →" for matrix in figure.matrices if matrix.columns.named]
+    longest = max(map(letters, (*said, *(label for rows in named for label in labels_of(rows)))), default=0)
+    return min(LABEL_COLUMNS, in_quarters(NAME_LETTER * longest - LEFT / 2))
+
+
+def in_quarters(columns: float) -> float:
+    """The next larger number of columns that is whole in quarters."""
+    return math.ceil(QUARTERS * columns) / QUARTERS
 
 
 def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
@@ -191,32 +242,69 @@ def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Ta
 
 
 def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> pa.Table:
-    """The table with a second place for everything, on a narrow screen; its last row tells the columns and rows.
+    """The table with a second place for everything, on a narrow screen; its last row tells the columns and rows,
+    and the letters of its longest number.
 
     Names may stand there that a wide screen has no need of, and the other way round: what has no place is at −1.
     """
-    columns, rows = layout.columns, pc.max(wide["gy"]).as_py() + 1
+    columns, rows = layout.width, pc.max(wide["gy"]).as_py() + 1
     table, narrow_columns, narrow_rows = placed_again(wide, {}), columns, rows
     stacked = Layout(figure, stacked=True)
-    if stacked.columns < columns:
+    if stacked.columns != layout.columns:
         narrow = fill(Grid(lambda *_: "", lambda *_: None), figure, stacked, numbered=False)
         cells = narrow.filter(pc.not_equal(narrow["cell_tag"], "")).select(["cell_tag", "gx", "gy"]).to_pylist()
         table = placed_again(wide, {one["cell_tag"]: (one["gx"], one["gy"]) for one in cells})
         others = narrow.filter(pc.equal(narrow["cell_tag"], ""))
         table = pa.concat_tables([table, only_there(others)]).unify_dictionaries().combine_chunks()
-        narrow_columns, narrow_rows = stacked.columns, pc.max(narrow["gy"]).as_py() + 1
+        narrow_columns, narrow_rows = stacked.width, pc.max(narrow["gy"]).as_py() + 1
+    numbers = wide.filter(pc.not_equal(wide["cell_tag"], ""))["text"].to_pylist()
     corner = {"gx": columns, "gy": rows, "nx": narrow_columns, "ny": narrow_rows, "kind": "corner", "place": CORNER}
+    corner["v"] = max(map(len, numbers), default=0)
     row = pa.Table.from_pylist([corner], table.schema)
     return pa.concat_tables([table, row]).unify_dictionaries().combine_chunks()
 
 
 @lru_cache(maxsize=MOST_ALONE)
-def step_alone(figure: Matrices) -> Matrices:
-    """The same figure with the matrices that its last step is about, side by side. Of one figure always the same one:
-    its tables are kept by it.
+def parts_on_a_projector(figure: Matrices) -> tuple[Matrices, ...]:
+    """The same figure for a projector, without the line of what one can do: the matrices that its last step is about;
+    or else all of them, in as few parts as leave room for large numbers, and those about as wide as each other. Of one
+    figure always the same ones: their tables are kept by them.
     """
-    matrices = {matrix.key: matrix for matrix in figure.matrices}
-    return replace(figure, bands=(tuple(matrices[key] for key in figure.of_step),), meets=False)
+    figure = replace(figure, weights=None, hinted=False)
+    if figure.of_step:
+        matrices = {matrix.key: matrix for matrix in figure.matrices}
+        return (replace(figure, bands=(tuple(matrices[key] for key in figure.of_step),), meets=False),)
+    if not figure.numbered or figure.beside:
+        return (figure,)
+    places = max(map(len, figure.bands))
+    splits = (
+        tuple(part_of(figure, *ends) for ends in pairwise((0, *sorted(cuts), places)))
+        for n_cuts in range(places)
+        for cuts in combinations(range(places - 1, 0, -1), n_cuts)
+    )
+
+    def fault(parts: tuple[Matrices, ...]) -> tuple[float, ...]:
+        elsewhere = sum(part.matrices[0].key not in figure.apart for part in parts[1:])
+        return (-min(map(nearness, parts)), len(parts), elsewhere, max(Layout(part).width for part in parts))
+
+    return min(splits, key=fault)
+
+
+def part_of(figure: Matrices, begin: int, end: int) -> Matrices:
+    """The figure with those matrices of each band that stand at these places."""
+    bands = (band[begin:end] for band in figure.bands)
+    return replace(figure, bands=tuple(band for band in bands if any(matrix is not None for matrix in band)))
+
+
+def nearness(figure: Matrices) -> float:
+    """How large the numbers of a figure beside a question are on a projector: 1 where as large as they should be, which
+    is less in a large matrix.
+    """
+    layout, most = Layout(figure), max(math.prod(matrix.values.shape) for matrix in figure.matrices)
+    width, height = PROJECTED_ROOM[0] * min(1, figure.width / Matrices.width), PROJECTED_ROOM[1]
+    height -= HEADING if figure.heading is not None else 0
+    wanted = FOUR_APART * (PROJECTED_IN_LARGE if most >= LARGE_MATRIX else PROJECTED_NUMBER)
+    return min(1, width / layout.width / wanted, height / layout.height / wanted)
 
 
 def least_cell(figure: Matrices) -> int:
@@ -231,16 +319,17 @@ def placed_again(table: pa.Table, places: dict[str, tuple[int, int]]) -> pa.Tabl
     if not places:
         return table.append_column("nx", table["gx"]).append_column("ny", table["gy"])
     again = [places.get(tag, UNDRAWN_PLACE) for tag in table["cell_tag"].to_pylist()]
-    for axis, at in zip(("nx", "ny"), zip(*again, strict=True), strict=True):
-        table = table.append_column(axis, pa.array(at, pa.int16()))
+    for axis, kind, at in zip(("nx", "ny"), (pa.float32(), pa.int16()), zip(*again, strict=True), strict=True):
+        table = table.append_column(axis, pa.array(at, kind))
     return table
 
 
 def only_there(table: pa.Table) -> pa.Table:
     """What stands on a narrow screen alone."""
-    nowhere, second = pa.array([UNDRAWN_PLACE[0]] * len(table), pa.int16()), placed_again(table, {})
+    nowhere, second = pa.array([UNDRAWN_PLACE[0]] * len(table)), placed_again(table, {})
     for name in ("gx", "gy"):
-        second = second.set_column(second.column_names.index(name), name, nowhere)
+        kind = second.schema.field(name).type
+        second = second.set_column(second.column_names.index(name), name, nowhere.cast(kind))
     keys = pa.array(range(PLACES_OF_OTHERS, PLACES_OF_OTHERS + len(table)), pa.int32())
     return second.set_column(second.column_names.index("place"), "place", keys)
 
@@ -256,7 +345,7 @@ def style_of(figure: Matrices, table: pa.Table, letters: float) -> str:
         return f"--cell: min(100cqi / {columns:g}, {most}, {LARGEST_CELL}px); --rows: {rows:g}"
 
     corner = table.slice(len(table) - 1).to_pylist()[0]
-    columns, rows, narrow_columns = corner["gx"] + LEFT + RIGHT, corner["gy"], corner["nx"] + LEFT + RIGHT
+    columns, rows, narrow_columns = corner["gx"], corner["gy"], corner["nx"]
     smallest = max(SMALLEST_CELL, FOUR_APART * letters)
     around = "var(--lab-around)" if figure.heading is None else "var(--lab-around) - 3rem"
     wide = box(columns, rows, f"max({smallest:g}px, (100dvh - {around}) / {rows:g})")
@@ -285,27 +374,29 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         if layout.of_single_rows:
             grid.text(render(place.matrix.title), place.left - 1, place.top, "axis", "ink")
         else:
-            name_matrix(grid, place)
+            name_matrix(grid, place, shaped=figure.numbered)
         if place.header and place.matrix.columns.named:
             grid.column_names(labels_of(place.matrix.columns), place.left, place.top - 1)
         grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
-    say_below(grid, figure, numbered=numbered)
+    say_below(grid, layout, numbered=numbered)
     return grid.table()
 
 
-def say_below(grid: Grid, figure: Matrices, *, numbered: bool) -> None:
+def say_below(grid: Grid, layout: Layout, *, numbered: bool) -> None:
     """Whose weights they are, and what one can do until a cell is pointed at. Small cells leave no room for it."""
-    bottom = grid.height
+    figure, bottom = layout.figure, grid.height
+    if not figure.hinted:
+        return
     if not figure.numbered:
         grid.text("", 0, bottom, "hint")
         return
     if figure.weights is not None:
         weights = render(figure.weights)
-        lines = wrapped(weights, max(letters_below(grid, weights), LEAST_LETTERS_BELOW))
+        lines = wrapped(weights, max(letters_below(layout, weights), LEAST_LETTERS_BELOW))
         grid.text("\n".join(lines), 0, bottom, "shape", "ink")
         bottom += rows_for(len(lines))
     hints = (POINT_AT if numbered else POINT_AT_CELL, POINT_AT_CELL) if figure.hint is None else (figure.hint,) * 2
-    usual, short = (hint_in_lines(grid, render(hint)) for hint in hints)
+    usual, short = (hint_in_lines(layout, render(hint)) for hint in hints)
     grid.text("\n".join(usual), 0, bottom, "hint", short="\n".join(short))
     if (below := rows_for(max(len(usual), len(short))) - 1) > 0:
         grid.text("", 0, bottom + below, "shape")  # keeps the room of its other lines
@@ -316,25 +407,29 @@ def rows_for(lines: int) -> int:
     return 1 + lines // 2
 
 
-def letters_below(grid: Grid, text: str) -> int:
-    """How many letters of a text the columns of a grid have room for."""
-    return int(grid.width / (HALF_A_WIDE_LETTER if any(map(is_wide_letter, text)) else SMALL_LETTER))
+def letters_below(layout: Layout, text: str) -> int:
+    """How many letters of a text the columns of a figure have room for."""
+    if any(map(is_wide_letter, text)):
+        letter = HALF_A_WIDE_LETTER
+    else:
+        letter = SMALL_LETTER if layout.stacked else min(SMALL_LETTER, LETTERS_BESIDE * layout.width)
+    return int(layout.columns / max(LEAST_LETTER, letter))
 
 
-def hint_in_lines(grid: Grid, hint: str) -> list[str]:
+def hint_in_lines(layout: Layout, hint: str) -> list[str]:
     """A hint in lines that fit its grid or a phone, with a new one for each sentence."""
-    most = max(letters_below(grid, hint), LEAST_LETTERS_OF_HINT)
+    most = max(letters_below(layout, hint), LEAST_LETTERS_OF_HINT)
     return [line for sentence in BETWEEN_SENTENCES.split(hint) for line in balanced(sentence, most)]
 
 
-def name_matrix(grid: Grid, place: Place) -> None:
-    """Its title, what its rows and columns are, and the names of its rows."""
+def name_matrix(grid: Grid, place: Place, *, shaped: bool) -> None:
+    """Its title, what its rows and columns are, and the names of its rows; small maps have no room for their shapes."""
     matrix, left, top = place.matrix, place.left, place.top
     title = render(matrix.title)
     if place.header == 1 and matrix.remark is not None:
         title = labelled(title, matrix.remark)
     grid.text(title, left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
-    if not matrix.columns.named and place.header > 1:
+    if not matrix.columns.named and place.header > 1 and (shaped or matrix.remark is not None):
         shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else render(matrix.remark)
         grid.text(shape, left, top - 1, "shape")
     if not place.named:

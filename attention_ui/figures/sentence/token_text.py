@@ -10,8 +10,8 @@ from lessons.screen.text_width import letters
 from lessons.screen.token_text import TextToken, TokenText
 
 WIDTHS = (320, 440, 640, 980)  # pixels of the lines that are laid out; the widest that fits the page is drawn
-LETTERS, LARGE_LETTERS = 16, 22  # pixels
-SMALL = 0.82  # of these are the letters below a token: 13 pixels
+LETTERS, LARGE_LETTERS = 19, 29  # pixels
+SMALL = 0.82  # of these are the letters below a token: 16 pixels
 WIDE = 0.62  # of its height is a letter, where all are as wide
 AROUND, GAP = 8, 3  # pixels within a box, and between two
 FONT = "'Source Code Pro', 'Noto Sans Mono', monospace"

@@ -10,7 +10,7 @@ from lessons.screen.screen import Part, Parts
 # In widths of a bar of 100%: what a panel and the names before it take, so that what stands beside a bar fits.
 BAR_PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.35
 FIELDS = ("line", "panel", "text", "kind", "tone", "from", "to", "say")
-TALL, LOW = 24, 15  # pixels of a line
+TALL, LOW = 26, 15  # pixels of a line
 MOST_TALL_LINES = 16
 
 

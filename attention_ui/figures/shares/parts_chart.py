@@ -17,7 +17,7 @@ def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.Lay
     y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=BETWEEN_LINES, paddingOuter=AROUND_LINES))
     outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)
     start, end = alt.X("from:Q", axis=None, scale=x_scale), alt.X2("to:Q")
-    font = max(letters, 10, min(13, step * 0.55))
+    font = max(letters, 10, min(16, step * 0.62))
 
     def words(kinds: tuple[str, ...], colour: str, at: str, **look) -> alt.Chart:
         where = alt.X(f"{at}:Q", axis=None, scale=x_scale)
