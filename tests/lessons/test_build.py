@@ -169,7 +169,7 @@ def test_what_a_link_says_in_vain_is_told():
     weights, notes = read_numbers(PUZZLES["first"], "q1,1=50;q9,1=2;x1,1=1;nonsense")
     text = render_all(notes)
     assert weights.W_q.tolist() == [[9.0], [0.0]]
-    assert "2 numbers have no place in this level" in text and "Numbers go from −9 to 9" in text
+    assert "2 numbers do not fit this level" in text and "Numbers go from −9 to 9" in text
     assert "“nonsense” was left out" in text
 
 

@@ -496,7 +496,7 @@ def test_the_wide_module_has_the_notebooks_number_of_parameters():
 def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():
     """Five rows of the first screen sum to 1.1111."""
     sentence = said(step="dropout")
-    assert "those of “Your”, “journey”, “starts”, “with” and “one”, which now sum to 1.11 each" in sentence
+    assert "those of “Your”, “journey”, “starts”, “with” and “one”: they now sum to 1.11 each" in sentence
 
 
 def test_slices_need_half_of_the_numbers_with_two_heads():

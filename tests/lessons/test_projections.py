@@ -370,7 +370,7 @@ def remarks(*edits, head=0, **choices):
 
 def test_what_follows_from_an_edit_is_counted():
     assert remarks(Edit("W_v", 0, 0, 1.5)).startswith(
-        "1 number is changed by hand: 1 in W_v. So these numbers change: 6 of 12 in V and 6 of 12 in the output. "
+        "1 number has been changed by hand: 1 in W_v. So these numbers change: 6 of 12 in V and 6 of 12 in the output. "
         "Nothing changes in Q, K, the scores, the scaled scores, the masked scores and the weights. In V, for example,"
     )
     assert remarks() == ""

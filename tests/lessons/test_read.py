@@ -671,7 +671,7 @@ def test_facts_that_the_lesson_is_about(smollm2):
             render(line) for figure in read_screen(begun(view, **changed), smollm2).figures for line in figure.notice
         )
 
-    assert "Head 13.8 looks most from “it” at “cat”: 80%." in said("one")
+    assert "From “it”, head 13.8 looks most at “cat”: 80%." in said("one")
     assert "the model guesses “Paris” (77%)" in said("guesses")
     assert "“tired” goes from 0.066 to 0.029" in said("off")
     assert "these 3 heads from there" in said("patch", patched=(180, 227))

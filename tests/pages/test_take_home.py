@@ -21,7 +21,7 @@ def test_what_a_real_model_reads_or_writes_is_taken_home_and_the_model_is_fetche
     pages = [open_page("real_model/read", read_view="maps"), open_page("training/generate", writer="language")]
     for at in pages:
         assert "This screen as a notebook" in offered(at)
-        assert "It fetches the model too (93 MB), and needs the package tokenizers." in texts(at)
+        assert "The notebook also fetches the model (93 MB), and needs the package tokenizers." in texts(at)
     assert not any("home" in part for part in in_drawer(open_page("real_model/read", read_view="flip")))
 
 
