@@ -265,8 +265,8 @@ def what_is_fixed(preset: Preset) -> dict[str, object]:
     sizes = (f"d_{{model}} = {fixed.d_model}", f"d_k = {fixed.d_k}", f"d_v = {fixed.d_v}")
     formulas = " ".join(f"${{{size},}}$" for size in sizes)  # the braces keep each on one line
     said = plural(
-        "The notebook fixes {sizes} {count} head, seed {seed} and weights drawn as {kind}. {remark}",
-        "The notebook fixes {sizes} {count} heads, seed {seed} and weights drawn as {kind}. {remark}",
+        "The notebook fixes {sizes} {count} head, seed {seed} and the weights ({kind}). {remark}",
+        "The notebook fixes {sizes} {count} heads, seed {seed} and the weights ({kind}). {remark}",
         fixed.n_heads,
         sizes=formulas,
         seed=fixed.seed,

@@ -60,7 +60,8 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     if not running.example.scaling:
         show_notes(
             message(
-                "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
+                "nn.MultiheadAttention always divides by √d_head, so this page does too, even though scaling is "
+                "switched off."
             )
         )
     return seen_trained(heads_example(running, source, **choices))

@@ -42,9 +42,9 @@ COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"], "share": "violet"}
 WATCH_SECONDS = 1.0
 PLACES = ("stage", "band", "heads", "go", "wait")  # a figure, and what stands in the room that it leaves free
 STANDS_HERE = message(
-    "With the model, all {count} heads appear here, each by what it was measured to do, and above "
-    "them what it guesses for the next word, with and without any head. Your own sentence needs the "
-    "model as well.",
+    "With the model, all {count} heads appear here, each with the job it was measured to do; above "
+    "them is the model’s guess for the next word, with and without any one head. Your own sentence "
+    "needs the model as well.",
     count=270,
 )
 

@@ -72,7 +72,7 @@ PAPER_SHEETS = Number(
 )
 PAPER_TEXT = Text("paper_text", message("Sentence of two to five words"), LONGEST_ON_PAPER, PAPER_SENTENCE, width=290)
 PAPER_CODE = Text("paper_code", message("Code of the sheet"), LONGEST_SHEET_CODE, width=400)
-KEY_TEXT = Text("paper_key_text", message("Sentence of the sheet"), LONGEST_ON_PAPER, width=290)
+KEY_TEXT = Text("paper_key_text", message("Sentence on the sheet"), LONGEST_ON_PAPER, width=290)
 ASKED_ON_PAPER = {
     entry.address: Switch(f"on_paper_{entry.address}", entry.title, True)
     for entry in CONTENTS
@@ -252,7 +252,7 @@ def class_panel(order: ClassOrder) -> None:
         write = message("Write the {count} sheets and their keys", count=order.sheets)
         if order.as_pdf:
             write = plural(
-                "Write it and its key as one PDF", "Write {count} sheets and all keys as one PDF", order.sheets
+                "Write the sheet and its key as one PDF", "Write {count} sheets and all keys as one PDF", order.sheets
             )
         st.button(render(write), key="paper_write", on_click=order_sheets, args=(order,), type="primary")
         if take_state("paper_busy"):

@@ -177,7 +177,7 @@ def repaired_option(name: str, asked: str, labels: Mapping[object, Label]) -> tu
     if asked.lower() in known:
         return known[asked.lower()], None
     return None, translate(
-        "The link says {name} = {asked}, which is none of the choices; it was left out.", **link_says(name, asked)
+        "The link says {name} = {asked}, which is not one of the choices; it was left out.", **link_says(name, asked)
     )
 
 

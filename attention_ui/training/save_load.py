@@ -51,7 +51,7 @@ def download_history(history: Callable[[], str] | None) -> None:
 def bring_model(then: Callable[[], None]) -> None:
     """Take a model from a file, and do `then`. A file that cannot be used changes nothing but the note."""
     st.file_uploader(
-        translate("Bring a model that was saved here"),
+        translate("Upload a model that was saved here"),
         type=["safetensors"],
         max_upload_size=MEGABYTES,
         key=FILE,

@@ -203,7 +203,7 @@ def probe_controls() -> tuple[str, float]:
     """Which piece of text to look at, and how warm the sample is."""
     with st.container(horizontal=True):
         probe = st.text_input(
-            translate("Look at the attention on"), "", key="probe", placeholder=translate("a piece of the text")
+            translate("Piece of text to look at"), "", key="probe", placeholder=translate("a piece of the text")
         )
         return probe or "", slider(HEAT)
 

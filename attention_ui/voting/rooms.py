@@ -30,7 +30,7 @@ from words import FIRST, language
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 CLASS_CODE, TEACHER_KEY = Text("class", "", 12), Text("teacher", "", 40)  # which no control shows
 FOLLOWING = ("class_followed", "class_alone", "class_plan")  # what a visit knows of the way it goes along
-OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
+OVER = told_as("This class is over: its teacher has closed it, or its time is up. None of it is kept.")
 PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
 TOO_FAST = told_as(
     "One network may open at most {count} classes in {minutes} minutes. Wait a few minutes, then try again."

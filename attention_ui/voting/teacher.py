@@ -175,7 +175,12 @@ def choose_question(room: Room, key: str) -> None:
     begin = lessons.index(seen) if seen in lessons else 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lesson = st.selectbox(
-            translate("A question of the lesson"), lessons, begin, format_func=titles.get, key="class_lesson", width=260
+            translate("A question from the lesson"),
+            lessons,
+            begin,
+            format_func=titles.get,
+            key="class_lesson",
+            width=260,
         )
         lesson = lesson if lesson in lessons else lessons[begin]  # a forged message may name what is none
         asked = chosen_asked(lesson)

@@ -170,8 +170,8 @@ def notice_answer(correction: Prediction) -> Iterator[Message]:
 def notice_logits(correction: Prediction) -> Message:
     """One logit up, all others down."""
     return message(
-        "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. Of {count} words "
-        "the likeliest are shown, and the right one.",
+        "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. "
+        "Of the {count} words, only the likeliest and the right one are shown.",
         right=word_of(correction.right),
         count=len(PRONOUN_WORDS),
     )

@@ -37,7 +37,7 @@ SENTENCE = Number("on", message("Sentence"), Limit(0, OTHERS), 0, typed=True, wi
 BESIDE = OneOf(
     "compared",
     message("Beside yours"),
-    {"none": message("yours alone"), "trained": message("train a head"), "ours": message("our solution")},
+    {"none": message("yours alone"), "trained": message("a trained head"), "ours": message("our solution")},
 )
 
 

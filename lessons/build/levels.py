@@ -85,7 +85,7 @@ LEVELS = {
             "The last name looks at its colour. Head 1 looks first; the name that it finds is added to the features, "
             "as “after Ann”; then head 2 looks."
         ),
-        message("Head 1 looks one back. In head 2, a name asks for the token that is “after” this name."),
+        message("Head 1 looks one back. In head 2, each name asks for the token that is “after” it."),
     ),
 }
 

@@ -84,7 +84,7 @@ def put_edit(edits: Edits, edit: Edit) -> Edits:
     others = tuple(other for other in edits if other.place != edit.place)
     if len(others) == MOST_EDITS:
         raise InputError(
-            "{most_edits} numbers are already changed by hand, which is the maximum: reset some first",
+            "{most_edits} numbers have already been changed by hand, which is the maximum: reset some first",
             most_edits=MOST_EDITS,
         )
     return (*others, edit)

@@ -58,7 +58,7 @@ class LayerOfRealModel(TrainedLayer):
     def origin(self) -> Message:
         """What made the weights."""
         if self.name != NAME:
-            return message("Layer {layer} of {name}, a model of this machine.", layer=self.layer, name=self.name)
+            return message("Layer {layer} of {name}, a model on this machine.", layer=self.layer, name=self.name)
         return message(
             "Trained: layer {layer} of {name}, a language model that has read two trillion tokens.",
             layer=self.layer,

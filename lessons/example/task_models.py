@@ -528,7 +528,7 @@ class Trained(TrainedLayer):
         if self.layer:
             way.append(plural("{count} layer processes the result.", "{count} layers process the result.", self.layer))
         if config.layer_norm:
-            way.append(message("Each row is then brought to mean 0 and variance 1, scaled and shifted."))
+            way.append(message("Each row is then given mean 0 and variance 1, then scaled and shifted."))
         result = message("This gives the X of the other lessons.")
         way.append(result if way else message("These rows are the X of the other lessons."))
         if config.positions in ("qk", "rotary"):

@@ -63,7 +63,7 @@ TASK_TEXTS: dict[str, TaskTexts] = {
     ),
     "pronoun": TaskTexts(
         message("Pronouns"),
-        message("“she”, “he” and “it” must find the word of their kind among all words before them."),
+        message("“she”, “he” and “it” must each find the word they stand for among all the words before them."),
         message("In the last row, one full cell: in the column of the word that the pronoun stands for."),
         {"referent": message("find the word that the pronoun stands for")},
     ),

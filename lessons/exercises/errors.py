@@ -74,7 +74,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     (r"dims|permute", message("permute names every axis once.")),
     (
         r"TabError|IndentationError",
-        message("Python reads the spaces before a line. Use four for each step in, and no tabs."),
+        message("In Python, the spaces at the start of a line matter. Use four for each level, and no tabs."),
     ),
     (
         r"must be a 3D tensor|must be a matrix|1D tensors expected",

@@ -123,7 +123,7 @@ REAL_HEAD = Exercise(
         Mistake(message("The keys are not turned yet. Queries and keys are, values are not."), {"turns": "q"}),
         Mistake(message("The queries are not turned yet. Queries and keys are, values are not."), {"turns": "k"}),
         Mistake(
-            message("The values were turned as well. Only queries and keys know where they stand."), {"turns": "qkv"}
+            message("The values were turned as well. Only queries and keys carry their positions."), {"turns": "qkv"}
         ),
         Mistake(
             message("This pairs feature p with p + d_k / 2. These maps have their pairs side by side: 2p and 2p + 1."),

@@ -124,7 +124,7 @@ ROTARY = Exercise(
             message("The turned features of all pairs stand first, then the others. Each belongs where it came from."),
             {"order": "cat"},
         ),
-        Mistake(message("This turns the other way round: a cos − b sin, and a sin + b cos."), {"turn": "back"}),
+        Mistake(message("This turns the wrong way. It should be a cos − b sin, and a sin + b cos."), {"turn": "back"}),
         Mistake(message("The minus is missing: the first of a pair becomes a cos − b sin."), {"turn": "plus"}),
         Mistake(
             message("b was turned with the new a. Compute both from the old pair, and only then put them back."),
@@ -147,7 +147,9 @@ ROTARY = Exercise(
             message("The exponent is −p / d_k here, for the pairs p. It is −2p / d_k: −0, −2, −4, … over d_k."),
             {"speed": "p / d_k"},
         ),
-        Mistake(message("The exponent has lost its minus: later pairs turn slower."), {"speed": "growing"}),
+        Mistake(
+            message("The exponent has lost its minus sign: later pairs should turn more slowly."), {"speed": "growing"}
+        ),
         Mistake(message("The exponent is not divided by d_k: base^(−2p / d_k)."), {"speed": "p"}, alone=True),
         Mistake(message("Nothing is turned yet: this is x as it came in."), lambda x, base: x),
     ),

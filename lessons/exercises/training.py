@@ -232,7 +232,10 @@ GRADIENT = Exercise(
             ),
             lambda w, d: w * (1 - w) * d,
         ),
-        Mistake(message("The weighted mean of the row has not been subtracted: w (d − Σ w d)."), lambda w, d: w * d),
+        Mistake(
+            message("The weighted mean of the row has not been subtracted. It should be w (d − Σ w d)."),
+            lambda w, d: w * d,
+        ),
         Mistake(
             message("The factor in front is missing: multiply each difference by its weight."),
             lambda w, d: d - (w * d).sum(-1, keepdim=True),

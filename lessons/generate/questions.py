@@ -139,7 +139,7 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     return multiple_choice(
         message("Write up to here again with the same settings and seed. What comes at this position?"),
         Card(message("{token} again", token=drawn), reply, message("the seed decides every draw")),
-        Card(message("anything may come"), reply, message("each draw is left to chance")),
+        Card(message("it could be anything"), reply, message("each draw is left to chance")),
         Card(message("anything but {token}", token=drawn), reply, message("what was drawn once is used up")),
         *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []),
     )

@@ -32,7 +32,7 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     if len(most) == choices:
         return message("{query} looks equally at {keys}, {share} each.", query=asked, keys=keys, share=share)
     if len(most) > 1:
-        return message("{query} puts most weight on {keys}, {share} each.", query=asked, keys=keys, share=share)
+        return message("{query} puts the most weight on {keys}, {share} each.", query=asked, keys=keys, share=share)
     if share.value >= NEARLY_ALL:
         return message(
             "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.",

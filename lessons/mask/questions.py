@@ -89,8 +89,8 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
     why = message("The hidden keys have taken their share already. A mask must come before the softmax.")
     return multiple_choice_of_numbers(
         message(
-            "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does "
-            "the row of {query} sum to?",
+            "Someone takes the softmax over all {n} keys first and only then writes 0 wherever the mask "
+            "hides a key. What does the row of {query} sum to?",
             n=n,
             query=example.names[query],
         ),

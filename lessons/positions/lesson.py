@@ -108,7 +108,7 @@ def orders_view(example: ExampleTrace, computation: Computation, measured: Resid
     tensor, order = choices.view, choices.permutation
     figure = Matrices(
         key="positions_figure",
-        name=message("Shuffled tokens, and positions"),
+        name=message("Shuffling and positions"),
         bands=(tuple(matrices_in_both_orders(computation, tensor, example.tokens, order)),),
         first="own",
         notice=tuple(notice_order(example, computation.result, order, measured, tensor)),

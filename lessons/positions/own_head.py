@@ -123,7 +123,9 @@ def remarks_on_rows(trace: ExampleTrace, kind: PositionKind) -> tuple[Message, .
     said = []
     if vectors_in_x(trace) or trace.added is not None:
         said.append(
-            message("This model adds position vectors. Here X is without them, since this page has its own positions.")
+            message(
+                "This model adds position vectors. They are left out of X here, since this page has its own positions."
+            )
         )
     if trace.trained is not None and trace.example.layer > 1:
         said.append(

@@ -41,7 +41,7 @@ def rows_view(example: ExampleTrace, head: int, kind: PositionKind) -> View:
     random = rotary or kind == "learned" or not example.example.given_by.writes_x
     figure = Matrices(
         key="positions_figure",
-        name=message("Shuffled tokens, and positions"),
+        name=message("Shuffling and positions"),
         bands=(tuple(band),),
         first="q" if rotary else "x",
         notice=tuple(notice),
@@ -275,8 +275,8 @@ def notice_rows(similarity: Similarity, example: ExampleTrace, kind: PositionKin
         yield only_distance(similarity)
     else:
         yield message(
-            "With an odd number of features the last sine has no cosine: pairs at the same distance differ by up to "
-            "{variation}.",
+            "With an odd number of features, the last sine has no matching cosine: pairs of positions at "
+            "the same distance differ by up to {variation}.",
             variation=variation,
         )
 

@@ -152,7 +152,7 @@ def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.
         *(
             Card(shaped(*shape), reply, thought)
             for shape, thought in (
-                ((3 * d_model, d_model), message("three matrices, one below the other")),
+                ((3 * d_model, d_model), message("three matrices, stacked one below another")),
                 ((d_model, 3 * d_model), message("three matrices, one beside the other")),
                 ((d_model, d_model), message("one matrix, used three times")),
             )

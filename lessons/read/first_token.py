@@ -57,7 +57,7 @@ def all_heads_figure(reading: Reading) -> Matrices:
         bands=bands,
         first="sink_weight",
         numbered=False,
-        hint=message("Layers from left to right, heads from top to bottom; the area of a square is the share."),
+        hint=message("Layers from left to right, heads from top to bottom; the area of each square shows the share."),
     )
 
 

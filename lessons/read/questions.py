@@ -176,7 +176,7 @@ def moves_furthest(reading: Reading, random: Generator) -> Asked:
         *(
             (
                 group_name(groups[which]),
-                message("It goes {way} of the way.", way=Fixed(float(way[which]))),
+                message("It moves the answer {way} of the way.", way=Fixed(float(way[which]))),
             )
             for which in order
         ),
@@ -191,7 +191,7 @@ def one_word_later(reading: Reading, random: Generator) -> Asked:
         message("“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"),
         (message("none of them changes"), said),
         (message("the street gets more"), said),
-        (message("more goes to the animal"), said),
+        (message("the animal gets more"), said),
         (message("each gets half"), said),
     )
 

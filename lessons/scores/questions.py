@@ -134,7 +134,7 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
             d_k=d_k,
         ),
         (math.sqrt(d_k), why, message("each product adds 1 to the variance")),
-        (1.0, why, message("products of such features have 1 as well")),
+        (1.0, why, message("products of such features also have standard deviation 1")),
         (
             float(d_k),
             message("That is the variance. The standard deviation is its square root."),

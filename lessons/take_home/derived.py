@@ -89,8 +89,8 @@ ANSWER_CELLS = {
     "scores are divided by √{d_k}?": AnswerCell(divided_scores, "divided", "query", None, 3),
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
     "with the mask?": AnswerCell(masked_weights, "with", "query", "key", 3),
-    "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
-    "of {query} sum to?": AnswerCell(late_weights, "sums", "query", None),
+    "Someone takes the softmax over all {n} keys first and only then writes 0 wherever the mask "
+    "hides a key. What does the row of {query} sum to?": AnswerCell(late_weights, "sums", "query", None),
     "What weight does {query} put on {key} at temperature {temperature}?": AnswerCell(
         all_steps, "weights", "query", "key", 3
     ),

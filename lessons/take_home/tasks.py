@@ -364,4 +364,4 @@ def what_they_sum_to(blanks: Blanks, decimals: int) -> Message | None:
     total = sum_on_paper(blanks, blanks.row, decimals)
     if total == 1:
         return None
-    return message("Rounded, these weights sum to {total}; before that, to 1.", total=Fixed(total, decimals))
+    return message("Rounded, these weights sum to {total}; before rounding, to 1.", total=Fixed(total, decimals))

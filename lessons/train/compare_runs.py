@@ -89,7 +89,7 @@ COMPARISONS: dict[str, Comparison] = {
         {"n_layers": 1},
     ),
     "heads": Comparison(
-        message("Can one head learn to carry four letters at once as soon as four heads can?"),
+        message("Can one head learn to carry four letters at once as quickly as four heads can?"),
         TASKS["last"],
         {"n_heads": 4},
         {"n_heads": 1},

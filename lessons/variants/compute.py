@@ -297,7 +297,7 @@ SENTENCES: dict[str, dict[str, Message]] = {
         "max of sink": message("the larger of the sink’s score and the largest of the row"),
         "− of sink": message("score of the sink less the largest score"),
         "sum of weights": message("sum of the row of {query}"),
-        "collected": message("share of {query} that the sink collects: 1 minus the sum of its row"),
+        "collected": message("share of the weight of {query} that the sink collects: 1 minus the sum of its row"),
     },
     "alibi": {
         "changed.masked": message("score of {key} for {query}, minus the slope times the distance"),
@@ -319,7 +319,7 @@ def names_of_kind(varied: VariedHead) -> Names:
             if name not in ("x", "W_q", "W_k", "W_v")
         }
         shared = {
-            "changed.k": message("key of {key}, feature {feature}: the mean of those of heads {heads}", heads=numbers),
+            "changed.k": message("key of {key}, feature {feature}: the mean over heads {heads}", heads=numbers),
             "changed.v": message(
                 "value of {key}, feature {feature}: the mean of those of heads {heads}", heads=numbers
             ),

@@ -99,8 +99,8 @@ def reach_figure(reach: int, causal: bool) -> Curves:
         for with_global in (False, True)
     )
     said = message(
-        "Through {layers} layers, {alone} of {n} tokens reach one query by windows only, and {helped} with the global "
-        "token, by the gradients of untrained layers (seed 0).",
+        "Through {layers} layers, {alone} of {n} tokens reach one query by windows alone, and {helped} "
+        "with the global token, as the gradients of untrained layers show (seed 0).",
         layers=LAYERS_MEASURED[-1],
         alone=alone[-1],
         n=TOKENS_MEASURED,
@@ -143,7 +143,7 @@ def sink_figure(varied: VariedHead) -> Curves:
         chosen=varied.amount,
         notice=(
             message(
-                "With score {low} a sink collects {little} of the weight, with score {high} it collects {much}.",
+                "With score {low}, a sink collects {little} of the weight; with score {high}, it collects {much}.",
                 low=Fixed(SINKS_MEASURED[0], 0),
                 little=Fixed(shares[0], 3),
                 high=Fixed(SINKS_MEASURED[-1], 0),
@@ -160,7 +160,7 @@ def collected_figure() -> Parts:
     models = (message("trained without sinks"), without), (message("trained with sinks"), trained)
     return Parts(
         key="variant_collected",
-        name=message("Where the weight goes, trained without sinks and with them"),
+        name=message("Where the weight goes after training without sinks and with them"),
         width=620,
         rows=tuple(model for model, _ in models),
         notice=notice_collected(without, given, trained),
@@ -213,7 +213,7 @@ def what_biases_leave(n_heads: int, steps: Float[Array, " steps"]) -> Float[Arra
 
 def slopes_figure(varied: VariedHead) -> Matrices:
     """A matrix of what the bias of each head leaves of a key, by its distance."""
-    says = message("the share of e to a score that the bias of head {head} leaves at {steps} steps apart")
+    says = message("how much of e to a score the bias of head {head} leaves at a distance of {steps}")
     inputs = {"n_heads": HEADS_OF_SLOPES, "steps": torch.tensor(STEPS_DRAWN, dtype=torch.float32)}
     computation = Computation(what_biases_leave, inputs, Names({"left": says}, {"steps": STEPS_DRAWN}))
     slopes = alibi_slopes(HEADS_OF_SLOPES)

@@ -511,8 +511,8 @@ def visible_weight(case, sentence):
 
 ORACLE = {
     "After {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.": answer,
-    "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. Of {count} words the "
-    "likeliest are shown, and the right one.": only_negative,
+    "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. "
+    "Of the {count} words, only the likeliest and the right one are shown.": only_negative,
     "The loss looks at one prediction, that at {query}: the other {others} rows of d_output are 0.": one_prediction,
     "The lowest d_weight of {query} is {least}, at {keys}: weight moved there lowers the loss most.": lowest_weight,
     "Below 0 is the d_score of {keys}: a step raises that score and lowers the others.": raised,

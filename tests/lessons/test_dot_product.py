@@ -124,7 +124,7 @@ ROW: dict = {
         {"query": case.choices.query, "key": "itself"}
     ),
     "{query} looks equally at {keys}, {share} each.": alike,
-    "{query} puts most weight on {keys}, {share} each.": alike,
+    "{query} puts the most weight on {keys}, {share} each.": alike,
     "{query} looks most at {key} ({share}), then at {others} ({next}).": one_leads,
     "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
 }

@@ -320,7 +320,7 @@ def answer_same_seed(case, prompt):
     come = {
         "{token} again": lambda card: {token_on(card)},
         "anything but {token}": lambda card: every - {token_on(card)},
-        "anything may come": lambda card: every,
+        "it could be anything": lambda card: every,
         "always the likeliest": lambda card: {token for token in every if logits[token] == max(logits)} & {drawn},
     }
     return {

@@ -94,8 +94,8 @@ ORACLE = {
     NOTHING_HIDDEN: hidden_before,
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
     "with the mask?": weight_before,
-    "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
-    "of {query} sum to?": chosen,
+    "Someone takes the softmax over all {n} keys first and only then writes 0 wherever the mask "
+    "hides a key. What does the row of {query} sum to?": chosen,
     "{query} is token {position} of {n}. How many keys may it look at under this mask?": chosen,
     "That is its column: this many queries may look at {token}.": chosen,
 }
@@ -186,8 +186,8 @@ ANSWERS = {
     HIDES: answer_hidden,
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
     "with the mask?": answer_with_the_mask,
-    "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
-    "of {query} sum to?": answer_zeroed,
+    "Someone takes the softmax over all {n} keys first and only then writes 0 wherever the mask "
+    "hides a key. What does the row of {query} sum to?": answer_zeroed,
     "{query} is token {position} of {n}. How many keys may it look at under this mask?": answer_count,
 }
 

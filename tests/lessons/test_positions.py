@@ -338,8 +338,8 @@ ORACLE = {
     "at 8 and {far} at 32.": at_distances,
     "Pairs at the same distance differ by at most {variation}, which is rounding: only the distance "
     "counts.": only_distance,
-    "With an odd number of features the last sine has no cosine: pairs at the same distance differ by "
-    "up to {variation}.": lambda case, sentence: {"variation": variation(cosines(case))},
+    "With an odd number of features, the last sine has no matching cosine: pairs of positions at "
+    "the same distance differ by up to {variation}.": lambda case, sentence: {"variation": variation(cosines(case))},
     "Learned positions are untrained here (seed {seed}), so they do not show distance: pairs at the "
     "same distance differ by up to {variation}.": lambda case, sentence: {
         "seed": case.example.example.seed,

@@ -410,7 +410,7 @@ def answer_packed(case, prompt):
     d_model = prompt.arguments["d_model"]
     rows, columns = torch.nn.MultiheadAttention(d_model, 1).in_proj_weight.shape
     thoughts = {
-        "three matrices, one below the other": {"rows": rows, "columns": columns},
+        "three matrices, stacked one below another": {"rows": rows, "columns": columns},
         "three matrices, one beside the other": {"rows": columns, "columns": rows},
         "one matrix, used three times": {"rows": d_model, "columns": d_model},
     }

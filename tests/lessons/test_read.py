@@ -548,7 +548,7 @@ def moves_furthest(case, prompt):
     heads = [place_of(case), *drawn_heads(case)]
     ways = {".".join(map(str, place)): abs(way(case, (place,))) for place in heads}
     return {
-        "It goes {way} of the way.": ...,
+        "It moves the answer {way} of the way.": ...,
         JUDGE: lambda card: card.text.arguments["thing"] == max(ways, key=ways.__getitem__),
     }
 
@@ -630,7 +630,7 @@ ORACLE |= {
     },
     "Patched alone, which of these heads moves the answer furthest?": lambda case, sentence: {"concept": True},
     "It changes by {change}.": of_some(changes),
-    "It goes {way} of the way.": of_some(
+    "It moves the answer {way} of the way.": of_some(
         lambda case: [way(case, (place,)) for place in [place_of(case), *drawn_heads(case)]]
     ),
 }

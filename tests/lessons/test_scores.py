@@ -202,7 +202,7 @@ def answer_deviation(case, prompt):
     d_k = prompt.arguments["d_k"]
     thoughts = {
         "each product adds 1 to the variance": d_k**0.5,
-        "products of such features have 1 as well": 1.0,
+        "products of such features also have standard deviation 1": 1.0,
         "each product adds 1 to the deviation": d_k,
         "each product adds 2 to the variance": (2 * d_k) ** 0.5,
         "more products average out more": d_k**-0.5,

@@ -151,7 +151,7 @@ ORACLE = (
         "{query} looks almost equally at {count} tokens: each gets between {low} and "
         "{high} of its weight.": nearly_alike,
         "To read {query}, this head looks most at {keys}: {share} of its weight goes to each.": several_lead,
-        "{query} puts most weight on {keys}, {share} each.": several_lead,
+        "{query} puts the most weight on {keys}, {share} each.": several_lead,
         "To read {query}, this head looks at {key}: {share} of its weight goes there.": leads,
         "To read {query}, this head looks most at {key}: {share} of its weight goes there.": leads,
         "{query} looks most at {key} ({share}), then at {others} ({next}).": next_to,

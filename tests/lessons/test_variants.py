@@ -476,9 +476,9 @@ ORACLE = {
     "Rotary positions turn pairs of features. Choose an even d_k in the sidebar, not {d_k}.": lambda case, sentence: {
         "d_k": len(projected(case, "q")[0])
     },
-    "Through {layers} layers, {alone} of {n} tokens reach one query by windows only, and {helped} with "
-    "the global token, by the gradients of untrained layers (seed 0).": reach_said,
-    "With score {low} a sink collects {little} of the weight, with score {high} it collects {much}.": sinks_said,
+    "Through {layers} layers, {alone} of {n} tokens reach one query by windows alone, and {helped} "
+    "with the global token, as the gradients of untrained layers show (seed 0).": reach_said,
+    "With score {low}, a sink collects {little} of the weight; with score {high}, it collects {much}.": sinks_said,
     "With a cap of {low} a row has {even} bits of entropy on average, without a cap {without}.": caps_said,
     "Four small models of one text, trained here: {steps} training steps on {trained} characters at a "
     "time (seed 0). Reading {length} at a time, they predict {alibi}% of the next characters correctly "
@@ -491,7 +491,7 @@ ORACLE = {
     "{model}: {share} of the weight goes to {part}": part_of_weight,
     "{steps} steps apart, the bias leaves {steep} of e to the score in head 1 and {flat} in head "
     "{heads}: each head looks back twice as far as the one before.": slopes_said,
-    "the share of e to a score that the bias of head {head} leaves at {steps} steps apart": chosen,
+    "how much of e to a score the bias of head {head} leaves at a distance of {steps}": chosen,
     "Learned vectors end at position {trained}: that model cannot read longer pieces.": (
         lambda case, sentence: {"trained": 16}
     ),

@@ -289,8 +289,10 @@ RIGHT = {
     ),
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
     "with the mask?": lambda p, g: shares(masked_row(g, place(p, "query")))[place(p, "key")],
-    "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
-    "of {query} sum to?": lambda p, g: sum(shares(g["scaled"][place(p, "query")])[: place(p, "query") + 1]),
+    "Someone takes the softmax over all {n} keys first and only then writes 0 wherever the mask "
+    "hides a key. What does the row of {query} sum to?": lambda p, g: sum(
+        shares(g["scaled"][place(p, "query")])[: place(p, "query") + 1]
+    ),
     "What weight does {query} put on {key} at temperature {temperature}?": lambda p, g: shares(
         [s for s in g["masked"][place(p, "query")] if s is not None]
     )[place(p, "key")],

@@ -79,8 +79,8 @@ def test_pointing_at_a_line_says_everything_of_its_part():
     says = {row["line"]: row["say"] for row in rows if row["kind"] == "name"}
     stages = [number(float(stage[2]), 3) for stage in (of.probabilities, of.tempered, of.final)]
     assert says[1] == (
-        f"“a”: score 2.00; probability {stages[0]} from the model, {stages[1]} after the temperature, {stages[2]} in the draw"
-        + ("; drawn." if of.token == 2 else ".")
+        f"“a”: score 2.00; probability {stages[0]} from the model, {stages[1]} after the temperature, "
+        f"{stages[2]} in the draw" + ("; drawn." if of.token == 2 else ".")
     )
     assert says[6].endswith("; dropped by top-k.")
 
