@@ -24,7 +24,7 @@ def level_of_class(level: str, solved: bool) -> None:
         opened = room.asked == written_asked(level_asked(level))
         if own_key():
             teachers_row(level, room, opened)
-        elif opened:
+        elif opened and room.voting:
             tell_class(room, solved)
             st.caption(translate("A task of your class: your teacher sees how many have solved it, and not who."))
     except RefusedError as error:
@@ -63,7 +63,7 @@ def tell_class(room: Room, solved: bool) -> None:
     """Vote in this student's place. Who has solved it has, whatever the numbers are afterwards."""
     send_kept_vote()
     token = voter(room.code)
-    told = last_known("own", room.code, token, room.number, otherwise={}).get(room.voting)
-    place = SOLVED if solved else NOT_YET
-    if room.voting and told != SOLVED and told != place:
+    own = last_known("own", room.code, token, room.number, otherwise={room.voting: NOT_YET})
+    told, place = own.get(room.voting), SOLVED if solved else NOT_YET
+    if told not in (SOLVED, place):
         send_vote(room.code, token, room.number, room.stage, place)

@@ -16,7 +16,6 @@ from lessons.screen.format import render, render_all, translate
 from lessons.screen.message import message, reason
 
 NO_PLAN = message("This class has no plan. Choose one on the page of the class, in your other tab.")
-COUNT_SECONDS = 1.0
 
 
 def notes_view(room: Room) -> None:

@@ -240,17 +240,18 @@ def one_in_changing_list(choice: Number | OneToken, names: Mapping[int, str], be
     return chosen if isinstance(chosen, int) else begin  # a forged message may hand over words
 
 
-def several_in_list(choice: Text, names: Mapping[int, str], **look) -> tuple[int, ...]:
-    """Some of so many numbered things, under their names; the link lists their numbers."""
+def several_in_list(choice: Text, names: Mapping[int, str], most: int | None = None, **look) -> tuple[int, ...]:
+    """Some of so many numbered things, at `most` so many, under their names; the link lists their numbers."""
     asked, chosen = text_in_link(choice.name), get_state(choice.name)
     if not isinstance(chosen, list) or asked != (get_state(f"{choice.name}_in_link") or ""):
         chosen = [int(number) for number in asked.split(",") if number.isascii() and number.isdigit()]
-    set_state(choice.name, [number for number in chosen if number in names])
+    set_state(choice.name, [number for number in chosen if number in names][:most])
     chosen = st.multiselect(
         plain_label(choice.label),
         list(names),
         format_func=lambda number: names.get(number, ""),
         placeholder=format_value(choice.placeholder),
+        max_selections=most,
         persist_state="session",
         **look_of(choice, look),
     )

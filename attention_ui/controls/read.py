@@ -126,7 +126,7 @@ def heads_patched_with(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:
     n_heads = model.transformer.config.n_heads
     names = dict(enumerate(map(render, names_of_heads(model).values())))
     del names[asked.layer * n_heads + asked.head]
-    return several_in_list(OTHER_HEADS, names, width=300)[: MOST_PATCHED - 1]
+    return several_in_list(OTHER_HEADS, names, MOST_PATCHED - 1, width=300)
 
 
 def heads_of_its_name(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:

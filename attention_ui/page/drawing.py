@@ -230,7 +230,10 @@ def layout_of_film(frame: Matrices, names: int) -> Layout:
 def projected_cell(film: Film, layout: Layout, cell: int) -> int:
     """The pixels of a cell on a projector: maps and curves are to be seen whole, side by side, while they move."""
     curves = max((liked_curves(one).width + CURVE_ROOM for one in film.curves), default=0)
-    across = (film.width - curves - LARGE_NAMES) // (layout.columns - layout.names)
+    columns = layout.columns - layout.names
+    beside = (film.width - curves - LARGE_NAMES) // columns
+    below = (film.width - LARGE_NAMES) // columns  # where there is no room for both, the curves stand below
+    across = beside if beside > SMALLEST_CELL_WITHOUT_NUMBER else below
     return max(SMALLEST_CELL_WITHOUT_NUMBER, int(min(cell, PROJECTED_MAPS // layout.height, across)))
 
 

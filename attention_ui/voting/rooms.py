@@ -153,11 +153,14 @@ def take_kept_key() -> bool:
     kept = sent.get("ruled") if isinstance(sent, dict) else None
     if own_key() or get_state("class_key_taken") or not isinstance(kept, list) or len(kept) != 2 or kept[0] != code:
         return False
-    set_state("class_key_taken", True)
-    if not isinstance(kept[1], str) or not doubted_where_away("rules", code, kept[1][:40]):
+    try:
+        leads = isinstance(kept[1], str) and doubted_where_away("rules", code, kept[1][:40])
+    except UnreachableError:  # it is asked again with the next run
         return False
-    set_state("class_key", kept[1][:40])
-    return True
+    set_state("class_key_taken", True)
+    if leads:
+        set_state("class_key", kept[1][:40])
+    return bool(leads)
 
 
 def send_vote(*vote: object) -> None:

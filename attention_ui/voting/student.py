@@ -46,7 +46,8 @@ def student_view(room: Room) -> None:
         if at_level:
             st.button(translate("Go to the level"), key="class_to_level", on_click=come_along, type="primary")
         else:
-            st.text(render(SAYS[room.stage]))
+            tells = asked.right is not None or (asked.own is not None and asked.own.number is not None)
+            st.text(render(SAYS["closed" if room.stage == "explained" and not tells else room.stage]))
         token = voter(room.code)
         send_kept_vote()
         if room.voting is not None and not at_level:

@@ -13,7 +13,7 @@ from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.asked import Asked, asked_here
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import last_known, time_of
-from classes.stages import ROUNDS, RefusedError, Room, Votes
+from classes.stages import RefusedError, Room, Votes
 from lessons.build.class_task import NOT_YET, SOLVED, how_many_solved
 from lessons.class_plan.own_question import distribution_of_numbers, table_of_words
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
@@ -58,22 +58,25 @@ def has_answered(count: int) -> Message:
 
 
 def draw_count(room: Room) -> None:
-    """How many have answered by now; of a level, how many have solved it. While they may, it is counted each second."""
+    """How many have answered by now, or solved a level. While they may, it is counted each second."""
     count = count_solved if asked_of(room).is_level else count_answers
-    st.fragment(count, run_every=COUNT_SECONDS if room.voting else None)(room.code, room.number, room.voting)
+    st.fragment(count, run_every=COUNT_SECONDS if room.voting else None)(
+        room.code, room.number, room.voting, room.stage
+    )
 
 
-def count_answers(code: str, number: int, voting: int | None) -> None:
+def count_answers(code: str, number: int, voting: int | None, stage: str) -> None:
     """The answers of the vote that goes on, or of the last one."""
     try:
-        counts = {taken: class_keeper().answered(code, number, taken) for taken in ([voting] if voting else ROUNDS)}
+        last = 2 if stage == "compared" or class_keeper().answered(code, number, 2) else 1
+        count = class_keeper().answered(code, number, voting or last)
     except RefusedError as error:
         st.text(format_value(reason(error)))
         return
-    st.text(render(has_answered(next(filter(None, reversed(counts.values())), 0))))
+    st.text(render(has_answered(count)))
 
 
-def count_solved(code: str, number: int, voting: int | None) -> None:
+def count_solved(code: str, number: int, voting: int | None, _stage: str) -> None:
     """Of those who have opened the level."""
     try:
         votes = class_keeper().votes(code, number, len((SOLVED, NOT_YET)))

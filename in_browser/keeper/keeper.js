@@ -37,6 +37,7 @@ function forget(word) {
     if (!word || sessionStorage.getItem(FORGOTTEN) === word) return;
     sessionStorage.setItem(FORGOTTEN, word);
     for (const place of [CODE, SOLVED]) localStorage.removeItem(place);
+    sessionStorage.removeItem(RULED);
   } catch {}
 }
 function ruled() {
@@ -61,7 +62,7 @@ addEventListener("message", ({ source, origin, data }) => {
   if (source !== parent || origin !== location.origin || data?.type !== "streamlit:render") return;
   ({ what, word } = data.args);
   forget(data.args.forget);
-  const tells = what === "code" || ruled().length || KINDS.some((kind) => solved()[kind].length); // else for nothing
+  const tells = what === "code" || ruled().length || KINDS.some((kind) => solved()[kind].length); // else it would run for nothing
   if (tells && !told) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });
   told = true;
   if (what === "progress") { add(data.args.solved); rule(data.args.ruled); }

@@ -102,7 +102,7 @@ TERMS: dict[str, Term] = {
     "softmax": Term(
         message("softmax"),
         message(
-            "It turns scores into shares of one whole: e is raised to each score, and each result is "
+            "It turns scores into shares of one whole. e is raised to each score, and each result is "
             "divided by the sum of all."
         ),
         "softmax",

@@ -99,9 +99,9 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
         [
             (
                 heaviest,
-                message("It has the largest weight, but its value is shorter."),
+                message("No other key has more weight, but the value of this one is shorter."),
             ),
-            (longest, message("Its value is the longest, but its weight in this row is too small.")),
+            (longest, message("No other value is longer, but the weight of this one in the row is too small.")),
         ],
         lambda p: message(
             "The term of {key} has length {length}; another is longer.", key=names[p], length=Fixed(float(parts[p]))

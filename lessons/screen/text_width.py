@@ -1,4 +1,4 @@
-"""How wide a text is, in letters: one of Chinese or Japanese is as wide as two, and a line may end after any."""
+"""How wide a text is, in letters, and its lines: a letter of Chinese or Japanese is as wide as two."""
 
 import math
 import re
@@ -63,7 +63,7 @@ def filled(units: Iterable[str], most: int) -> list[str]:
 
 
 def pieces(unit: str, most: int) -> list[str]:
-    """What is longer than a line, letter by letter; a word without wide letters in pieces as long as a line."""
+    """What is longer than a line, letter by letter; a word without wide letters in pieces half as long as a line."""
     found = LETTER.findall(unit)
     return found if len(found) > 1 else textwrap.wrap(unit, max(1, most // 2), drop_whitespace=False)
 
@@ -71,5 +71,6 @@ def pieces(unit: str, most: int) -> list[str]:
 def balanced(text: str, most: int) -> list[str]:
     """The text in as few lines of at most so many letters as it needs, about equally long."""
     enough = len(wrapped(text, most))
-    tried = (wrapped(text, least) for least in range(math.ceil(letters(text) / max(enough, 1)) or 1, most + 1))
+    least = min(most, math.ceil(letters(text) / max(enough, 1)) or 1)
+    tried = (wrapped(text, width) for width in range(least, most + 1))
     return next(lines for lines in tried if len(lines) == enough)

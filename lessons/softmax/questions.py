@@ -33,7 +33,11 @@ def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random
     check_shared(weights[i])
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
     down = message("That is read down the column. Rows are queries.")
-    hidden = [] if attention.visible[i, best] else [(best, message("Its score is the largest, but the mask hides it."))]
+    hidden = (
+        []
+        if attention.visible[i, best]
+        else [(best, message("No other score is larger, but the mask hides this one."))]
+    )
     return multiple_choice_of_tokens(
         message("On which key does {query} put its largest weight?", query=names[i]),
         names,

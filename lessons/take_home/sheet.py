@@ -130,7 +130,7 @@ def read_code(code: str) -> ReadCode:
     """What a code says. Raises ValueError, with a sentence, for what is no code of a sheet."""
     if len(code) > LONGEST_SHEET_CODE:
         raise InputError(
-            "This is not the code of a worksheet: it has {count} characters. Copy the code at the top of the sheet.",
+            "This is not a worksheet code: it has {count} characters. Copy the code at the top of the sheet.",
             count=f"{len(code):,}",
         )
     plain = code.upper().translate(MISREAD)

@@ -68,7 +68,7 @@ def test_every_step_of_a_word_shows_the_pair_that_is_merged_next(smollm2, file):
         assert numbers == [order.get(pair) for pair in pairwise(now)]
         if following is None:
             assert not marked and f"after {step} of {step} merges" in render_all(pieces.notice)
-            assert f"so it is {len(now)} tokens" in render_all(pieces.notice)
+            assert f"so it stays {len(now)} tokens" in render_all(pieces.notice)
         else:
             first, second = marked
             assert now[first] + now[second] == following[first] and second == first + 1
@@ -101,7 +101,10 @@ def remarks(smollm2, text):
 def test_what_is_said_of_a_text_is_there_to_see(smollm2):
     said = remarks(smollm2, TEXT_AT_FIRST)
     ids = smollm2.tokenizer.token_to_id
-    assert f"“␣cat” has the id {ids('Ġcat')}, and without its space it would be another token, {ids('cat')}." in said
+    assert (
+        f"“␣cat” has the id {ids('Ġcat')}; without its space it would be another token, with the id {ids('cat')}."
+        in said
+    )
     assert "“␣didn” and “'t” are two because" in said and "one by one: 2 0 2 4." in said
     assert "several tokens" not in said
     assert "鰯: several tokens each" in remarks(smollm2, "a 鰯")

@@ -188,8 +188,8 @@ def answer_terms(case, prompt):
     values, terms = lengths_of(case, query)
     return {
         "The length of a term is the weight times the length of the value.": int(terms.argmax()),
-        "It has the largest weight, but its value is shorter.": int(weights_of(case)[query].argmax()),
-        "Its value is the longest, but its weight in this row is too small.": int(values.argmax()),
+        "No other key has more weight, but the value of this one is shorter.": int(weights_of(case)[query].argmax()),
+        "No other value is longer, but the weight of this one in the row is too small.": int(values.argmax()),
         "The term of {key} has length {length}; another is longer.": ...,
         JUDGE: by_largest(terms),
     }

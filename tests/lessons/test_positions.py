@@ -564,7 +564,7 @@ def test_equal_tokens_do_not_prove_that_a_mask_knows_no_order():
 def test_only_the_distance_counts_between_sinusoidal_positions_but_for_an_unpaired_sine(d_model):
     said = notice(view="distance", kind="sinusoidal", d_model=d_model)
     assert ("only the distance counts" in said) == (d_model % 2 == 0)
-    assert ("the last sine has no cosine" in said) == (d_model % 2 == 1)
+    assert ("the last sine has no matching cosine" in said) == (d_model % 2 == 1)
 
 
 @pytest.mark.parametrize("view", ["output", "weights", "rows", "distance"])

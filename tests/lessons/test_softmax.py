@@ -162,7 +162,7 @@ def answer_most(case, prompt):
     query, weights = prompt.arguments["query"].position, weights_of(case)
     return {
         "Softmax keeps the order: the largest visible score gets the largest weight.": weights[query].argmax(),
-        "Its score is the largest, but the mask hides it.": case.attention.scores[query].argmax(),
+        "No other score is larger, but the mask hides this one.": case.attention.scores[query].argmax(),
         "A query need not match its own key.": query,
         "That is read down the column. Rows are queries.": weights[:, query].argmax(),
         "{key} gets {weight} from {query}; another key gets more.": ...,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lessons.screen.text_width import letters, wrapped
+from lessons.screen.text_width import balanced, letters, wrapped
 
 JAPANESE = "クエリとキーの内積は、トークンがどれだけ似ているかを表します。"
 CHINESE = "注意力头 13.8 从“it”出发，把大部分权重给了 cat。"
@@ -37,7 +37,14 @@ def test_a_word_with_spaces_around_it_stays_whole_among_wide_letters():
 
 
 def test_phrases_give_way_before_anything_is_left_out():
-    fewest = len(wrapped(JAPANESE, 12, 99))
-    tight = wrapped(JAPANESE, 12, fewest - 1)
-    assert len(tight) <= fewest - 1
+    in_one_less = [wrapped(JAPANESE, most, len(wrapped(JAPANESE, most)) - 1) for most in range(10, 40)]
+    assert any("".join(lines) == JAPANESE for lines in in_one_less)
     assert wrapped(JAPANESE, 12, 2)[-1].endswith("…")
+
+
+@pytest.mark.parametrize("most", range(4, 40))
+@pytest.mark.parametrize("text", ["aaaa bbbb", "ああああ 。", JAPANESE, CHINESE, "one two three four five"])
+def test_balanced_lines_are_as_few_as_they_can_be_and_lose_nothing(text, most):
+    lines = balanced(text, most)
+    assert len(lines) == len(wrapped(text, most))
+    assert "".join("".join(lines).split()) == "".join(text.split())

@@ -13,7 +13,7 @@ from attention_ui.controls.timings import csv_of_timings, this_machine
 from attention_ui.server import process
 from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
-from lessons.screen.format import render
+from lessons.screen.format import format_value, render
 from runs.measuring import Measuring
 from runs.page_lock import PageLock
 
@@ -29,7 +29,7 @@ def test_the_page_counts_the_layer_of_the_running_example():
     said = " ".join(texts(at))
     assert all(render(sentence) in said for figure in shown.figures for sentence in figure.notice)
     names = [row["text"] for row in chart(at)[1]["bars"] if row["kind"] == "name"]
-    assert names == [part.name for part in shown.figures[0].parts]
+    assert names == [format_value(part.name) for part in shown.figures[0].parts]
     products, moved = 108 + 72 + 72 + 72 + 36, 108 + 60 + 72 + 60 + 36  # 6 tokens, d_model 3, d_k = d_v = 2
     assert [metric.value for metric in at.metric] == [f"{products}", f"{moved}", "24", "24"]
     assert source_shown(at).startswith("def count_layer(")

@@ -220,7 +220,7 @@ def test_every_page_tells_of_every_impossible_parameter(page):
     impossible = {name: "9" * 30 if isinstance(rule, NUMBERED) else "x" * 999 for name, rule in RULES.items()}
     lines = texts(open_page(page, **impossible))
     for name, rule in RULES.items():
-        what = "characters; the first" if isinstance(rule, Text) else "none of the choices"
+        what = "characters; the first" if isinstance(rule, Text) else "not one of the choices"
         what = f"{name} goes from {rule.limit.least} to" if isinstance(rule, NUMBERED) else what
         assert any(line.startswith(f"The link says {name} = ") and what in line for line in lines), name
 

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from visiting import chart, open_page
 
+from attention_ui.figures.matrices.grid import PLACES_IN_A_LINE, QUARTERS
 from attention_ui.page.contents import CONTENTS
 from attention_ui.session.link_rules import LINK_RULES
 
@@ -51,7 +52,7 @@ def test_a_layer_draws_at_most_one_thing_at_a_place(page, name, view):
             counted = Counter((row.get("frame", row.get("moment")), row["place"]) for row in drawn)
             assert not [place for place, count in counted.items() if count > 1]
             if table == "cells":
-                assert all(row["place"] == row["gy"] * 10_000 + row["gx"] for row in drawn)
+                assert all(row["place"] == row["gy"] * PLACES_IN_A_LINE + int(QUARTERS * row["gx"]) for row in drawn)
 
 
 def test_every_figure_made_of_matrices_has_such_layers():

@@ -81,9 +81,7 @@ def test_a_sheet_in_one_thread_has_no_tasks_or_lessons_to_choose():
 @pytest.mark.parametrize("code", ["nonsense", "ZTR00-0CP0E", "x" * 599, "<script>", "![a](b)", "‮12345678901"])
 def test_a_code_of_no_sheet_is_told(code):
     at = open_page(PAGE, paper="key", paper_code=code)
-    assert any(
-        line.startswith(("This is not the code of a worksheet", "No worksheet has this code")) for line in texts(at)
-    )
+    assert any(line.startswith(("This is not a worksheet code", "No worksheet has this code")) for line in texts(at))
     assert not at.get("iframe")
 
 
@@ -128,7 +126,9 @@ def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_on
     assert len(set(codes)) == MOST_SHEETS and {choices_of_code(code).seed for code in codes} == set(range(3, 203))
 
 
-@pytest.mark.parametrize(("sheets", "label"), [(1, "Write it and its key"), (30, "Write 30 sheets and all keys")])
+@pytest.mark.parametrize(
+    ("sheets", "label"), [(1, "Write the sheet and its key"), (30, "Write 30 sheets and all keys")]
+)
 def test_where_typst_is_here_one_pdf_is_ordered_in_the_language_of_the_page(monkeypatch, sheets, label):
     placed = []
     monkeypatch.setattr(take_home_view, "can_typeset", lambda: True)
@@ -147,7 +147,7 @@ def test_without_typst_or_a_font_for_the_language_the_sheets_are_files_of_html(m
         monkeypatch.setattr(take_home_view, "has_letters", lambda letters=letters: letters)
         at = open_page(PAGE, paper_sheets=2)
         assert at.button(key="paper_write").label == "Write the 2 sheets and their keys"
-        assert any("needs a font" in caption.value for caption in at.caption) == here
+        assert any("would need a font" in caption.value for caption in at.caption) == here
         assert "paper_write" not in {button.key for button in open_page(PAGE).button}
 
 

@@ -247,7 +247,7 @@ def test_changed_settings_start_nothing_by_themselves_but_are_named(at):
 def test_attention_on_a_text_of_ones_choice(at):
     at.text_input(key="probe").set_value("wow! zoo").run()
     assert any("has never met ! z" in line for line in texts(at))
-    names = {row["text"] for row in film(at)["cells"] if row["kind"] == "row"}
+    names = {row["text"] for row in film(at)["cells"] if row["kind"] in ("row", "axis")}
     assert names == {"w", "o", "␣", "queries ↓", "keys →"}
 
 
@@ -278,7 +278,7 @@ def test_a_link_names_its_task_by_its_short_name_or_its_title():
     for name in ("sort", "Sort", "SORT"):
         assert open_page("training/train", task=name, steps=33).session_state[RUN].recording.settings.task.key == "sort"
     at = open_page("training/train", task="nonsense")
-    assert any("none of the choices" in line for line in texts(at))
+    assert any("not one of the choices" in line for line in texts(at))
 
 
 @pytest.mark.part(3)

@@ -81,7 +81,7 @@ def test_numbers_are_written_as_everywhere_else():
 def test_each_frame_says_its_sentence_and_names_are_there_once():
     tables = tables_of(film_of(frames(), SAID))
     assert [(row["frame"], row["text"]) for row in tables["said"]] == list(enumerate(SAID))
-    names = [row["text"] for row in tables["cells"] if row["kind"] == "row"]
+    names = [row["text"] for row in tables["cells"] if row["kind"] in ("row", "axis")]
     assert [name for name in names if len(name) == 1] == list(TOKENS) * 2
     assert not any(row["kind"] == "hint" for row in tables["cells"])
 
@@ -229,5 +229,5 @@ def test_of_names_beside_small_cells_every_second_is_written_and_what_columns_ar
     tops = [place.top for place in layout.places if place.named]
     for every, wanted in ((1, (-2, -1, 0, 1, 2, 3, 4)), (2, (-3, -1, 0, 2, 4))):
         drawn = film_tables(shown, layout, every=every)["cells"].to_pylist()
-        named = sorted(one["gy"] for one in drawn if one["kind"] == "row")
+        named = sorted(one["gy"] for one in drawn if one["kind"] in ("row", "axis"))
         assert named == sorted(top + row for top in tops for row in wanted)

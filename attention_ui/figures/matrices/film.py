@@ -16,7 +16,7 @@ from lessons.screen.format import labelled, listed, number, percent, render
 from lessons.screen.screen import Curves, Film, Matrices, Matrix
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
-NAMES = ("row", "column", "letter")  # the kinds of what is written beside cells
+NAMES = ("row", "axis", "column", "letter")  # the kinds of what is written beside cells
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
 
 

@@ -49,6 +49,7 @@ from lessons.screen.text_width import balanced, is_wide_letter, letters, wrapped
 from lessons.trace.computation import tell_together
 from lessons.trace.lines import digits
 from lessons.trace.story import Lit, places_of, sources_among
+from words import cached_by_language
 
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER = 0.24  # of a cell, in a title
@@ -62,7 +63,7 @@ UNDRAWN_PLACE = -1, -1  # the place of what is not drawn
 PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
-MOST_ALONE = 8  # figures of a step by itself that are kept
+MOST_IN_PARTS = 8  # figures that are kept in their parts
 PROJECTED_ROOM = 890, 574  # pixels of a figure beside a question on a projector, all of it seen at once
 HEADING = 54  # of its height
 PROJECTED_IN_LARGE, LARGE_MATRIX = 19, 80  # pixels of numbers there, in a matrix of so many numbers
@@ -264,7 +265,7 @@ def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> pa.Table:
     return pa.concat_tables([table, row]).unify_dictionaries().combine_chunks()
 
 
-@lru_cache(maxsize=MOST_ALONE)
+@cached_by_language(maxsize=MOST_IN_PARTS)
 def parts_on_a_projector(figure: Matrices) -> tuple[Matrices, ...]:
     """The same figure for a projector, without the line of what one can do: the matrices that its last step is about;
     or else all of them, in as few parts as leave room for large numbers, and those about as wide as each other. Of one
