@@ -60,8 +60,8 @@ def not_written(error: OSError, n_bytes: int, folder: Path) -> DiskError:
 def too_little_room(n_bytes: int, folder: Path) -> DiskError:
     """How much room there must be, and how another disk is named."""
     return DiskError(
-        "there is too little room on the disk: {n_megabytes} MB are needed in {folder}; the variable {setting} names "
-        "another folder",
+        "there is too little space on the disk: {n_megabytes} MB is needed in {folder}; to use another "
+        "folder, set the environment variable {setting}",
         n_megabytes=-(-(n_bytes + SPARE_BYTES) // MEGABYTE),
         folder=str(folder),
         setting=CACHE,

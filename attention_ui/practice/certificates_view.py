@@ -19,7 +19,7 @@ HOW_TO = message(
     most=MOST_CERTIFICATES,
 )
 NO_PROOF = message(
-    "A check sum finds slips and damage. It proves nothing: anybody can write such a file, under any name."
+    "A checksum finds slips and damage. It proves nothing: anybody can write such a file, under any name."
 )
 
 

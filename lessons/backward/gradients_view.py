@@ -213,8 +213,8 @@ def notice_d_scores(correction: Prediction) -> Iterator[Message]:
     up = ListOf(tuple(name for name, d in zip(correction.names, row, strict=True) if d < 0))
     if up.items:
         yield plural(
-            "Below 0 is the d_score of {keys}: a step raises that score and lowers the others.",
-            "Below 0 are the d_scores of {keys}: a step raises these scores and lowers the others.",
+            "{keys} has a d_score below 0: a step raises that score and lowers the others.",
+            "{keys} have d_scores below 0: a step raises these scores and lowers the others.",
             len(up.items),
             keys=up,
         )

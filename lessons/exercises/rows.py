@@ -139,7 +139,7 @@ ROTARY = Exercise(
         ),
         Mistake(message("The sines are missing: a cos − b sin, and a sin + b cos."), {"turn": "cosines"}),
         Mistake(
-            message("Positions are counted from 1 here. The first token stands at position 0 and is not turned."),
+            message("You counted the positions from 1. The first token is at position 0 and is not turned."),
             {"begins": 1},
         ),
         Mistake(message("All pairs turn by the same angle. Pair p turns by t · base^(−2p / d_k)."), {"speed": "one"}),

@@ -116,7 +116,7 @@ def read_certificate(data: bytes) -> Certificate:
         raise InputError("This certificate is of another version of the app.")
     claimed = said.pop(CHECK)
     if claimed != check_sum(said):
-        raise InputError("The check sum does not fit: the file was changed or damaged. Ask for it again.")
+        raise InputError("The checksum does not match: the file was changed or damaged. Ask for the file again.")
     try:
         return msgspec.convert({name: value for name, value in said.items() if name != KIND}, Certificate)
     except (msgspec.MsgspecError, ValueError) as error:

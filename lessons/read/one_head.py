@@ -79,7 +79,7 @@ def sum_of_weights(reading: Reading) -> tuple[Message, ...]:
     weights = reading.head.weights[reading.query]
     return (
         message(
-            "From {query} it gives {keys} {weight} together.",
+            "From {query}, the head gives {keys} a total weight of {weight}.",
             query=reading.names[reading.query],
             keys=ListOf(tuple(reading.names[token] for token in chosen)),
             weight=Fixed(float(weights[chosen].sum())),

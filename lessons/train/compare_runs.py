@@ -165,7 +165,7 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Message, Argument]]
         (message("learning rate"), Numeral(f"{settings.learning_rate:g}")),
         (message("weight decay"), Numeral(f"{settings.weight_decay:g}")),
         (
-            message("longest gradient"),
+            message("limit on gradient length"),
             message("any length") if settings.clip is None else Numeral(f"{settings.clip:g}"),
         ),
         (message("steps"), str(settings.steps)),

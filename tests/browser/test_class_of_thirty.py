@@ -275,7 +275,7 @@ def read_by_teacher(teacher, files):
     page.goto(f"{teacher.url}/take_home?paper=certificates")
     field = page.locator("input[type=file]")
     field.set_input_files([as_file(f"certificate {n}", data) for n, data in enumerate(files)])
-    page.get_by_text("certificate 3.json: The check sum does not fit").wait_for()
+    page.get_by_text("certificate 3.json: The checksum does not match").wait_for()
     page.get_by_text("certificate 5.json: the same certificate as certificate 4.json").wait_for()
     heads, *lines = table_in(saved(teacher, "Save as CSV"))
     return [dict(zip(heads, line, strict=True)) for line in lines]

@@ -515,7 +515,7 @@ ORACLE = {
     "Of the {count} words, only the likeliest and the right one are shown.": only_negative,
     "The loss looks at one prediction, that at {query}: the other {others} rows of d_output are 0.": one_prediction,
     "The lowest d_weight of {query} is {least}, at {keys}: weight moved there lowers the loss most.": lowest_weight,
-    "Below 0 is the d_score of {keys}: a step raises that score and lowers the others.": raised,
+    "{keys} has a d_score below 0: a step raises that score and lowers the others.": raised,
     "d_q is nonzero only in the row of {query}; d_k and d_v have a nonzero row for each key that {query} looked at.": (
         asked_alone
     ),

@@ -111,7 +111,7 @@ def test_every_slip_and_damage_is_found():
             try:
                 assert read_certificate(other) == made, "only what is between the words may differ"
             except ValueError as refused:
-                assert str(refused).startswith(("This ", "The check sum"))
+                assert str(refused).startswith(("This ", "The checksum"))
 
 
 SOUND = json.loads(written_certificate(certificate()))
@@ -154,7 +154,7 @@ BAD = {
 
 @pytest.mark.parametrize("what", BAD)
 def test_any_other_file_is_refused_in_one_sentence(what):
-    with pytest.raises(ValueError, match=r"certificate|check sum") as refused:
+    with pytest.raises(ValueError, match=r"certificate|checksum") as refused:
         read_certificate(BAD[what])
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 300
 

@@ -416,7 +416,7 @@ def no_change(case, sentence):
 ORACLE = {
     "From {query}, head {head} looks most at {keys}: {weight}.": looks,
     "From {query}, head {head} looks most at {keys}: {weight} each.": looks,
-    "From {query} it gives {keys} {weight} together.": summed,
+    "From {query}, the head gives {keys} a total weight of {weight}.": summed,
     "Of this layer, head {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
     "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,
     "Head {head} gives it {weight} of its weight; by length, that is {length} of what it adds.": of_chosen,
