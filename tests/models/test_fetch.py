@@ -218,7 +218,7 @@ def test_what_was_left_while_it_was_taken_out_is_cleared_away(package_index, set
 def test_too_little_room_is_said_before_anything_is_fetched(package_index, settings, folder, monkeypatch):
     monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000}))
     ended = fetched(settings)
-    assert ended.stage is Stage.FAILED and "too little room" in str(ended.error) and "22 MB" in str(ended.error)
+    assert ended.stage is Stage.FAILED and "too little space" in str(ended.error) and "22 MB" in str(ended.error)
     assert not package_index.requests
 
 
@@ -227,7 +227,7 @@ def test_a_disk_that_fills_up_meanwhile_is_given_its_room_back(package_index, se
     folder.mkdir()
     (folder / f"{NAME}.part").symlink_to("/dev/full")
     ended = fetched(settings)
-    assert ended.stage is Stage.FAILED and "too little room" in str(ended.error)
+    assert ended.stage is Stage.FAILED and "too little space" in str(ended.error)
     assert not os.path.lexists(folder / f"{NAME}.part")
 
 

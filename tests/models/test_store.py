@@ -174,7 +174,7 @@ def test_one_killed_in_the_middle_leaves_nothing_that_counts(files, tmp_path):
 
 def test_too_little_room_is_said_before_anything_is_written(files, monkeypatch):
     monkeypatch.setattr(disk.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000}))
-    with pytest.raises(DiskError, match="too little room on the disk: 21 MB are needed"):
+    with pytest.raises(DiskError, match="too little space on the disk: 21 MB is needed"):
         stored_model(files, read)
 
 
@@ -183,7 +183,7 @@ def test_a_disk_that_fills_up_meanwhile_leaves_nothing(files):
     file = stored_file(files)
     file.parent.mkdir(parents=True)
     file.with_suffix(".new").symlink_to("/dev/full")
-    with pytest.raises(DiskError, match="too little room"):
+    with pytest.raises(DiskError, match="too little space"):
         stored_model(files, read)
     assert [path.suffix for path in file.parent.iterdir()] == [".lock"]
 
