@@ -35,14 +35,14 @@ class SpokenPage:
         begun: list[Message] = []
         body = bytearray()
 
-        async def send_in_language(message: Message) -> None:
-            if message["type"] == "http.response.start" and is_page(message):
-                begun.append(message)
+        async def send_in_language(event: Message) -> None:
+            if event["type"] == "http.response.start" and is_page(event):
+                begun.append(event)
             elif not begun:
-                await send(message)
+                await send(event)
             else:
-                body.extend(message.get("body", b""))
-                if not message.get("more_body", False):
+                body.extend(event.get("body", b""))
+                if not event.get("more_body", False):
                     page = in_language(begun[0], bytes(body), Request(scope))
                     await send(begun[0])
                     await send({"type": "http.response.body", "body": page})

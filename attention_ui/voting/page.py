@@ -10,7 +10,16 @@ from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes, text_in_link
 from attention_ui.session.state import take_state
 from attention_ui.session.streamlit_insides import draw_later
-from attention_ui.voting.rooms import join_class, last_known, open_class, opened_room, own_key, seconds_at_the_door
+from attention_ui.voting.rooms import (
+    join_class,
+    last_known,
+    open_class,
+    opened_room,
+    own_key,
+    refuse_class,
+    refused_lately,
+    seconds_at_the_door,
+)
 from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import teacher_view
 from attention_ui.voting.watching import in_doubt
@@ -40,7 +49,7 @@ def class_panel_of_visit() -> None:
         draw_topic(class_vote)
         show_notes(GOES_ON)
     except RefusedError as error:
-        show_notes(reason(error))
+        refuse_class(reason(error))
         lobby()
 
 
@@ -63,7 +72,7 @@ def class_view(room: Room) -> None:
 
 def lobby() -> None:
     """Join a class, or open one."""
-    show_notes(take_state("class_note"))
+    show_notes(take_state("class_note"), refused_lately())
     draw_topic(class_vote)
     student, teacher = st.columns(2, gap="large")
     with student:

@@ -24,12 +24,13 @@ from classes.keys import token_of, typed_code
 from classes.limits import Delays, Held, Limiter
 from classes.stages import RefusedError, Room, UnreachableError, told_as
 from lessons.screen.choice import Text
-from lessons.screen.message import message, reason
+from lessons.screen.message import Message, message, reason
 from words import FIRST, language
 
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 CLASS_CODE, TEACHER_KEY = Text("class", "", 12), Text("teacher", "", 40)  # which no control shows
 FOLLOWING = ("class_followed", "class_alone", "class_plan")  # what a visit knows of the way it goes along
+TOLD_SECONDS = 60.0  # for which a refusal stays on the page
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. None of it is kept.")
 PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
 TOO_FAST = told_as(
@@ -241,10 +242,22 @@ def open_class() -> None:
         set_state("class_note", reason(error))
 
 
+def refuse_class(why: Message) -> None:
+    """Tell this visit for a while why it is in no class, however often its page is drawn again meanwhile."""
+    set_state("class_refused", (why, clock() + TOLD_SECONDS))
+
+
+def refused_lately() -> Message | None:
+    """What the visit was told last, if that was just now."""
+    why, until = get_state("class_refused") or (None, 0.0)
+    return why if clock() < until else None
+
+
 def join_class(field: str) -> None:
     """The class whose code was typed in this field."""
     typed = str(get_state(field) or "")[:12]
     leave_class()
+    set_state("class_refused", None)
     say_in_link("class", typed)
 
 

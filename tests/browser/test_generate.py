@@ -50,7 +50,7 @@ def test_the_distribution_is_above_the_fold_and_pointing_at_a_bar_says_its_numbe
     tab.page.wait_for_timeout(500)
     sent = len(tab.sent)
     tab.page.locator(".st-key-distribution [aria-label^='“o”: score']").first.hover()
-    tab.page.locator("#vg-tooltip-element").get_by_text("the model says").wait_for()
+    tab.page.locator("#vg-tooltip-element").get_by_text("from the model").wait_for()
     assert len(tab.sent) == sent
     boxes = [tab.page.locator(f".st-key-{figure} svg.marks").bounding_box() for figure in ("distribution", "looks")]
     assert boxes[0]["y"] + boxes[0]["height"] <= 900, "the distribution is seen whole"

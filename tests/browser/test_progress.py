@@ -75,7 +75,7 @@ def test_an_exercise_is_solved_saved_to_a_file_forgotten_and_loaded_again(visit)
 
     tab.page.get_by_role("button", name="Forget everything").press("Enter")
     tab.page.get_by_role("button", name="Forget it").press("Enter")
-    tab.page.get_by_text("Everything is forgotten").wait_for()
+    tab.page.get_by_text("Everything has been deleted").wait_for()
     tab.settled()
     tab.page.wait_for_function("() => !Object.keys(localStorage).some(key => key.startsWith('attention-lab'))")
     frame.locator("#code").click()

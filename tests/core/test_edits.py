@@ -129,7 +129,7 @@ def test_setting_a_number_again_replaces_it_and_too_many_are_refused():
     edits = put_edit(edits, Edit("W_q", 3, 0, 2.0))
     assert len(edits) == MOST_EDITS
     assert [edit.value for edit in edits if edit.row == 3] == [2.0]
-    with pytest.raises(ValueError, match="50 numbers are already changed by hand"):
+    with pytest.raises(ValueError, match="50 numbers have already been changed by hand"):
         put_edit(edits, Edit("W_v", 0, 0, 1.0))
 
 

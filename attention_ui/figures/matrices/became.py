@@ -39,7 +39,7 @@ def rules_of(figure: str, matrix: Matrix, drawn: list[dict]) -> Iterator[str]:
     if matrix.came_from is not None:
         for number, _, (i, _) in numbered_cells(matrix, drawn):
             yield from (slid(f"{figure} {marks}", number, matrix, i) for marks in MOVING_MARKS)
-        names = [row for row in drawn if row["kind"] in ("row", "axis")]
+        names = [row for row in drawn if row["kind"] == "row"]
         first = {i: row for _, row, (i, j) in numbered_cells(matrix, drawn) if j == 0}
         for number, row in enumerate(names, start=1):
             here = [i for i, one in first.items() if (one["gx"] - 1, one["gy"]) == (row["gx"], row["gy"])]
