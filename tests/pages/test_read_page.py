@@ -72,9 +72,9 @@ def test_what_nobody_chose_goes_along_with_the_view_and_what_was_chosen_stays(sm
 
 def test_weights_of_chosen_words_are_summed_and_the_link_says_which(smollm2):
     at = open_read(together="2,6")
-    assert "From “it” it gives “cat” and “mat” 0.86 together." in " ".join(texts(at))
+    assert "From “it”, the head gives “cat” and “mat” a total weight of 0.86." in " ".join(texts(at))
     at.multiselect(key="together").set_value([2]).run()
-    assert "From “it” it gives “cat” 0.80 together." in " ".join(texts(at))
+    assert "From “it”, the head gives “cat” a total weight of 0.80." in " ".join(texts(at))
     assert at.query_params["together"] in ("2", ["2"])
 
 
