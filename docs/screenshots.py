@@ -16,7 +16,7 @@ def main(url: str) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1440, "height": 900})
-        page.goto(url)
+        page.goto(f"{url}/?picture=sentence")
         page.locator(".st-key-ribbons svg .ribbons_marks path").first.wait_for(state="attached")
         page.wait_for_timeout(1000)
         save_film(page, HERE / "learning.gif")

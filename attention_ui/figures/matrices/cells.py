@@ -222,7 +222,13 @@ def name_layers() -> list[alt.Chart]:
     )
     looks = {
         "title": {"fontSize": TITLE_SIZE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
-        "shape": {"fontSize": NAME_SIZE, "align": "left", "dx": "1 - cell / 2", "lineBreak": "\n"},
+        # Beside small cells the name of an axis needs the room where a shape would begin.
+        "shape": {
+            "fontSize": NAME_SIZE,
+            "align": "left",
+            "dx": "1 - cell / 2 + (cell < 26 && indexof(datum.text, '×') > 0 ? 0.75 * cell : 0)",
+            "lineBreak": "\n",
+        },
         "row": {"fontSize": NAME_SIZE, "align": "right", "dx": "cell / 2 - 5", "limit": f"cell * {room} - 5"},
         "axis": {"fontSize": NAME_SIZE, "align": "right", "dx": f"cell / 2 - 5 + {lacking}"},
         "column": {"fontSize": NAME_SIZE, "align": "left", "angle": 315, "dx": "-cell * 0.3"}
