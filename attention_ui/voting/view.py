@@ -68,8 +68,8 @@ def draw_count(room: Room) -> None:
 def count_answers(code: str, number: int, voting: int | None, stage: str) -> None:
     """The answers of the vote that goes on, or of the last one."""
     try:
-        last = 2 if stage == "compared" or class_keeper().answered(code, number, 2) else 1
-        count = class_keeper().answered(code, number, voting or last)
+        taken = voting or (2 if stage == "compared" or class_keeper().answered(code, number, 2) else 1)
+        count = class_keeper().answered(code, number, taken)
     except RefusedError as error:
         st.text(format_value(reason(error)))
         return

@@ -278,55 +278,48 @@ def what_is_lost(read: ReadSentence, guesses: tuple[Guess, ...]) -> tuple[Messag
 
 def named_heads(jobs: HeadJobs) -> tuple[NamedHeads, ...]:
     """Each job, and what is said of any head that has it."""
-    return tuple(
-        NamedHeads(job.key, job.name, job.title, said_of_job(job, jobs, SHARE), jobs.count(job))
-        for job in (*JOBS, MIXTURE)
-    )
+    said = said_of_jobs(SHARE)
+    return tuple(NamedHeads(job.key, job.name, job.title, said[job.key], jobs.count(job)) for job in (*JOBS, MIXTURE))
 
 
-def said_of_job(job: Job, jobs: HeadJobs, share: Percent | str) -> Message:
-    """What was measured, and on what."""
-    sentences, plain = len(sentences_with_it()), len(PLAIN)
-    if job.key == "it_to_noun":
-        return message(
+def said_of_jobs(share: Percent | str) -> dict[str, Message]:
+    """What was measured, and on what, by the key of each job."""
+    plain = len(PLAIN)
+    return {
+        "it_to_noun": message(
             "In {count} test sentences, {share} of the attention of “it” goes to the two nouns.",
-            count=sentences,
+            count=len(sentences_with_it()),
             share=share,
-        )
-    if job.key == "name_again":
-        return message(
+        ),
+        "name_again": message(
             "In {count} sentences like “Mary and John … John said to”, the last token sends {share} of its attention "
             "to the second “John”.",
             count=len(sentences_with_names()),
             share=share,
-        )
-    if job.key == "same":
-        return message(
-            "On random tokens repeated once, {share} of its attention goes to the earlier occurrence of the "
-            "same token.",
+        ),
+        "same": message(
+            "On random tokens repeated once, {share} of its attention goes to the earlier occurrence of the same "
+            "token.",
             share=share,
-        )
-    if job.key == "punctuation":
-        return message(
+        ),
+        "punctuation": message(
             "In {count} test sentences, {share} of its attention goes to commas and full stops.",
             count=plain,
             share=share,
-        )
-    if job.key == "induction":
-        return message(
-            "On random tokens repeated once, {share} of its attention goes to the token that followed the "
-            "same token the first time.",
+        ),
+        "induction": message(
+            "On random tokens repeated once, {share} of its attention goes to the token that followed the same token "
+            "the first time.",
             share=share,
-        )
-    if job.key == "previous":
-        return message(
+        ),
+        "previous": message(
             "In {count} test sentences, {share} of its attention goes to the token before.", count=plain, share=share
-        )
-    if job.key == "first":
-        return message(
+        ),
+        "first": message(
             "In {count} test sentences, {share} of its attention goes to the first token.", count=plain, share=share
-        )
-    return message("It gives none of the jobs that we measured as much of its attention as a name requires.")
+        ),
+        "mixture": message("It gives none of the jobs that we measured as much of its attention as a name requires."),
+    }
 
 
 def measured(jobs: HeadJobs, layer: int, head: int) -> tuple[int, float]:
@@ -338,7 +331,7 @@ def measured(jobs: HeadJobs, layer: int, head: int) -> tuple[int, float]:
 def about_head(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...]:
     """What was measured of one head: the number that earned its name."""
     job = jobs.job_of(layer, head)
-    return (said_of_job(job, jobs, SHARE if job is MIXTURE else Percent(jobs.share(job.key, layer, head))),)
+    return (said_of_jobs(SHARE if job is MIXTURE else Percent(jobs.share(job.key, layer, head)))[job.key],)
 
 
 def beside_its_name(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...]:
