@@ -19,15 +19,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "tests" / "core")]
 
-import torch  # noqa: E402
 from report import judged, say  # noqa: E402
 from servers import ONE_CHART, OURS, Resident, resident  # noqa: E402
 
+import attention_ui  # noqa: E402, F401  says how many threads NumPy has, before it is imported
 from attention_core.cache import present  # noqa: E402
 from attention_core.weights import named_weights  # noqa: E402
 from models.folders import CACHE, cache_folder, model_named  # noqa: E402
@@ -70,15 +71,13 @@ def main() -> None:
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be given repeatedly")
     parser.add_argument("--one-process", metavar="FOLDER", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    torch.set_num_threads(1)
     if options.one_process is not None:
         return read_in_one_process(options.one_process)
     if not SMOLLM2.is_in(cache_folder()):
         sys.exit(f"{SMOLLM2.name} is not on this machine: python -m models fetches it")
     chosen, busy = options.only or PARTS, os.getloadavg()[0]
     print("| what | ours | beside | ratio | goal |\n|---|--:|--:|--:|---|", flush=True)
-    with torch.inference_mode():
-        measure_model(chosen, options.rounds)
+    measure_model(chosen, options.rounds)
     if "screen" in chosen:
         measure_screen(options.launches)
     if "class" in chosen:
@@ -123,27 +122,31 @@ def measure_model(chosen: tuple[str, ...], rounds: int) -> None:
     """What needs `transformers` beside the model."""
     if not {"pass", "memory", "token"} & set(chosen):
         return
+    import torch
     from compare_with_transformers import fed_with
 
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
     model = shared_model(model_named(SMOLLM2.name))
-    theirs, ids = fed_with(model.transformer), ids_of(model)
+    theirs, ids = fed_with(model.transformer), torch.tensor(ids_of(model))
     if "memory" in chosen:
         measure_memory(theirs, ids.tolist())
     if "pass" in chosen:
         say("passes")
-        ways = {"ours": lambda: model.transformer(ids), "theirs": lambda: theirs(ids[None], output_attentions=True)}
+        ours = ids.numpy()
+        ways = {"ours": lambda: model.kept(ours), "theirs": lambda: theirs(ids[None], output_attentions=True)}
         what = f"a pass of {TOKENS} tokens, all weights kept, processor ms (beside: transformers, eager)"
         print_times(what, in_turns(ways, rounds), "theirs", 1.3)
     if "token" in chosen:
         measure_token(model, theirs, ids, rounds)
 
 
-def ids_of(model: SharedModel) -> torch.Tensor:
+def ids_of(model: SharedModel) -> list[int]:
     """The first tokens of the text."""
-    return torch.tensor(model.tokenizer.encode(TEXT).ids[:TOKENS])
+    return model.tokenizer.encode(TEXT).ids[:TOKENS]
 
 
-def measure_memory(theirs: torch.nn.Module, ids: list[int]) -> None:
+def measure_memory(theirs: Any, ids: list[int]) -> None:
     """One process with our model, another one with theirs: each opens its files and reads the same tokens."""
     say("memory")
     with tempfile.TemporaryDirectory() as folder:
@@ -164,26 +167,31 @@ def memory_of_process(folder: str) -> Resident:
 
 def read_in_one_process(folder: str) -> None:
     """What such a process does; it prints its memory, with what it has read still there."""
-    with torch.inference_mode():
-        if folder:
-            from transformers import LlamaForCausalLM
+    if folder:
+        import torch
+        from transformers import LlamaForCausalLM
 
-            ids = torch.tensor(json.loads((Path(folder) / "ids.json").read_text()))
-            named = {"attn_implementation": "eager", "dtype": torch.float32}
-            model = LlamaForCausalLM.from_pretrained(folder, **named).eval()
-            read = model(ids[None], output_attentions=True)
-        else:
-            model = shared_model(model_named(SMOLLM2.name))
-            read = model.trace(ids_of(model).tolist())
+        torch.set_num_threads(1)
+        torch.set_grad_enabled(False)
+        ids = torch.tensor(json.loads((Path(folder) / "ids.json").read_text()))
+        named = {"attn_implementation": "eager", "dtype": torch.float32}
+        model = LlamaForCausalLM.from_pretrained(folder, **named).eval()
+        read = model(ids[None], output_attentions=True)
+    else:
+        model = shared_model(model_named(SMOLLM2.name))
+        read = model.read(ids_of(model))
     memory = resident()
     assert read.logits.shape[-2] == TOKENS
     print(json.dumps({"own": memory.own, "files": memory.files}))
 
 
-def measure_token(model: SharedModel, theirs: torch.nn.Module, ids: torch.Tensor, rounds: int) -> None:
+def measure_token(model: SharedModel, theirs: Any, ids: Any, rounds: int) -> None:
     """A token with the cache: beside reading each weight once, multiplying each once, and `transformers`."""
+    import torch
+
     say("tokens")
-    past, newest = present(model.transformer(ids[:-1])), ids[-1:]
+    ours, newest = ids.numpy(), ids[-1:]
+    past = present(model.kept(ours[:-1]))
     weights = [weight for _, weight in named_weights(model.transformer)]
     maps = [weight for name, weight in named_weights(model.transformer) if weight.ndim == 2 and name != "token_table"]
     maps.append(model.transformer.token_table.mT)  # scores for the next token
@@ -195,7 +203,7 @@ def measure_token(model: SharedModel, theirs: torch.nn.Module, ids: torch.Tensor
         kept.crop(-len(newest))
 
     ways = {
-        "ours": lambda: model.transformer(newest, past=past),
+        "ours": lambda: model.kept(ours[-1:], past=past),
         "reading": lambda: [weight.sum() for weight in weights],
         "products": lambda: [rows[W.shape[0]] @ W for W in maps],
         "theirs": write,
@@ -261,10 +269,10 @@ def no_models() -> Iterator[None]:
 class CountedModel(SharedModel):
     """A model that has read nothing yet, and counts its passes."""
 
-    read: list = field(default_factory=list)
+    computed: list = field(default_factory=list)
 
     def _read(self, ids, *more, **named):
-        self.read.append(ids)
+        self.computed.append(ids)
         return super()._read(ids, *more, **named)
 
 
@@ -282,14 +290,14 @@ def measure_class(rounds: int) -> None:
     passes = []
     for number in range(rounds + 1):
         for name, texts in (("at once", different), ("in a row", different), ("equal", equal), ("one", equal[:1])):
-            model = CountedModel(opened.files, opened.transformer, opened.tokenizer)
+            model = CountedModel(opened.files, opened.kept, opened.tokenizer)
             began, computed = time.perf_counter(), time.process_time()
             (show_in_a_row if name == "in a row" else show_at_once)(model, texts)
             if number:
                 wall[name].append(1000 * (time.perf_counter() - began))
                 processor[name].append(1000 * (time.process_time() - computed))
             if name == "equal":
-                passes.append(len(model.read))
+                passes.append(len(model.computed))
     what = f"{len(different)} different sentences at once"
     for unit, found in (("ms until the last", wall), ("processor ms", processor)):
         both = found["at once"], found["in a row"]

@@ -209,7 +209,7 @@ def bring(
     file = local_path(link.url)
     if sha256_of(file, check) != wheel.file.sha256:
         raise FetchError(
-            "{place} has another file under the name {file}", place=host_of(str(file.parent)), file=wheel.file.name
+            "{place} has a different file under the name {file}", place=host_of(str(file.parent)), file=wheel.file.name
         )
     return file
 

@@ -63,7 +63,7 @@ def find_links(wanted: WantedFile, settings: IndexSettings, check: Check = lambd
     for index in settings.indexes:
         yield find_on(f"{index.rstrip('/')}/{wanted.package}/", wanted, connection, check)
     if not (settings.pages or settings.indexes):
-        yield FetchError("pip or uv is set to ask no index of packages, and no folder is named in PIP_FIND_LINKS")
+        yield FetchError("pip or uv is set to use no package index, and no folder is named in PIP_FIND_LINKS")
 
 
 def find_on(page: str, wanted: WantedFile, connection: "Connection", check: Check) -> Link | FetchError:
@@ -78,7 +78,7 @@ def find_on(page: str, wanted: WantedFile, connection: "Connection", check: Chec
             return link
     place = host_of(page)
     if named:
-        return FetchError("{place} has another file under the name {file}", place=place, file=wanted.name)
+        return FetchError("{place} has a different file under the name {file}", place=place, file=wanted.name)
     return FetchError("{place} has no {file}", place=place, file=wanted.name)
 
 
@@ -142,7 +142,7 @@ def links_of_json(content: bytes, page: str) -> list[Link]:
         files = json.loads(content)["files"]
         return [Link(urljoin(page, file["url"]), file["filename"], file["hashes"].get("sha256")) for file in files]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise FetchError("{place} answered with no list of files", place=host_of(page)) from None
+        raise FetchError("{place} did not answer with a list of files", place=host_of(page)) from None
 
 
 def links_of_html(content: str, page: str) -> list[Link]:
@@ -204,7 +204,9 @@ def download(
         return
     part.unlink()
     if not began_with:
-        raise FetchError("{place} has another file under the name {file}", place=host_of(link.url), file=wanted.name)
+        raise FetchError(
+            "{place} has a different file under the name {file}", place=host_of(link.url), file=wanted.name
+        )
     download(link, wanted, part, settings, check, arrived)  # what lay there may have been the fault
 
 
@@ -219,7 +221,7 @@ def fetch_rest(
         goes_on = response.status == 206 and response.headers.get("Content-Range", "").startswith(f"bytes {have}-")
         have = have if goes_on else 0
         if int(response.headers.get("Content-Length") or wanted.n_bytes - have) != wanted.n_bytes - have:
-            raise FetchError("{place} has another file under the name {file}", place=host_of(url), file=wanted.name)
+            raise FetchError("{place} has a different file under the name {file}", place=host_of(url), file=wanted.name)
         with part.open("ab" if goes_on else "wb") as file:
             arrived(have)
             while piece := response.read1(PIECE_BYTES):

@@ -1,16 +1,21 @@
 """A model by its files: opened once a process, and what it computes of a text shared by all who ask for that text.
 
 A folder of the hub is mapped as it lies there. The few-bit numbers of a GGUF file are widened once, into a file that is
-mapped: see `store`.
+mapped: see `store`. NumPy computes with these: a row times a matrix takes it two thirds of the time that torch needs,
+and a process that only reads imports no torch. Lessons get the same memory as tensors of torch.
 """
 
 import mmap
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from typing import Any
 
+import numpy as np
 from jaxtyping import Float
 
-from attention_core.arrays import Array
+from attention_core.arrays import Array, namespace
 from attention_core.heads import KeyValues
 from attention_core.model import ModelTrace
 from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_tokenizer
@@ -43,16 +48,29 @@ class NewestToken:
 
 
 @dataclass(frozen=True, eq=False)
+class Pass:
+    """What a model has computed of some ids, in the library that it computes with, and the same as torch's tensors."""
+
+    arrays: ModelTrace
+
+    @cached_property
+    def tensors(self) -> ModelTrace:
+        """The same memory as torch's tensors."""
+        return in_torch(self.arrays)
+
+
+@dataclass(frozen=True, eq=False)
 class SharedModel:
     """A model that is open in this process, and the tokenizer that makes ids of texts for it.
 
-    All methods may be called by any thread.
+    `kept` has the weights as they are kept: mapped by NumPy, or by torch, or in few bits. All methods may be called by
+    any thread.
     """
 
     files: ModelFiles
-    transformer: Transformer
+    kept: Transformer
     tokenizer: Tokenizer
-    passes: Once[ModelTrace] = field(default_factory=lambda: Once(at_most(PASS_BYTES), n_bytes_of))
+    passes: Once[Pass] = field(default_factory=lambda: Once(at_most(PASS_BYTES), n_bytes_of))
     newest: Once[NewestToken] = field(default_factory=lambda: Once(at_most(WRITING_BYTES), n_bytes_of))
 
     @property
@@ -60,28 +78,61 @@ class SharedModel:
         """What it is called."""
         return self.files.name
 
+    @cached_property
+    def transformer(self) -> Transformer:
+        """The model with its weights as torch's tensors, on the same memory."""
+        return in_torch(self.kept)
+
+    def read(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
+        """Everything the model computes for these ids; `ablated` lists the (layer, head) pairs to set to zero.
+
+        The arrays are NumPy's, or torch's where the weights are.
+        """
+        return self._pass(ids, ablated).arrays
+
     def trace(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
-        """Everything the model computes for these ids; `ablated` lists the (layer, head) pairs to set to zero."""
-        return self.passes.get((tuple(ids), frozenset(ablated)), lambda: self._read(ids, ablated))
+        """The same with torch's tensors."""
+        return self._pass(ids, ablated).tensors
 
     def newest_token(self, ids: Sequence[int]) -> NewestToken:
         """What follows a text. One token after a text that was asked for just now, only that token is read."""
         return self.newest.get(tuple(ids), lambda: self._read_newest(tuple(ids)))
 
+    def _pass(self, ids: Sequence[int], ablated: Collection[tuple[int, int]]) -> Pass:
+        return self.passes.get((tuple(ids), frozenset(ablated)), lambda: Pass(self._read(ids, ablated)))
+
     def _read(
         self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = (), past: Sequence[KeyValues] = ()
     ) -> ModelTrace:
-        import torch
-
-        with torch.inference_mode():
-            return self.transformer(torch.tensor(ids), ablated, past)
+        xp = namespace(self.kept.layers[0].norm.gain)
+        with nullcontext() if xp is np else xp.inference_mode():
+            return self.kept(xp.asarray(ids), ablated, past)
 
     def _read_newest(self, ids: tuple[int, ...]) -> NewestToken:
         before = self.newest.kept(ids[:-1])
         trace = self._read(ids[-1:], past=before.present) if before else self._read(ids)
         attention = [layer.attention for layer in trace.layers]
-        weights = tuple(heads.heads.weights[:, -1].clone() for heads in attention)
-        return NewestToken(trace.logits[-1].clone(), weights, tuple(heads.present for heads in attention))
+        weights = tuple(in_torch(heads.heads.weights[:, -1]).clone() for heads in attention)
+        return NewestToken(in_torch(trace.logits[-1]).clone(), weights, tuple(heads.present for heads in attention))
+
+
+def in_torch(value: Any) -> Any:
+    """The same with torch's tensors in the place of NumPy's arrays, on the same memory: see `torch.from_numpy`.
+
+    It looks into tuples and dataclasses. Other values stay as they are, a part without arrays is the same object.
+    """
+    if isinstance(value, np.ndarray):
+        return namespace(None).from_numpy(value)
+    if isinstance(value, tuple):
+        parts = [in_torch(part) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    if not is_dataclass(value):
+        return value
+    parts = {each.name: getattr(value, each.name) for each in fields(value)}
+    changed = {name: new for name, part in parts.items() if (new := in_torch(part)) is not part}
+    return replace(value, **changed) if changed else value
 
 
 MODELS: Once[SharedModel] = Once(MOST_MODELS, lambda _: 1)
@@ -102,9 +153,9 @@ def opened_model(files: ModelFiles) -> SharedModel | None:
 
 def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
     """The model, its weights mapped, and its tokenizer."""
-    from attention_core.stored.hub_folder import hub_model  # with torch, which the first page does without
-
     if files.kind == "hub":
+        from attention_core.stored.hub_folder import hub_model  # with torch, which the first page does without
+
         return hub_model(files.path), hub_tokenizer(files.path)
     if is_small():
         from attention_core.stored.few_bits import few_bits_model

@@ -10,6 +10,8 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import fields, is_dataclass
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from attention_core.arrays import Array
 
 Value = TypeVar("Value")
@@ -78,18 +80,26 @@ class Once(Generic[Value]):
 
 
 def n_bytes_of(value: object) -> int:
-    """The memory of all tensors in dataclasses, tuples, lists and dictionaries; what two of them share counts once."""
-    storages = {tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes() for tensor in tensors_in(value)}
-    return sum(storages.values())
+    """The memory of all arrays in dataclasses, tuples, lists and dictionaries; what two of them share counts once."""
+    return sum(dict(map(memory_of, arrays_in(value))).values())
 
 
-def tensors_in(value: object) -> Iterator[Array]:
-    """All tensors, in order."""
-    if hasattr(value, "untyped_storage"):
+def memory_of(array: Array) -> tuple[int, int]:
+    """Where the memory lies that an array of NumPy or of torch is a view of, and how many bytes it takes."""
+    if hasattr(array, "untyped_storage"):
+        return array.untyped_storage().data_ptr(), array.untyped_storage().nbytes()
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.ctypes.data, array.nbytes
+
+
+def arrays_in(value: object) -> Iterator[Array]:
+    """All arrays, in order."""
+    if hasattr(value, "shape"):
         yield value
     elif is_dataclass(value):
         for field in fields(value):
-            yield from tensors_in(getattr(value, field.name))
+            yield from arrays_in(getattr(value, field.name))
     elif isinstance(value, dict | list | tuple):
         for part in value.values() if isinstance(value, dict) else value:
-            yield from tensors_in(part)
+            yield from arrays_in(part)

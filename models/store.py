@@ -19,10 +19,12 @@ import json
 import math
 import re
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from jaxtyping import Float32
 from safetensors import SafetensorError, safe_open
 
 from attention_core.arrays import Array
@@ -30,8 +32,7 @@ from models.disk import check_disk, move_into_place, not_written, one_process
 from models.folders import ModelFiles, cache_folder
 
 CONVERSION = 1  # one more where a reader comes to read other numbers from the same file: then all is converted anew
-TYPES = {"F32": "float32", "F16": "float16", "BF16": "bfloat16"}  # as safetensors writes them, and torch
-N_BYTES = {"F32": 4, "F16": 2, "BF16": 2}
+N_BYTES = 4  # of a number
 WEIGHT_FILES = (".gguf", ".safetensors", ".json", ".txt", ".model")
 
 
@@ -53,39 +54,37 @@ class StoredModel:
 
     file: Path
     about: Mapping[str, object]
-    weights: Mapping[str, Array]
+    weights: Mapping[str, Float32[np.ndarray, "..."]]
 
 
 Reader = Callable[[ModelFiles], ModelContents]
 
 
-def stored_model(
-    files: ModelFiles, read: Reader, kind: str = "F32", check: Callable[[], None] = lambda: None
-) -> StoredModel:
+def stored_model(files: ModelFiles, read: Reader, check: Callable[[], None] = lambda: None) -> StoredModel:
     """The model of these files: opened, or converted first, by one process while others wait.
 
     Raises what `read` raises of files that it cannot read, and DiskError.
     """
-    file = stored_file(files, kind)
+    file = stored_file(files)
     if opened := open_stored(file):
         return opened
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with one_process(file.parent / f"{family(files)}.lock", check):
             if open_stored(file) is None:
-                write_stored(file, read(files), kind, check)
+                write_stored(file, read(files), check)
                 forget_older(file, files)
     except OSError as error:
         raise not_written(error, 0, file.parent) from error
     return open_stored(file)
 
 
-def stored_file(files: ModelFiles, kind: str = "F32") -> Path:
+def stored_file(files: ModelFiles) -> Path:
     """Where the weights of these very files are: another size or time of any of them is another model."""
     several = sorted(files.path.iterdir()) if files.path.is_dir() else [files.path]
     parts = [(path.name, path.stat()) for path in several if path.suffix.lower() in WEIGHT_FILES]
     state = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in parts]
-    name = f"{family(files)}-{digest_of(CONVERSION, state)}-{kind.lower()}.safetensors"
+    name = f"{family(files)}-{digest_of(CONVERSION, state)}-f32.safetensors"
     return cache_folder() / "converted" / name
 
 
@@ -112,21 +111,27 @@ def forget_older(file: Path, files: ModelFiles) -> None:
 def open_stored(file: Path) -> StoredModel | None:
     """Map a file; None where there is none, or one that is not whole."""
     try:
-        import torch
-
-        with torch.inference_mode(False), safe_open(file, "pt") as mapped:
-            about = json.loads(mapped.metadata()["about"])
-            return StoredModel(file, about, {name: mapped.get_tensor(name) for name in mapped.offset_keys()})
+        with safe_open(file, "np") as whole:  # it checks the file; what it gives are copies
+            about, names = json.loads(whole.metadata()["about"]), whole.offset_keys()
+            shapes = {name: whole.get_slice(name).get_shape() for name in names}
     except (FileNotFoundError, SafetensorError):
         return None
+    numbers = np.memmap(file, np.dtype("<f4"), "c", offset=file.stat().st_size - N_BYTES * n_numbers(shapes))
+    ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
+    parts = np.split(np.asarray(numbers), ends)
+    weights = {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}
+    return StoredModel(file, about, weights)
 
 
-def write_stored(file: Path, contents: ModelContents, kind: str, check: Callable[[], None]) -> None:
+def n_numbers(shapes: Mapping[str, Sequence[int]]) -> int:
+    """How many numbers there are in all weights."""
+    return sum(map(math.prod, shapes.values()))
+
+
+def write_stored(file: Path, contents: ModelContents, check: Callable[[], None]) -> None:
     """Write the file, one weight after the other, under another name until it is whole."""
-    import torch
-
-    header = stored_header(contents, kind)
-    n_bytes = len(header) + sum(map(math.prod, contents.shapes.values())) * N_BYTES[kind]
+    header = stored_header(contents)
+    n_bytes = len(header) + N_BYTES * n_numbers(contents.shapes)
     check_disk(n_bytes, file.parent)
     new = file.with_suffix(".new")
     try:
@@ -136,7 +141,7 @@ def write_stored(file: Path, contents: ModelContents, kind: str, check: Callable
             for name, weight in contents.weights:
                 check()
                 assert (name, tuple(weight.shape)) == next(expected), name
-                out.write(weight.to(getattr(torch, TYPES[kind])).contiguous().reshape(-1).view(torch.uint8).numpy())
+                out.write(np.ascontiguousarray(weight, "<f4"))
             assert next(expected, None) is None
         move_into_place(new, file)
     except OSError as error:
@@ -145,7 +150,7 @@ def write_stored(file: Path, contents: ModelContents, kind: str, check: Callable
         new.unlink(missing_ok=True)
 
 
-def stored_header(contents: ModelContents, kind: str) -> bytes:
+def stored_header(contents: ModelContents) -> bytes:
     """How a file of safetensors begins: where each weight lies, and what is said of the model.
 
     https://github.com/huggingface/safetensors#format; its own writer wants all weights at once.
@@ -153,8 +158,8 @@ def stored_header(contents: ModelContents, kind: str) -> bytes:
     header: dict[str, object] = {"__metadata__": {"about": json.dumps(contents.about)}}
     end = 0
     for name, shape in contents.shapes.items():
-        begin, end = end, end + math.prod(shape) * N_BYTES[kind]
-        header[name] = {"dtype": kind, "shape": list(shape), "data_offsets": [begin, end]}
+        begin, end = end, end + math.prod(shape) * N_BYTES
+        header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [begin, end]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)  # so that numbers lie where a processor reads them in one go
     return struct.pack("<Q", len(text)) + text

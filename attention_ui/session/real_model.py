@@ -67,7 +67,7 @@ def language_model(files: ModelFiles) -> SharedModel:
         raise InputError("expected a model that predicts the next token from those before it, but this one does not")
     if config.context < LEAST_CONTEXT:
         raise InputError(
-            "expected {least} tokens that it sees at once, but got {context}",
+            "expected a model that sees at least {least} tokens at once, but this one sees {context}",
             least=LEAST_CONTEXT,
             context=config.context,
         )
@@ -144,7 +144,7 @@ def will_be_open() -> bool:
 
 
 def begin_opening() -> None:
-    """Open the model in a thread, once a process: PyTorch is imported there, and nobody's page waits."""
+    """Open the model in a thread, once a process: it is converted there the first time, and nobody's page waits."""
     files = fetched_files(SMOLLM2)
     if files is not None and files not in OPENING:
         OPENING[files] = threading.Thread(target=smollm2, name="open the model", daemon=True)

@@ -29,6 +29,10 @@ class OpenedModel:
         with torch.inference_mode():
             return self.transformer(torch.tensor(ids), ablated)
 
+    def read(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
+        """The same."""
+        return self.trace(ids, ablated)
+
 
 def open_gguf(file: str) -> OpenedModel:
     """The model of a GGUF file and what cuts texts into its tokens. Raises InputError for what cannot be read."""

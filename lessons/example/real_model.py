@@ -26,8 +26,12 @@ class RealModel(Protocol):
     def trace(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
         """Everything the model computes for these ids, with the (layer, head) pairs in `ablated` set to zero.
 
-        Equal questions are computed once.
+        Equal questions are computed once. The arrays are tensors of torch.
         """
+        ...
+
+    def read(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
+        """The same in the library that the model computes with, which may be NumPy."""
         ...
 
 

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 from jaxtyping import Float
 
 from attention_core.arrays import Array
-from attention_core.attention import AttentionTrace, attend
+from attention_core.attention import AttentionTrace, attend, softmax_rows
 from attention_core.masks import causal_mask
+from attention_core.model import ModelTrace
 from lessons.example.layer_on_text import shipped_layer
 from lessons.example.real_model import (
     DEFAULT_HEAD,
@@ -107,8 +109,8 @@ def read_sentence(model: RealModel, asked: ModelChoices) -> ReadSentence:
     """The first tokens of a text, read by the model, and once more without the head that is off."""
     text = cut_text(model, asked.text)
     cut = text.first(MOST_TOKENS)
-    whole = model.trace(cut.ids)
-    less = model.trace(cut.ids, ((asked.layer, asked.head),)) if asked.off else None
+    whole = model.read(cut.ids)
+    less = model.read(cut.ids, ((asked.layer, asked.head),)) if asked.off else None
     heads = [layer.attention.heads for layer in whole.layers]
     return ReadSentence(
         asked=asked,
@@ -117,11 +119,16 @@ def read_sentence(model: RealModel, asked: ModelChoices) -> ReadSentence:
         cut=cut,
         attention=heads[asked.layer].select(asked.head),
         weights=tuple(each.weights for each in heads),
-        shares=whole.logits[-1].softmax(dim=-1),
-        without=None if less is None else less.logits[-1].softmax(dim=-1),
+        shares=next_shares(whole),
+        without=None if less is None else next_shares(less),
         model=model,
         n_left=len(text.ids) - len(cut.ids),
     )
+
+
+def next_shares(trace: ModelTrace) -> Float[Array, " vocabulary"]:
+    """The probability of each token to come next."""
+    return softmax_rows(trace.logits[-1:])[0]
 
 
 def shipped_sentence(asked: ModelChoices) -> ReadSentence:
@@ -187,7 +194,7 @@ def look_back(read: ReadSentence) -> Message:
     """Where most of the attention of the token goes that asks, and by which head."""
     asked, row = read.names[read.query], read.row
     if len(row) == 1:
-        return message("{query} comes first: there is nothing to look back at, whatever the head.", query=asked)
+        return message("{query} comes first, so no head has anything to look back at.", query=asked)
     most = [key for (key,) in argmax_ties(row, percent)]
     said = {"query": asked, "head": called(read), "share": Percent(float(row.max()))}
     if len(most) > 1:
@@ -201,7 +208,7 @@ def look_back(read: ReadSentence) -> Message:
             "By looking back: from {query}, {head} sends {share} of its attention to {key}.", key=key, **said
         )
     return message(
-        "By looking back: from {query}, {head} sends more of its attention to {key} than to any other, {share}.",
+        "By looking back: from {query}, {head} sends more of its attention to {key} ({share}) than to any other token.",
         key=key,
         **said,
     )
@@ -226,11 +233,12 @@ def expected(read: ReadSentence) -> tuple[Guess, ...]:
     """The likeliest next tokens of the whole model, and what each of them gets without the head."""
     if read.shares is None or read.model is None:
         return ()
-    shares, ids = read.shares.topk(MOST_GUESSES)
-    less = [None] * MOST_GUESSES if read.without is None else read.without[ids].tolist()
-    texts = [called_alone(read.model, token) for token in ids.tolist()]
+    ids = np.argsort(-np.asarray(read.shares), stable=True)[:MOST_GUESSES].tolist()
+    shares = [float(read.shares[token]) for token in ids]
+    less = [None if read.without is None else float(read.without[token]) for token in ids]
+    texts = [called_alone(read.model, token) for token in ids]
     shown = [text.strip() or " " for text in texts]
-    return tuple(Guess(*guess) for guess in zip(shown, shares.tolist(), less, strict=True))
+    return tuple(Guess(*guess) for guess in zip(shown, shares, less, strict=True))
 
 
 def what_it_guesses(read: ReadSentence, guesses: tuple[Guess, ...]) -> tuple[Message, ...]:
@@ -264,7 +272,7 @@ def what_is_lost(read: ReadSentence, guesses: tuple[Guess, ...]) -> tuple[Messag
     falls, without = max(lower, key=lambda fall: fall[0].share - fall[1])
     return (
         message(
-            "Without head {head}, {token} falls from {share} to {without}.",
+            "Without head {head}, the probability of {token} falls from {share} to {without}.",
             head=read.head,
             token=Token(falls.token, 0),
             share=Percent(falls.share),
@@ -318,7 +326,7 @@ def said_of_jobs(share: Percent | str) -> dict[str, Message]:
         "first": message(
             "In {count} test sentences, {share} of its attention goes to the first token.", count=plain, share=share
         ),
-        "mixture": message("It gives none of the jobs that we measured as much of its attention as a name requires."),
+        "mixture": message("For none of the measured jobs does its attention reach the share that a name requires."),
     }
 
 
@@ -340,7 +348,7 @@ def beside_its_name(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...
     if job is MIXTURE:
         return ()
     chance = message(
-        "Head {head}: with shuffled weights {share} on average.",
+        "With shuffled weights, head {head} gives {share} on average.",
         head=head_name(layer, head),
         share=Percent(jobs.shares[job.key].random_head),
     )
@@ -386,7 +394,7 @@ def rules_table(jobs: HeadJobs, layer: int, head: int) -> Table:
         columns=(
             message("name of the head"),
             message("queries measured"),
-            message("mean share asked for"),
+            message("mean share required"),
             plural("of {count} head", "of {count} heads", heads),
             message("spread evenly"),
             message("shuffled weights, mean"),
@@ -400,7 +408,7 @@ def by_chance_too(jobs: HeadJobs) -> Message:
     """The names that as many shuffled heads would earn as heads of the model do, or that there is none."""
     cheap = [job for job in JOBS if jobs.by_chance(job) >= jobs.count(job)]
     if not cheap:
-        return message("For every name, more heads of the model than shuffled heads earn it.")
+        return message("Every name is earned by more heads of the model than shuffled heads.")
     names = ListOf(tuple(message("{name}", name=job.name) for job in cheap))
     return plural(
         "Heads with shuffled weights earn this name at least as often as heads of the model: {names}.",

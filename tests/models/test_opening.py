@@ -1,8 +1,12 @@
 """A model is opened once a process, from a mapped file; equal texts are computed once; a cache writes."""
 
 import dataclasses
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from gguf_files import gguf_of, random_llama
@@ -15,9 +19,10 @@ from attention_core.transformer import Transformer
 from attention_core.weights import named_weights
 from models import opening
 from models.folders import ModelFiles, offered_models
-from models.opening import SharedModel, open_model, shared_model
+from models.opening import SharedModel, in_torch, open_model, shared_model
 from models.store import stored_file
 
+ROOT = Path(__file__).parents[2]
 IDS = (3, 1, 50, 17, 3, 52, 0, 9)
 TOKENS = [*"abcdefghijklmnopqrstuvwxyz", "Ġ", "th", "the", *(f"<{n}>" for n in range(24))]
 WORDS = {
@@ -49,15 +54,37 @@ def test_both_forms_are_offered_and_opened(own):
 
 
 def test_a_gguf_file_opens_as_the_very_model_that_it_holds(own):
-    (model, _), kept = open_model(own["small"]), gguf_model(read_gguf(own["small"].path.read_bytes()))
+    model, kept = in_torch(open_model(own["small"])[0]), gguf_model(read_gguf(own["small"].path.read_bytes()))
     assert model.config == kept.config
     for (name, weight), (_, expected) in zip(named_weights(model), named_weights(kept), strict=True):
         assert torch.equal(weight, expected), name
     assert torch.equal(model(torch.tensor(IDS)).logits, kept(torch.tensor(IDS)).logits)
 
 
+def test_numpy_computes_what_torch_computes_and_lessons_get_the_same_memory(own):
+    model = shared_model(own["small"])
+    arrays, tensors = model.read(IDS, {(1, 0)}), model.trace(IDS, {(1, 0)})
+    expected = model.transformer(torch.tensor(IDS), {(1, 0)})
+    for layer, same, other in zip(arrays.layers, tensors.layers, expected.layers, strict=True):
+        assert isinstance(layer.attention.heads.weights, np.ndarray)
+        assert layer.attention.present.k.ctypes.data == same.attention.present.k.data_ptr()
+        torch.testing.assert_close(same.attention.heads.weights, other.attention.heads.weights, atol=1e-6, rtol=0)
+    torch.testing.assert_close(tensors.logits, expected.logits, atol=1e-5, rtol=0)
+    assert shared_model(own["hub_model"]).read(IDS).logits.dtype == torch.float32, "mapped by torch, as it lies there"
+
+
+def test_to_read_no_torch_is_imported(own):
+    open_model(own["small"])  # converted
+    code = (
+        "import sys; from models.folders import offered_models; from models.opening import shared_model;"
+        f"read = shared_model(offered_models()['small']).read({IDS}); assert len(read.logits) == {len(IDS)};"
+        "sys.exit('torch' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
 def test_a_host_with_little_memory_computes_the_same_and_converts_nothing(own, monkeypatch):
-    expected = open_model(own["small"])[0](torch.tensor(IDS), ablated={(1, 0)})
+    expected = in_torch(open_model(own["small"])[0])(torch.tensor(IDS), ablated={(1, 0)})
     stored_file(own["small"]).unlink()
     monkeypatch.setenv("ATTENTION_LAB_SMALL", "1")
     model, tokenizer = open_model(own["small"])
@@ -122,7 +149,7 @@ def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch
 
 def test_what_is_kept_is_no_more_than_there_is_room_for(own):
     model = shared_model(own["small"])
-    one = opening.n_bytes_of(model.trace(IDS))
+    one = opening.n_bytes_of(model.read(IDS))
     model = dataclasses.replace(model, passes=opening.Once(2.5 * one, opening.n_bytes_of))
     traces = [model.trace((*IDS[:-1], last)) for last in range(4)]
     assert model.trace((*IDS[:-1], 3)) is traces[3] and model.trace((*IDS[:-1], 2)) is traces[2]

@@ -3,6 +3,7 @@
 import threading
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 import torch
 
@@ -111,3 +112,5 @@ def test_the_memory_of_a_trace_counts_each_storage_once():
 
     x = torch.zeros(10, 4)
     assert n_bytes_of(Trace(x, (x[2:], {"k": torch.zeros(3, dtype=torch.bfloat16)}, [None]))) == 160 + 6
+    x = np.zeros((10, 4), np.float32)
+    assert n_bytes_of(Trace(x, (x[2:].reshape(-1), {"k": np.zeros(3, np.float16)}, [x.T]))) == 160 + 6

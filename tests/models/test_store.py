@@ -1,4 +1,4 @@
-"""The weights in a mapped file: written once, whole or not at all, rounded as is said, shared by processes."""
+"""The weights in a mapped file: written once, whole or not at all, shared by processes."""
 
 import os
 import signal
@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -61,27 +62,13 @@ def files(folder, tmp_path):
     return model_files(tmp_path / "little.gguf")
 
 
-def nearest_with_16_bits(number):
-    """bfloat16 by hand: the upper half of a float's bits, rounded to the nearest, halves to even."""
-    [bits] = struct.unpack("<I", struct.pack("<f", number))
-    upper, rest = bits >> 16, bits & 0xFFFF
-    upper += rest > 0x8000 or (rest == 0x8000 and upper & 1)
-    return struct.unpack("<f", struct.pack("<I", upper << 16))[0]
-
-
-def test_with_16_bits_it_is_what_the_file_has_rounded_to_the_nearest(files):
-    kept = stored_model(files, read, "BF16")
+def test_it_is_the_very_same_with_32_bits(files):
+    kept = stored_model(files, read)
     assert kept.about == {"d_model": 8, "name": "little: model/1"} and dict(kept.weights).keys() == SHAPES.keys()
     for name, exact in drawn().items():
-        assert kept.weights[name].dtype == torch.bfloat16 and kept.weights[name].shape == exact.shape
-        expected = [nearest_with_16_bits(number) for number in exact.flatten().tolist()]
-        assert kept.weights[name].float().flatten().tolist() == expected
-
-
-def test_with_32_bits_it_is_the_very_same(files):
-    kept = stored_model(files, read)
-    assert all(torch.equal(kept.weights[name], exact) for name, exact in drawn().items())
-    assert stored_model(files, read, "BF16").file != kept.file and kept.file.exists(), "both may be there at once"
+        weight = kept.weights[name]
+        assert weight.dtype == np.float32 and np.array_equal(weight, exact)
+        assert isinstance(weight.base, np.ndarray), "mapped, not read"
 
 
 def test_the_file_is_one_that_others_read(files):
@@ -96,7 +83,7 @@ def test_the_file_is_one_that_others_read(files):
 def test_it_is_converted_once(files):
     first = stored_model(files, read)
     again = stored_model(files, refuse)
-    assert again.file == first.file and torch.equal(again.weights["table"], first.weights["table"])
+    assert again.file == first.file and np.array_equal(again.weights["table"], first.weights["table"])
     assert sorted(path.suffix for path in first.file.parent.iterdir()) == [".lock", ".safetensors"]
 
 
@@ -117,8 +104,8 @@ def test_a_reader_that_reads_better_converts_anew(files, monkeypatch):
 def test_writing_to_a_weight_changes_no_file(files):
     kept = stored_model(files, read)
     before = kept.file.read_bytes()
-    kept.weights["gain"].zero_()
-    assert kept.file.read_bytes() == before and open_stored(kept.file).weights["gain"].abs().sum() > 0
+    kept.weights["gain"][:] = 0
+    assert kept.file.read_bytes() == before and np.abs(open_stored(kept.file).weights["gain"]).sum() > 0
 
 
 def test_a_file_cut_short_is_written_again(files):
