@@ -27,6 +27,7 @@ from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import ListOf, message, plural
 from lessons.screen.screen import Screen
 
+LINKS_KNOWN = 20  # that this page has said last
 CHANGES_TO_HINT, CHANGES_TO_SOLUTION = 6, 20  # numbers that are changed until there is a hint, and our solution
 INPUT, LARGE_INPUT, LABEL = 132, 150, 84  # pixels: an input with less has no buttons
 MATRIX_SAYS = {
@@ -43,6 +44,10 @@ def show_build() -> None:
         level = one_in_row(levels_of_visit())
     puzzle, code = PUZZLES[level], numbers_of_visit(level)
     weights, notes = read_numbers(puzzle, code)
+    solved = puzzle.is_solved(build.mean(build.scores_of(puzzle, weights)))
+    if solved and level not in progress().levels:
+        add_progress(Progress(levels=frozenset([level])))
+        st.rerun()  # the row of levels has been drawn without its tick
     with room.notes:
         show_notes(*link_notes(), *notes)
     with room.controls:
@@ -50,12 +55,11 @@ def show_build() -> None:
         numbers_panel(level, puzzle, weights)
         with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
             sentence = build.SENTENCE.limit.clamp(number_field(build.SENTENCE))
-            st.button(translate("Look at the worst"), key="build_worst", on_click=look_at_worst, args=(level, code))
+            st.button(
+                translate("Show the worst sentence"), key="build_worst", on_click=look_at_worst, args=(level, code)
+            )
             compared = one_in_row(beside)
     screen = build.build_screen(build.BuildChoices(level, code, sentence, compared))
-    solved = puzzle.is_solved(build.mean(build.scores_of(puzzle, weights)))
-    if solved:
-        add_progress(Progress(levels=frozenset([level])))
     if get_state("class_inside"):
         from attention_ui.class_plan.level_here import level_of_class  # which only a class needs
 
@@ -104,7 +108,7 @@ def beside_numbers(level: str) -> OneOf:
         if text_in_link(build.BESIDE.name) == "ours":
             show_notes(
                 message(
-                    "Our solution stands beside yours once you have made {count} changes, or solved the level.",
+                    "Our solution appears beside yours once you have made {count} changes or solved the level.",
                     count=CHANGES_TO_SOLUTION,
                 )
             )
@@ -117,14 +121,16 @@ def beside_numbers(level: str) -> OneOf:
 def numbers_of_visit(level: str) -> str:
     """The numbers of a level: those of the link where it is new, else those that this visit keeps.
 
-    A link without numbers, such as a class's, takes none away.
+    A link without numbers, such as a class's, takes none away. Nor does one that this page has said: a browser that
+    sends two things at once sends the second with a link that does not know of the first.
     """
-    asked = text_in_link(build.BUILT.name)
-    if asked != (get_state("built_in_link") or "") and (asked or came_through_history()):
+    asked, said = text_in_link(build.BUILT.name), get_state("built_said") or ("",)
+    if (asked and asked not in said) or (asked != said[-1] and came_through_history()):
         set_state(f"built_{level}", asked)
     code = get_state(f"built_{level}") or ""
     say_in_link(build.BUILT.name, code) if code else forget_in_link(build.BUILT.name)
-    set_state("built_in_link", code)
+    if code != said[-1]:
+        set_state("built_said", (*said, code)[-LINKS_KNOWN:])
     return code
 
 
@@ -189,8 +195,6 @@ def take_number(level: str, place: Place, key: str) -> None:
     if abs(typed) <= LARGEST:  # a forged message may hold what is no number
         getattr(weights, place.matrix)[place.row, place.column] = round(typed, 2)
         set_state(f"built_{level}", write_numbers(puzzle, weights))
-        # Whoever sets two numbers at once sends the second with a link that does not know of the first.
-        set_state("built_in_link", text_in_link(build.BUILT.name))
         set_state(f"build_tries_{level}", changes_made(level) + 1)
 
 

@@ -32,8 +32,9 @@ def test_three_numbers_solve_the_first_level_and_the_browser_is_told():
     for matrix, row in (("W_q", 0), ("W_q", 1), ("W_k", 0)):
         set_number(at, "first", matrix, row, 0, 3.0)
     assert metrics(at) == ["over 99%", "over 99%", "95%"] and link(at) == "q1,1=3;q2,1=3;k1,1=3"
-    assert chart(at)[1]["cells"] and handed(at.run())["levels"] == ["first"]
-    assert "Solved, 1 of 10: First token" in captions(at)
+    assert chart(at)[1]["cells"] and handed(at)["levels"] == ["first"]
+    assert "Solved, 1 of 10: First token" in captions(at), "at once"
+    assert "✓ First token" in at.segmented_control(key="level").options
     at.button(key="build_reset").click().run()
     assert link(at) == "" and metrics(at)[1] == "20%" and handed(at)["levels"] == ["first"], "it stays solved"
 
@@ -42,7 +43,7 @@ def test_three_numbers_solve_the_first_level_and_the_browser_is_told():
 def test_a_link_opens_a_level_with_its_numbers(level):
     code = write_numbers(PUZZLES[level], PUZZLES[level].solution)
     at = open_page(PAGE, level=level, built=code)
-    assert link(at) == code and handed(at.run())["levels"] == [level]
+    assert link(at) == code and handed(at)["levels"] == [level]
 
 
 def test_each_level_keeps_its_numbers_and_so_does_the_visit():
@@ -63,6 +64,11 @@ def test_a_number_set_before_the_link_has_followed_keeps_the_one_before_it():
     del at.query_params["built"]  # as the browser still sends it
     set_number(at, "first", "W_k", 0, 0, 2.0)
     assert link(at) == "q1,1=3;k1,1=2"
+    at.query_params["built"] = "q1,1=3"  # the first has come, and something else is sent before the second
+    at.run()
+    assert link(at) == "q1,1=3;k1,1=2"
+    at.query_params["built"] = "q1,1=5"
+    assert link(at.run()) == "q1,1=5", "a link that is new is followed"
 
 
 def test_what_a_link_says_in_vain_is_told():
