@@ -184,6 +184,12 @@ class Visit:
             self.foreign.append(request.url)
 
 
+@pytest.fixture(scope="session")
+def with_model(start_server):
+    """A server that finds what has been fetched on this machine."""
+    return start_server(ATTENTION_LAB_CACHE=os.environ["CACHE_BEFORE_TESTS"])
+
+
 @pytest.fixture
 def visit(tabs, url):
     """Opens tabs; at the end none of them may have seen an error or asked another host for anything."""

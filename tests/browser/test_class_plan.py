@@ -15,8 +15,8 @@ def teacher(visit):
     return teaching(visit, 45)
 
 
-def teaching(visit, minutes, **look):
-    tab = visit(reduced_motion="reduce", **look).open(f"take_home?paper={minutes}")
+def teaching(visit, minutes, **others):
+    tab = visit(reduced_motion="reduce", **others).open(f"take_home?paper={minutes}")
     tab.page.get_by_role("button", name="Teach a class with it").click()
     tab.page.get_by_text("Your students' pages follow.").wait_for()
     return tab.settled()
@@ -28,7 +28,7 @@ def student(visit, teacher):
 
 
 def student_of(visit, teacher):
-    tab = visit(reduced_motion="reduce", viewport={"width": 390, "height": 844})
+    tab = visit(reduced_motion="reduce", viewport={"width": 390, "height": 844}, url=teacher.url)
     tab.page.goto(f"{tab.url}/class_vote?class={code_of(teacher)}")
     tab.page.get_by_text("You are in the class").wait_for()
     return tab.settled()
@@ -138,9 +138,10 @@ def promised(stop, action):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("minutes", [45, 90])
-def test_a_projector_shows_whole_what_every_stop_of_a_plan_promises_and_a_phone_goes_along(visit, minutes):
-    teacher = teaching(visit, minutes, viewport={"width": 1280, "height": 720})
+@pytest.mark.parametrize("minutes", [45, 60, 90])
+def test_a_projector_shows_whole_what_every_stop_of_a_plan_promises_and_a_phone_goes_along(visit, minutes, request):
+    where = {"url": request.getfixturevalue("with_model")} if minutes == 60 else {}  # a lesson on the real model
+    teacher = teaching(visit, minutes, viewport={"width": 1280, "height": 720}, **where)
     student, plan, faults = student_of(visit, teacher), ready_plan(minutes), []
     teacher.page.mouse.move(640, 5)  # pointing at nothing
     for place, (at, action) in enumerate(plan.steps, start=1):

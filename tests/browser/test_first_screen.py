@@ -1,7 +1,5 @@
 """What only a browser shows of the first screen: it follows pointer, clicks and the switch, and nothing moves."""
 
-import os
-
 import pytest
 
 from attention_ui.figures.sentence.model_view_chart import DOWN, HEIGHT
@@ -26,12 +24,6 @@ COVERED = """() => [...document.querySelectorAll('.st-key-model_look :is(button,
         return box.width && !(one.contains(met) || met?.contains(one) || met?.closest('[data-testid]')?.contains(one))
     }).map(one => one.outerHTML.slice(0, 200))"""
 WORDS, N_HEADS = 10, 9
-
-
-@pytest.fixture(scope="module")
-def with_model(start_server):
-    """A server that finds what has been fetched on this machine."""
-    return start_server(ATTENTION_LAB_CACHE=os.environ["CACHE_BEFORE_TESTS"])
 
 
 def opened(visit, url=None, query="", **context):

@@ -77,7 +77,7 @@ def test_typing_a_start_presses_no_keys_of_the_page(visit):
 def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
     tab = opened(visit(), "writer=sea&length=30")
     written = text(tab)
-    tab.page.get_by_text("Keep this model, or bring one").click()
+    tab.page.get_by_text("Save this model, or upload one").click()
     with tab.page.expect_download() as model:
         tab.page.get_by_role("button", name="Download the model").click()
     with tab.page.expect_download() as history:
@@ -87,7 +87,7 @@ def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
     assert history.value.path().read_text().startswith("step,loss,held-out loss,held-out accuracy\n0,")
     other = opened(visit(), "length=30")
     assert text(other) != written
-    other.page.get_by_text("Keep this model, or bring one").click()
+    other.page.get_by_text("Save this model, or upload one").click()
     other.page.locator("input[type=file]").set_input_files(file)
     wait_for_text(other, f"text === {written!r}")
     (tmp_path / "broken.safetensors").write_bytes(file.read_bytes()[:-1])

@@ -182,7 +182,7 @@ def test_a_cover_goes_along_to_the_next_lesson_and_an_answer_lifts_it(visit):
 
 def figure_covered(tab, key):
     """Wait until the figure is there without its numbers."""
-    tab.page.get_by_text("The numbers wait until you have chosen an answer.").first.wait_for()
+    tab.page.get_by_text("The numbers appear once you have chosen an answer.").first.wait_for()
     tab.page.wait_for_selector(f".st-key-{key} svg.marks")
     tab.settled().page.wait_for_timeout(300)
     assert not numbers(tab, key)

@@ -1,6 +1,7 @@
 """Clicking a number in a real browser: the panel shows its arithmetic, and the picture stays what it was."""
 
 from overview_cells import matrices_of
+from playwright.sync_api import expect
 
 from attention_ui.figures.matrices.matrices import tooltip
 from attention_ui.page.derivation import LAST_STEPS
@@ -99,5 +100,6 @@ def test_without_a_mouse_the_selectors_reach_a_number(visit):
     row.focus()
     tab.page.keyboard.press("ArrowDown")
     tab.page.keyboard.type("with")
+    expect(tab.page.get_by_role("option")).to_have_count(1)  # the list follows what is typed a moment later
     tab.page.keyboard.press("Enter")
     shows(tab, "weights", 3, 0)

@@ -353,7 +353,7 @@ def test_the_history_of_a_run_can_be_kept(visit):
     press(tab, "One step")
     wait_for_updates(tab, 0)
     tab.settled()
-    tab.page.get_by_text("Keep the model").click()
+    tab.page.get_by_text("Save the model").click()
     with tab.page.expect_download() as history:
         tab.page.get_by_role("button", name="Download the history").click()
     head, *steps = history.value.path().read_text().splitlines()

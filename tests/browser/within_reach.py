@@ -13,7 +13,8 @@ LAID_OUT = """async (width) => {
 OUT_OF_REACH = """() => {
   const CONTROLS = "button, a[href], summary, input, textarea, select, [role=tab], [role=radio], [role=combobox]";
   const seen = (e) => e.checkVisibility({opacityProperty: true, visibilityProperty: true});
-  const says = (e) => `${e.tagName} “${(e.textContent.trim() || e.ariaLabel || e.className).slice(0, 50)}”`;
+  const named = (e) => e.textContent.trim() || e.ariaLabel || e.getAttribute("class") || "";
+  const says = (e) => `${e.tagName} “${named(e).slice(0, 50)}”`;
   const sidebar = document.querySelector("[data-testid=stSidebar]"), main = document.querySelector(".stMain");
   const shut = (e) => sidebar?.dataset.collapsed === "true" && sidebar.contains(e);
   // What one presses of a control: of a slider its thumb, of a box to tick its label.
@@ -63,4 +64,8 @@ def out_of_reach(page, widths=WIDTHS):
     for width in widths:
         page.set_viewport_size({"width": width, "height": 900})
         page.evaluate(LAID_OUT, width)
-        yield from (f"{width}: {fault}" for fault in page.evaluate(OUT_OF_REACH))
+        found = page.evaluate(OUT_OF_REACH)
+        if found:  # a figure may still grow to its width
+            page.wait_for_timeout(1000)
+            found = page.evaluate(OUT_OF_REACH)
+        yield from (f"{width}: {fault}" for fault in found)
