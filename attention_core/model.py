@@ -99,7 +99,10 @@ def check_head_features(config: ModelConfig) -> None:
         if not 1 <= width <= most:
             raise InputError("{name} goes from 1 to {most} with {n} heads, but got {width}", **asked)
         if own is not None and width != own:
-            raise InputError("a head that reads only its slice has {name} = {own}; let the heads project", **asked)
+            raise InputError(
+                "a head that reads only its slice has {name} = {own}; let the heads project all features instead",
+                **asked,
+            )
     if config.positions == "rotary" and (d_k := config.query_features) % 2:
         raise InputError("rotary positions turn pairs of features, so d_k must be even, but it is {d_k}", d_k=d_k)
 

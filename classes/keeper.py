@@ -175,7 +175,7 @@ class Keeper:
         if to.asked:
             check_question(to.number - 1, to.cards, to.asked)
         if len(to.link) > MOST_LINK:
-            raise RefusedError("This link is too long to be followed.")
+            raise RefusedError("This link is too long to open.")
         with self._changing():
             self._ruled(code, key, LEAD, to.stage, to.number, code, hashed(key), revision)
             if to.asked:

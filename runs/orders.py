@@ -57,7 +57,7 @@ class Orders(Generic[Order]):
             begun = self._begun.get(order)
             if begun is None or begun.running or self._file(order) is not None:
                 return None
-            return begun.problem or Phrase("it was stopped before its end")
+            return begun.problem or Phrase("it was stopped before it finished")
 
     def cancel(self) -> None:
         """End what is being written, and wait for its end."""

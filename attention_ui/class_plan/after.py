@@ -34,7 +34,7 @@ def offer_afterwards(code: str) -> None:
     link = urljoin(
         st.context.url or "", address_of("class_vote", {"class": code, "after": "true"} | said_in_link("lang"))
     )
-    st.caption(translate("For anyone who was absent, as long as the class lasts:"))
+    st.caption(translate("A link for anyone who was absent, valid as long as the class lasts:"))
     st.code(link, language=None, wrap_lines=True)
 
 

@@ -36,7 +36,7 @@ from words import LANGUAGES, tag_of
 
 FOLLOW = Switch("follow", "", True)  # which no control shows: off in the link of whoever has gone elsewhere
 AFTER = Switch("after", "")  # which none shows either: the questions of a class, for who was absent
-NOTES = Switch("notes", message("Notes for me alone"))
+NOTES = Switch("notes", message("Private notes"))
 VOTE_PAGE = "class_vote"
 PAGES = {entry.address: entry for entry in CONTENTS}
 LANGUAGE_TAGS = {tag_of(code) for code in LANGUAGES}

@@ -26,7 +26,7 @@ def level_of_class(level: str, solved: bool) -> None:
             teachers_row(level, room, opened)
         elif opened and room.voting:
             tell_class(room, solved)
-            st.caption(translate("A task of your class: your teacher sees how many have solved it, and not who."))
+            st.caption(translate("A task for your class. Your teacher sees how many have solved it, but not who."))
     except RefusedError as error:
         st.text(format_value(reason(error)))
 

@@ -15,7 +15,7 @@ from lessons.class_vote.question_link import read_asked
 from lessons.screen.format import render, render_all, translate
 from lessons.screen.message import message, reason
 
-NO_PLAN = message("This class has no plan. Choose one on the page of the class, in your other tab.")
+NO_PLAN = message("This class has no plan. Choose one on the class page, in your other tab.")
 
 
 def notes_view(room: Room) -> None:
@@ -80,11 +80,11 @@ def draw_notes(notes: Notes, *, shows: bool) -> None:
         st.markdown(translate("**Right**"))
         st.text(said_of_answer(notes.right))
     if notes.wrong:
-        st.markdown(translate("**What else will come, and what to say**"))
+        st.markdown(translate("**What else to expect, and what to say**"))
         says = said_of_answer if notes.right else said_of_mistake
         st.text("\n".join(f"• {says(answer)}" for answer in notes.wrong))
     if shows and notes.shows:
-        st.markdown(translate("**What there is to see**"))
+        st.markdown(translate("**What to notice**"))
         st.text(render_all(notes.shows))
 
 

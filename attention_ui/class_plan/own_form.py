@@ -60,7 +60,7 @@ def own_typed(form: str) -> OwnQuestion:
     if kind == "number":
         right, tolerance = (str(get_state(f"{form}_{name}") or "") for name in ("number", "tolerance"))
         if (right.strip() and number_of(right) is None) or (tolerance.strip() and number_of(tolerance) is None):
-            raise ValueError(translate("A number is wanted here, such as 0.25 or 12."))
+            raise ValueError(translate("Type a number, such as 0.25 or 12."))
         return OwnQuestion(kind=kind, prompt=prompt, number=number_of(right), tolerance=number_of(tolerance) or 0.0)
     if kind == "word":
         return OwnQuestion(kind=kind, prompt=prompt)

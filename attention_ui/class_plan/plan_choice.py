@@ -43,7 +43,7 @@ def plan_choice(*, begins: bool) -> None:
 def how_one_leads(plan: Plan) -> Message:
     """What the keys do, said where the plan begins."""
     return message(
-        "This class goes through a plan of {count} stops. The arrow to the right, or Page Down on a presenter's "
+        "This class follows a plan of {count} stops. The right arrow key, or Page Down on a presenter's "
         "remote, takes the next step; B blanks the screen. Your students' pages follow.",
         count=len(plan.stops),
     )
@@ -60,7 +60,7 @@ def choose_plan() -> None:
             )
         if (own := get_state("plan_own")) is not None:
             st.button(translate("Your plan"), key="class_plan_own", on_click=bring_plan, args=(own,))
-    st.caption(render(message("On the page Take home you read, change and keep plans.")))
+    st.caption(render(message("You can read, change and save plans on the page Take home.")))
 
 
 def notes_address() -> str:

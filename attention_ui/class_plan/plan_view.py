@@ -50,7 +50,10 @@ def plan_panel(view: str) -> None:
         fold("plan", translate("As homework"), "plan_homework", lambda: homework_link(plan))
     st.text(render_all(if_time_is_short(plan)))
     st.caption(
-        translate("Each link opens its screen in a new tab, with its controls. The answers are those of that screen.")
+        translate(
+            "Each link opens its screen in a new tab, with its controls set. The answers given here are "
+            "those of that screen."
+        )
     )
     for place in range(len(plan.stops)):
         with st.container(border=True, key=f"plan_stop_{place + 1}", gap="xsmall"):
@@ -94,7 +97,7 @@ def say_plan(plan: Plan) -> None:
 
 def change_panel(plan: Plan) -> None:
     """What concerns the whole plan: its sentence, its language, another stop, and files."""
-    st.caption(translate("What you change makes a plan of your own, which the address of this page holds."))
+    st.caption(translate("Any change makes this a plan of your own, and the address of this page holds it."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(translate("Sentence of the plan"), key="plan_sentence", max_chars=LONGEST_SENTENCE, width=420)
         st.button(translate("Use this sentence"), key="plan_use_sentence", on_click=change_sentence, args=(plan,))
@@ -134,8 +137,8 @@ def homework_link(plan: Plan) -> None:
     )
     st.caption(
         translate(
-            "With this link a student goes from stop to stop alone and at the end saves a certificate, which you read "
-            "under Certificates."
+            "With this link, a student works through the stops alone and saves a certificate at the end. "
+            "You can read it under Certificates."
         )
     )
     try:
@@ -254,7 +257,7 @@ def stop_controls(plan: Plan, place: int) -> None:
     key = f"plan_actions_{place}"
     set_state(key, list(dict.fromkeys(stop.actions)))
     st.multiselect(
-        translate("What is done there, in this order"),
+        translate("Actions at this stop, in this order"),
         list(ACTIONS),
         format_func=lambda action: format_value(ACTIONS.get(action, "")),
         key=key,

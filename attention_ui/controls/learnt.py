@@ -64,14 +64,15 @@ def real_text(reader: RealModelSource) -> dict[str, object]:
     """The text that the real model reads, and the model itself, where it is on this machine."""
     which_model()
     label = replace(SENTENCES[reader.key], label=message("Its sentence, in any language"))
-    reads = translate("Left empty, it is “{sentence}”.", sentence=reader.sentence)
+    reads = translate("If you leave it empty, “{sentence}” is used.", sentence=reader.sentence)
     text, model = text_field(label, placeholder=reader.sentence, help=reads), real_model()
     if model is None:
         get_model_panel(message("Other sentences and other layers need the model itself."), place="_beside")
     why = translate(
-        "A head has 64 features. Turned, its queries and keys keep their products, so each score and weight stays as "
-        "it is, but nearly all of it comes from the first 8 features, which are shown. The values are turned likewise. "
-        "The turn is found for this sentence; another sentence has another."
+        "A head has 64 features. Turning its queries and keys together keeps their products, so each "
+        "score and weight stays as it is, but the scores come almost entirely from the first 8 "
+        "features, which are shown. The values are turned likewise. The turn is found for this "
+        "sentence; another sentence has its own."
     )
     return {
         "text": text,

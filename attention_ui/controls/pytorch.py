@@ -71,7 +71,7 @@ def chosen_cases() -> int:
     """The number that random cases are drawn from, and a button for the next."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.button(
-            translate("Another {count}", count=CASES),
+            translate("Draw another {count}", count=CASES),
             key="cases_again",
             on_click=next_number,
             args=(DRAWN_FROM,),

@@ -58,7 +58,9 @@ def way_back() -> None:
     """Where somebody came from the real model by moving a size: why this is another one, and the way back."""
     if get_state(WAY_BACK) is None:
         return
-    st.caption(translate("The sizes of the real model are fixed, so this is a small one of that size, trained here."))
+    st.caption(
+        translate("The sizes of the real model are fixed, so this is a small model of the chosen size, trained here.")
+    )
     st.button(translate("Back to the real model"), key="to_the_real_model", on_click=go_back)
 
 

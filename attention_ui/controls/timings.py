@@ -60,7 +60,7 @@ def measuring_panel() -> tuple[Timing, ...]:
     if runs:
         st.fragment(draw_measuring, run_every=LOOK_SECONDS)()
     elif measuring().problem:
-        show_notes(message("The last series was not finished: {why}.", why=measuring().problem))
+        show_notes(message("The last measurements were not finished: {why}.", why=measuring().problem))
     return measuring().results
 
 

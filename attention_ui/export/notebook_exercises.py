@@ -19,10 +19,10 @@ CASES_SEED = 1  # of the cases in every notebook
 ALSO_NEEDS = {"import math", "from torch import nn", "from torch.nn import functional as F"}
 LINE_OF_CASES = 112  # characters
 TO_EXERCISES = message(
-    "Write your answer in the cell below each question, then run it and the cell after it: that "
+    "Write your answer in the cell below each question, then run it and the next cell, which "
     "compares your numbers with those that PyTorch found when this notebook was written, on cases "
-    "drawn with seed {seed}. On the page *Exercises*, each run draws new cases, and known mistakes "
-    "are named.",
+    "drawn with seed {seed}. On the page *Exercises*, each run draws new cases and names known "
+    "mistakes.",
     seed=CASES_SEED,
 )
 

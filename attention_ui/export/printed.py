@@ -95,7 +95,7 @@ def printed_sheet(choices: SheetChoices, tasks: Sequence[PaperTask], key: bool =
     about = how_to_check(choices) if choices.in_one_thread else how_to_round(choices.decimals)
     aside = to_go_on_with(tasks) if choices.in_one_thread and not key else ()
     return PrintedSheet(
-        title=translate("Key of sheet") if key else translate("Attention on paper"),
+        title=translate("Key to sheet") if key else translate("Attention on paper"),
         code=sheet_code(choices),
         is_key=key,
         in_one_thread=choices.in_one_thread,

@@ -61,7 +61,7 @@ def draw_program(code: Code) -> None:
     else:
         program = program_of(code.call())
     st.text(
-        translate("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page.")
+        translate("Copy it into an empty file: it needs only torch and NumPy, and prints the numbers of this page.")
     )
     st.code(program.text, language="python", height=PROGRAM_HEIGHT)
 

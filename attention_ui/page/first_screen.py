@@ -42,9 +42,9 @@ COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"], "share": "violet"}
 WATCH_SECONDS = 1.0
 PLACES = ("stage", "band", "heads", "go", "wait")  # a figure, and what stands in the room that it leaves free
 STANDS_HERE = message(
-    "With the model, all {count} heads appear here, each with the job it was measured to do; above "
-    "them is the model’s guess for the next word, with and without any one head. Your own sentence "
-    "needs the model as well.",
+    "With the model, all {count} heads appear here, each with its measured job. Above them is the "
+    "model’s guess for the next word, with and without any one head. Your own sentence needs the "
+    "model as well.",
     count=270,
 )
 
@@ -148,7 +148,7 @@ def watch_measuring() -> None:
         st.progress(
             now.done,
             translate(
-                "What each head does is measured now, once for this machine: {share} of it is done.",
+                "What each head does is being measured, once for this machine: {share} is done.",
                 share=Percent(now.done),
             ),
         )

@@ -17,7 +17,7 @@ LOOK_SECONDS = 1.0
 WHICH_MODEL = Text(CHOSEN, message("Which language model?"), 200)
 MEGABYTE = 1_000_000
 STAGES = {
-    Stage.WAITING: message("Another process of this machine is fetching it."),
+    Stage.WAITING: message("Another process on this machine is fetching it."),
     Stage.FETCHING: message("Fetching it."),
     Stage.TAKING_OUT: message("Unpacking it."),
     Stage.CONVERTING: message("Getting it ready."),

@@ -69,7 +69,7 @@ def go_on_to_another(lesson: str) -> None:
     look = "secondary" if is_answered(lesson) else "tertiary"
     st.button(translate("Another question"), key=f"{lesson}_another", type=look, **another)
     tries = first_tries()
-    count = translate("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
+    count = translate("Right at the first try: {right} of {all}", right=sum(tries.values()), all=len(tries))
     with room_for("tries", [[count]], width="content"):
         if tries:
             st.caption(count, width="content")

@@ -45,7 +45,9 @@ def show_tokens() -> None:
     show_lesson(tokens, words_to_look_up, heads=False, room=room)
     if real:
         get_model_panel(
-            message("Here a real language model cuts your own text into tokens, and you play its merges one by one.")
+            message(
+                "Here a real language model cuts your own text into tokens, and you step through its merges one by one."
+            )
         )
 
 
@@ -56,7 +58,7 @@ def model_that_cuts() -> RealModel | None:
         return model
     show_notes(
         message(
-            "{model} cuts texts in another way than this page shows; here {usual} cuts.",
+            "{model} cuts text differently from what this page shows, so {usual} is used here.",
             model=model.name,
             usual=SMOLLM2,
         )
@@ -92,7 +94,7 @@ def chosen_step(cutting: Cutting) -> tuple[int, int]:
         here = min(int(get_state(MERGES_DONE.name) or 0), most)
         for label, key, to in (
             (translate("Back"), "merge_back", here - 1),
-            (translate("One merge"), "merge_next", here + 1),
+            (translate("Next merge"), "merge_next", here + 1),
         ):
             st.button(
                 label,

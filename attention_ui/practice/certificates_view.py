@@ -14,12 +14,12 @@ from lessons.screen.format import render, translate
 from lessons.screen.message import message
 
 HOW_TO = message(
-    "Each plan gives you a link for your students, under “As homework”. Bring the certificates that they saved, up to "
-    "{most} at once. This server keeps none of them.",
+    "Each plan gives you a link for your students, under “As homework”. Upload the certificates "
+    "that they saved, up to {most} at once. This server keeps none of them.",
     most=MOST_CERTIFICATES,
 )
 NO_PROOF = message(
-    "A checksum finds slips and damage. It proves nothing: anybody can write such a file, under any name."
+    "The checksum reveals slips and damage, but proves nothing: anybody can write such a file, under any name."
 )
 
 

@@ -27,9 +27,7 @@ from words import FIRST, speaking
 ZIP, PDF = "application/zip", "application/pdf"
 ROOT, PDF_WRITER = Path(__file__).parents[2], "attention_ui.practice.pdf_writer"
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "RAYON_NUM_THREADS": "1"}  # one core at most: visitors need the others
-NO_LONGER_KEPT = message(
-    "This file was no longer kept on the server. Press “Write the sheets” again: they will be the same."
-)
+NO_LONGER_KEPT = message("The server no longer has this file. Press “Write the sheets” again: they will be the same.")
 
 
 @dataclass(frozen=True)

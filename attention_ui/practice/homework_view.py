@@ -33,7 +33,7 @@ from lessons.screen.message import message, plural, reason
 
 MOST_PROMPT_IN_LIST = 40  # characters
 WHAT_IT_SAYS = message(
-    "The certificate says what you solved, at which try, when, and on which numbers. Hand it in as your teacher asks."
+    "The certificate says what you solved, on which try, when, and with which numbers. Hand it in as your teacher asks."
 )
 
 

@@ -42,10 +42,10 @@ PLATFORM_FILE = OneOf(
 )
 PLATFORM_LESSONS = Text("platform_lessons", message("Lessons"), 60, placeholder=message("all lessons"))
 PLATFORM_QUESTIONS = Number(
-    "platform_questions", message("Questions of each lesson"), Limit(1, MOST_QUESTIONS), AT_FIRST.questions, width=240
+    "platform_questions", message("Questions per lesson"), Limit(1, MOST_QUESTIONS), AT_FIRST.questions, width=240
 )
 PLATFORM_VERSIONS = Number(
-    "platform_versions", message("Versions of each question"), Limit(1, MOST_VERSIONS), AT_FIRST.versions, width=240
+    "platform_versions", message("Versions per question"), Limit(1, MOST_VERSIONS), AT_FIRST.versions, width=240
 )
 PLATFORM_SEED = Number(
     "platform_seed", message("Seed of its numbers"), Limit(0, LAST_SEED), AT_FIRST.seed, typed=True, width=160
@@ -63,10 +63,10 @@ FILES: dict[str, tuple[str, str, Callable[[Iterable[tuple[Item, ...]]], bytes]]]
     "qti": ("questions.zip", "application/zip", written_qti),
 }
 WHAT_IT_IS = message(
-    "The feedback of each wrong answer says what is wrong with it, that of the question why the right one is right. "
-    "Figures come along as tables of their numbers, formulas as TeX."
+    "Feedback on a wrong answer says what is wrong with it; feedback on the question says why the "
+    "right answer is right. Figures become tables of their numbers, formulas become TeX."
 )
-TICK = message("Tick the questions that you want. While none is ticked, the file holds all of them.")
+TICK = message("Tick the questions that you want. If none is ticked, the file holds all of them.")
 VERSIONS_SAY = message(
     "Each version has weights of its own. In Moodle the versions of a question share a category: "
     "let your quiz draw one of them at random."

@@ -58,7 +58,9 @@ PAPER = OneOf(
         "platform": message("For a learning platform"),
     },
 )
-PAPER_KIND = OneOf("paper_kind", message("Kind"), {"tasks": message("Single tasks"), "thread": message("One thread")})
+PAPER_KIND = OneOf(
+    "paper_kind", message("Kind"), {"tasks": message("Single tasks"), "thread": message("Connected tasks")}
+)
 PAPER_SIZE = OneOf("paper_size", message("Paper"), PAPER_SIZES, labelled=True)
 PAPER_DIGITS = OneOf(
     "paper_digits", message("Round to"), {2: message("2 decimals"), 1: message("1 decimal")}, labelled=True
@@ -125,7 +127,7 @@ def worksheet_panel() -> None:
         return
     remember_sentence(choices.text)
     code = sheet_code(choices)
-    st.text(translate("The code of this sheet: type it in under Answer key, and you get the key."))
+    st.text(translate("The code of this sheet. Type it in under Answer key to get the key."))
     st.code(code, language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -256,7 +258,7 @@ def class_panel(order: ClassOrder) -> None:
             )
         st.button(render(write), key="paper_write", on_click=order_sheets, args=(order,), type="primary")
         if take_state("paper_busy"):
-            show_notes(translate("The sheets of another class are being written. Try again in some seconds."))
+            show_notes(translate("The sheets of another class are being written. Try again in a few seconds."))
         elif problem := class_sheets().problem(order):
             show_notes(message("The sheets were not finished: {why}. Ask for them again, or for fewer.", why=problem))
 

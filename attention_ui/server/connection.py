@@ -17,7 +17,9 @@ SCRIPT = ";\n".join(
     Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("connection.js", "steps.js")
 )
 VERSION = version_of(SCRIPT)
-LOST = told_as("The connection is lost. Keep this page open: it continues by itself when the connection is back.")
+LOST = told_as(
+    "The connection has been lost. Keep this page open: it will continue by itself when the connection is back."
+)
 
 
 def with_script(page: bytes, code: str) -> bytes:

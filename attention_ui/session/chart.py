@@ -28,9 +28,9 @@ LARGER = 15  # tenths
 PROJECTED_LETTERS = 18  # pixels of the smallest letters on a projector
 LARGE = Switch("large", message("Large figures, for a projector"))
 COVER = Switch("cover", message("Cover the numbers while I think"), True)
-COVERED = message("The numbers wait until you have chosen an answer.")
-UNTIL_EXPLAINED = message("The numbers wait until the class has voted and the answer is shown.")
-LEFT_OUT = message("What there is to notice is left for you to find.")
+COVERED = message("The numbers appear once you have chosen an answer.")
+UNTIL_EXPLAINED = message("The numbers appear once the class has voted and the answer is shown.")
+LEFT_OUT = message("What to notice is left for you to find.")
 
 
 def is_projected() -> bool:

@@ -19,7 +19,10 @@ def mask_from_code(code: str, n_tokens: int) -> Bool[Tensor, "queries keys"]:
     """The mask with this code. Raises ValueError for what is no code, or the code of another number of tokens."""
     rows = code.strip().lower().split("-")
     if not all(1 <= len(row) <= 8 and set(row) <= set("0123456789abcdef") for row in rows):
-        raise InputError("the code of a mask is one number of digits 0 to 9 and a to f for each row, with - between")
+        raise InputError(
+            "a mask code has one number for each row, written with the digits 0 to 9 and a to f, and - "
+            "between the numbers"
+        )
     numbers = [int(row, base=16) for row in rows]
     if len(rows) != n_tokens:
         raise InputError(

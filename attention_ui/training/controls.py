@@ -25,7 +25,7 @@ TASK = OneOf(
 )
 QUESTION = OneOf(
     "classic",
-    message("Or a classical question"),
+    message("Or a classic question"),
     {key: comparison.question for key, comparison in COMPARISONS.items()},
     look="list",
 )

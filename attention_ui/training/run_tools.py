@@ -15,7 +15,7 @@ from lessons.train.ablation import ablation_table
 from runs.checkpoint import run_history
 from runs.run import RunView, TrainingRun
 
-RUN_TOOLS = {"heads_off": message("Ablate a head"), "keep": message("Keep the model")}
+RUN_TOOLS = {"heads_off": message("Ablate a head"), "keep": message("Save the model")}
 
 
 def run_tools(run: TrainingRun) -> None:
@@ -27,7 +27,7 @@ def run_tools(run: TrainingRun) -> None:
             continue
         with st.expander(render(title), key=f"{name}_open", on_change="rerun") as panel:
             if panel.open and view.training:
-                st.text(translate("Pause first: this needs a run that is not training."))
+                st.text(translate("Pause first: this does not work while the model is training."))
             elif panel.open:
                 draw(run, view)
 

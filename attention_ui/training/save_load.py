@@ -71,7 +71,7 @@ def take_in(then: Callable[[], None]) -> None:
         set_state(BROUGHT, load_checkpoint(file.getvalue()))
     except ValueError as error:
         refused = message("This file cannot be used: {why}", why=reason(error))
-        kept = [] if get_state(BROUGHT) is None else [message("The model you brought before stays.")]
+        kept = [] if get_state(BROUGHT) is None else [message("The model you uploaded before is kept.")]
         set_state(PROBLEM, render_all([refused, *kept]))
     else:
         then()

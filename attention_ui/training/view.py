@@ -162,7 +162,7 @@ def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
     """
     heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
     chosen = st.pills(
-        translate("Leave out a head: click its map, or press here"),
+        translate("Leave out a head: click its map or choose it here"),
         heads,
         format_func=lambda head: render(head_name(*head)),
         key=f"{HEAD_LEFT_OUT}{which}",

@@ -10,7 +10,7 @@ from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError, told_as
 
 FOLDER_OF_CLASSES, URL_OF_CLASSES = "ATTENTION_LAB_CLASSES", "ATTENTION_LAB_CLASSES_URL"
-NOT_KEPT = told_as("This server cannot keep classes just now: whoever runs it finds the reason in its log.")
+NOT_KEPT = told_as("This server cannot keep classes at the moment; its operator will find the reason in its log.")
 
 
 @functools.lru_cache(maxsize=1)

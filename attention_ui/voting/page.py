@@ -37,7 +37,7 @@ def class_panel_of_visit() -> None:
     show_notes(*link_notes())
     try:
         if seconds := seconds_at_the_door():
-            st.text(translate("One moment. Wrong codes were typed in your network, so this one takes a few seconds."))
+            st.text(translate("One moment. Wrong codes were typed from your network, so this one takes a few seconds."))
             draw_later(seconds)
             return
         room = opened_room()

@@ -32,7 +32,7 @@ CLASS_CODE, TEACHER_KEY = Text("class", "", 12), Text("teacher", "", 40)  # whic
 FOLLOWING = ("class_followed", "class_alone", "class_plan")  # what a visit knows of the way it goes along
 TOLD_SECONDS = 60.0  # for which a refusal stays on the page
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. None of it is kept.")
-PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
+PRESS_AGAIN = message("Your last click may not have been carried out: if this page does not show it, click again.")
 TOO_FAST = told_as(
     "One network may open at most {count} classes in {minutes} minutes. Wait a few minutes, then try again."
 )

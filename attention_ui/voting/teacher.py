@@ -46,8 +46,8 @@ DEEDS = {
     "explained": message("Show the answer"),
 }
 KEY_IN_ADDRESS = message(
-    "The address of this page holds your key: whoever has it controls the class. Keep it to come back, and "
-    "project this page in full screen."
+    "The address of this page holds your key: whoever has it controls the class. Keep the address "
+    "so that you can come back, and project this page in full screen."
 )
 CSV_COLUMNS = (
     message("question"),
@@ -112,7 +112,7 @@ def draw_answers(room: Room, here: Asked) -> None:
     if here.own is not None and here.own.kind == "word":
         fold(
             "class_words",
-            translate("The words, for you to look at first"),
+            translate("The words, for you to check first"),
             "words_open",
             partial(draw_written, room, here),
         )
@@ -153,13 +153,13 @@ def draw_invitation(room: Room) -> None:
     picture = segno.make(link, error="m").png_data_uri(scale=8, border=2)
     code, image = st.columns([3, 2], vertical_alignment="center")
     with code:
-        st.text(translate("Open this link, or the page Class vote, and type the code:"))
+        st.text(translate("Open this link, or go to the page Class vote and type the code:"))
         st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
         st.caption(
             translate(
-                "If nobody joins within {minutes} minutes, the class ends by itself. From the first student on "
-                "it lasts a day.",
+                "If nobody joins within {minutes} minutes, the class ends by itself. Once the first student has "
+                "joined, it lasts a day.",
                 minutes=UNJOINED_MINUTES,
             )
         )

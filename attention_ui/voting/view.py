@@ -142,14 +142,14 @@ def say_what_is_kept(room: Room) -> None:
     """What is stored, for how long, and what one vote is."""
     kept = [
         message(
-            "No names or addresses are kept: only counts and, for each vote, a random mark of the browser. "
-            "All is forgotten on {time}. Each browser has one vote and is recognised by its cookie, so "
-            "whoever opens another browser can vote again.",
+            "No names or addresses are kept: only counts and, for each vote, a random identifier of the "
+            "browser. Everything is deleted on {time}. Each browser has one vote and is recognised by its "
+            "cookie, so anyone who opens another browser can vote again.",
             time=time_of(room.until),
         )
     ]
     if browser_mark() is None:
-        kept.append(message("This browser sends no cookie: the vote belongs to this tab, as long as it stays open."))
+        kept.append(message("This browser sends no cookie, so the vote belongs to this tab, as long as it stays open."))
     if not class_keeper().outlives_process:
         kept.append(message("This server keeps classes in a temporary folder: if it is restarted, they are gone."))
     st.caption(render_all(kept))

@@ -26,7 +26,7 @@ DRAW_SEED = Number("draw_seed", message("Seed"), Limit(0, 999_999), 0, typed=Tru
 HELP = {
     ODDS: message("Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left."),
     CANDIDATES: message("Removes candidates: only this many stay, the likeliest first."),
-    SHARE: message("Removes candidates: the likeliest stay, until their probabilities sum to this."),
+    SHARE: message("Removes candidates: only the likeliest stay, until their probabilities reach this sum."),
 }
 PLAYS, PLAYED_TO = "writing_plays", "writing_played_to"
 

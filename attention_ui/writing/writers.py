@@ -97,7 +97,7 @@ def chosen_writer() -> Writer:
         return shipped(chosen)
     brought = get_state(BROUGHT)
     if brought is None:
-        return instead(message("No model was brought in this session. Choose a file below."))
+        return instead(message("No model has been uploaded in this session. Choose a file below."))
     return Writer(brought, None)
 
 
@@ -148,7 +148,7 @@ def keep_panel(writer: Writer) -> None:
     """What gets the real model where it is wanted; a fold with downloads of this one, and a place for a file."""
     if writer.waits_for is not None:
         get_model_panel(writer.waits_for)
-    fold("keep", translate("Keep this model, or bring one"), "keep_open", functools.partial(draw_keeping, writer))
+    fold("keep", translate("Save this model, or upload one"), "keep_open", functools.partial(draw_keeping, writer))
 
 
 def draw_keeping(writer: Writer) -> None:

@@ -61,7 +61,7 @@ def check_figures(correction: Prediction, matrix: Checked) -> Iterator[Figure]:
     ours = found.chain_rule[which]
     yield Facts(
         key="how_far_apart",
-        name=message("How far the ways are apart"),
+        name=message("How far the methods differ"),
         heading=sentence_and_answer(correction),
         notice=tuple(notice_check(correction, found.chain_rule)),
         facts=(
@@ -90,7 +90,7 @@ def check_figures(correction: Prediction, matrix: Checked) -> Iterator[Figure]:
             *notice_steps(errors),
         ),
         width=640,
-        columns=(message("step h"), message("(L(w + h) − L(w − h)) ÷ 2h"), message("away from the chain rule")),
+        columns=(message("step h"), message("(L(w + h) − L(w − h)) ÷ 2h"), message("difference from the chain rule")),
         cells=tuple(
             (f"1e−{place}", Fixed(quotient, 10), Magnitude(error))
             for place, (quotient, error) in enumerate(zip(by_step, errors, strict=True), 1)
@@ -128,8 +128,8 @@ def notice_check(correction: Prediction, gradient: Float[np.ndarray, " parameter
 def notice_steps(errors: list[float]) -> Iterator[Message]:
     """Too large a step is wrong because the loss bends, too small a one because of rounding."""
     yield message(
-        "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} off, by "
-        "rounding.",
+        "With h = 1e−1 the quotient is off by {large}, because the loss bends; with h = 1e−{last} it is "
+        "off by {small}, because of rounding.",
         large=Magnitude(errors[0]),
         last=len(STEP_SIZES),
         small=Magnitude(errors[-1]),

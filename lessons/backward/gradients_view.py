@@ -184,7 +184,7 @@ def notice_d_output(correction: Prediction) -> Iterator[Message]:
     """Which row of d_output is not 0, and what its numbers say."""
     asked = correction.names[correction.asked[-1]]
     yield message(
-        "The loss looks at one prediction, that at {query}: the other {others} rows of d_output are 0.",
+        "The loss looks at only one prediction, that at {query}, so the other {others} rows of d_output are 0.",
         query=asked,
         others=len(correction.tokens) - 1,
     )
@@ -218,7 +218,7 @@ def notice_d_scores(correction: Prediction) -> Iterator[Message]:
             len(up.items),
             keys=up,
         )
-    yield message("The row sums to 0: what some keys gain others lose.")
+    yield message("The row sums to 0: what some keys gain, others lose.")
 
 
 def notice_d_qkv(correction: Prediction) -> Iterator[Message]:
@@ -246,7 +246,7 @@ def notice_d_x(correction: Prediction) -> Iterator[Message]:
     lengths = np.linalg.norm(correction.way.d_x, axis=-1)
     longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     tokens = ListOf(tuple(correction.names[i] for i in longest))
-    yield message("Each row of d_x goes on to the row of the embedding table that made it.")
+    yield message("Each row of d_x goes on to its token's row of the embedding table.")
     yield plural(
         "The longest row of d_x belongs to {tokens}, with length {length}.",
         "The longest rows of d_x belong to {tokens}, with length {length}.",

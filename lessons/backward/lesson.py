@@ -26,7 +26,8 @@ from lessons.screen.screen import Code, Figure, Screen
 
 TOPIC = message("Backpropagation")
 POINT = message(
-    "The loss says how wrong a guess is; a number's gradient, written d_, says how the loss changes as it grows."
+    "The loss says how wrong a guess is; a number's gradient, written d_, says how the loss changes "
+    "as the number grows."
 )
 
 UPDATES_MADE = OneOf("updates", message("Training steps made"), numbers(UPDATES), 20, look="slider", width=200)

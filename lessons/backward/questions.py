@@ -69,7 +69,7 @@ def loss_of_this_guess(mistake: Prediction, random: Generator) -> Asked:
             message("−ln grows without limit as the probability of the right word goes to 0."),
             (-math.log(p), message("minus the logarithm of p")),
             (math.log(p), message("the logarithm of p")),
-            (1 - p, message("what the wrong words have")),
+            (1 - p, message("the probability of the wrong words")),
             (1 / p, message("1, divided by p")),
             (0.0, message("only a wrong guess costs anything")),
         ),

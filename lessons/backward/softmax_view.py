@@ -68,7 +68,7 @@ ROW_SENTENCES = {
     "max of sized": message("the largest of these"),
     "sum of sized": message("sum over all visible keys"),
     "row.weights": message("weight of {key}: its part of the sum"),
-    "mean": message("mean: each d_weight counted by its weight"),
+    "mean": message("mean of the d_weights, weighted by the weights"),
     "less_mean": message("d_weight of {key}, less the mean"),
     "d_sized": message("weight of {key} · (d_weight − mean)"),
 }
@@ -166,14 +166,14 @@ def notice_row_back(keys: tuple[Token, ...], row: RowBack) -> Iterator[Message]:
     """Which scores go up: those whose d_weight lies below the mean."""
     up = ListOf(tuple(name for name, d in zip(keys, row.d_sized.tolist(), strict=True) if d < 0))
     yield message(
-        "The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that "
-        "mean moves a score.",
+        "The d_weights of the row, weighted by its weights, have the mean {mean}. Only what differs "
+        "from that mean moves a score.",
         mean=Magnitude(float(row.mean)),
     )
     if up.items and any(row.d_sized > 0):
         yield plural(
-            "Below the mean is {keys}: a step raises its score. The others go down.",
-            "Below the mean are {keys}: a step raises their scores. The others go down.",
+            "{keys} is below the mean: a step raises its score. The others go down.",
+            "{keys} are below the mean: a step raises their scores. The others go down.",
             len(up.items),
             keys=up,
         )
@@ -192,8 +192,8 @@ def notice_sizes(correction: Prediction, row: RowBack, size: float) -> Iterator[
     one = row_at(correction, 1)
     if first is not None and certain > 1 and first.largest < one.largest / 2:
         yield message(
-            "From times {size} on one weight is {nearly} or more, and the largest gradient goes from {now} to "
-            "{then}: a row that is certain hardly learns.",
+            "Once the scores are {size} times as large, one weight is {nearly} or more, and the largest "
+            "gradient goes from {now} to {then}: a row that is certain hardly learns.",
             now=Magnitude(one.largest),
             size=Fixed(certain),
             nearly=Percent(NEARLY_CERTAIN),

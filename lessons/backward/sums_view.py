@@ -136,7 +136,7 @@ def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
     name = everywhere.names[key]
     yield plural(
         "One query may look at {key}, so one row makes its d_v.",
-        "{count} queries may look at {key}: what they add is summed to its d_v.",
+        "{count} queries may look at {key}: what they add sums to its d_v.",
         len(looked),
         key=name,
     )

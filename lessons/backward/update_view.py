@@ -70,7 +70,7 @@ def update_figures(correction: Prediction, rate: float) -> Iterator[Figure]:
         facts=(
             (message("loss before"), Magnitude(before)),
             (message("loss after"), Magnitude(float(step.after[0]))),
-            (message("the gradient promised"), Magnitude(float(step.promised[0]))),
+            (message("promised by the gradient"), Magnitude(float(step.promised[0]))),
         ),
     )
     rates = np.linspace(0, 2 * rate, POINTS_ALONG).astype(np.float32).astype(float)  # as they are drawn
@@ -169,4 +169,4 @@ def notice_others(correction: Prediction, rate: float) -> Iterator[Message]:
         after=Magnitude(after),
     )
     if after > before and magnitude(after) != magnitude(before):
-        yield message("These get worse: so training takes small steps, and many sentences at once.")
+        yield message("These get worse, which is why training takes small steps and uses many sentences at once.")

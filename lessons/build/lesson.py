@@ -27,9 +27,9 @@ from lessons.screen.screen import Axis, Facts, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 
 TOPIC = message("Build a head by hand")
-POINT = message("A head is a table of who asks for whom, made of what W_q asks and W_k answers: set it yourself.")
+POINT = message("A head is a table of who asks for whom, made from what W_q asks and W_k answers. Set it yourself.")
 EXAMPLE_SEED = 3
-ONLY_THE_PRODUCT = message("Only W_q W_kᵀ counts: W_q twice as large and W_k half as large is the same head.")
+ONLY_THE_PRODUCT = message("Only W_q W_kᵀ counts: doubling W_q and halving W_k gives the same head.")
 
 LEVEL = OneOf("level", message("Level"), {key: level.title for key, level in LEVELS.items()})
 BUILT = Text("built", message("Your numbers"), 600)
@@ -37,7 +37,7 @@ SENTENCE = Number("on", message("Sentence"), Limit(0, OTHERS), 0, typed=True, wi
 BESIDE = OneOf(
     "compared",
     message("Beside yours"),
-    {"none": message("yours alone"), "trained": message("a trained head"), "ours": message("our solution")},
+    {"none": message("only yours"), "trained": message("a trained head"), "ours": message("our solution")},
 )
 
 

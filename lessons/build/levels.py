@@ -26,21 +26,24 @@ LEVELS = {
     "self": Level(
         message("Itself"),
         message(
-            "Every token looks at itself. All it has is its position: the hand of a clock, one hour further "
-            "with each token."
+            "Every token looks at itself. All it has is its position: the hand of a clock, which moves on "
+            "one hour with each token."
         ),
-        message("Two hands that point the same way have the largest product. Leave the hand as it is, but longer."),
+        message(
+            "Two hands that point the same way have the largest product. Keep the direction of the hand, "
+            "but make it longer."
+        ),
     ),
     "back": Level(
         message("One back"),
         message("Every token looks at the one before it."),
         message(
-            "Turn the hand that asks back by one hour, 45°: then it points where the hand of the token before points."
+            "Turn the asking hand back by one hour, 45°: then it points the same way as the hand of the token before."
         ),
     ),
     "same": Level(
         message("Same word"),
-        message("A word that comes again looks at where it was before, at all such places evenly."),
+        message("A repeated word looks at all places where it was before, evenly."),
         message(
             "Give each word a direction, the same in W_q and W_k. Two columns have room for four: right, up, left, "
             "down."
@@ -48,7 +51,7 @@ LEVELS = {
     ),
     "it": Level(
         message("It or she"),
-        message("“it” looks at the things it may mean, “she” at the people, at all of them evenly."),
+        message("“it” looks evenly at all the things it may mean, “she” evenly at all the people."),
         message("One column is enough: let “it” ask with a positive number and “she” with a negative one."),
     ),
     "bracket": Level(
@@ -66,8 +69,8 @@ LEVELS = {
     "soft": Level(
         message("Half sure"),
         message(
-            "The verb looks at the noun alone. The noun gives half of its weight to the verb, the rest evenly to all "
-            "others and itself."
+            "The verb looks only at the noun. The noun gives half of its weight to the verb and spreads the "
+            "rest evenly over all others and itself."
         ),
         message(
             "Half against a tenth is 5 to 1, and ln 5 ≈ 1.6: the score must be that much larger. Scores are "
@@ -77,7 +80,7 @@ LEVELS = {
     "two": Level(
         message("Two heads"),
         message("Two jobs at once: head 1 looks one back, head 2 one ahead."),
-        message("Head 1 is that of “One back”. Head 2 turns the hand the other way."),
+        message("Head 1 is the head of “One back”. Head 2 turns the hand the other way."),
     ),
     "layers": Level(
         message("Two layers"),
@@ -94,7 +97,7 @@ def why_not_one(level: str, best: Argument) -> Message | None:
     """Why one head alone cannot do it, with what it reaches at best; None where it can."""
     if level == "two":
         return message(
-            "A single head reaches {best} at most: its weights sum to 1, so what one job gets is missing at the other.",
+            "A single head reaches {best} at most: its weights sum to 1, so what one job gets, the other lacks.",
             best=best,
         )
     if level == "layers":

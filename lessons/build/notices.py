@@ -19,11 +19,11 @@ def score_notice(puzzle: Puzzle, score: float) -> Message:
     says = {"score": Percent(score), "goal": Percent(puzzle.goal)}
     if puzzle.counts:
         if puzzle.is_solved(score):
-            return message("Solved: {score} of all outputs are right; {goal} were asked for.", **says)
-        return message("So far {score} of all outputs are right; {goal} are asked for.", **says)
+            return message("Solved: {score} of all outputs are right; the goal was {goal}.", **says)
+        return message("So far {score} of all outputs are right; the goal is {goal}.", **says)
     if puzzle.is_solved(score):
-        return message("Solved: {score} of the weight is where it should be; {goal} was asked for.", **says)
-    return message("So far {score} of the weight is where it should be; {goal} is asked for.", **says)
+        return message("Solved: {score} of the weight is where it should be; the goal was {goal}.", **says)
+    return message("So far {score} of the weight is where it should be; the goal is {goal}.", **says)
 
 
 def table_notices(puzzle: Puzzle, computation: Computation) -> tuple[Message, ...]:

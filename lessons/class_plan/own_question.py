@@ -19,7 +19,7 @@ NARROW, WIDE, SHORT_NAME = 350, 700, 6  # pixels of the bars: narrow ones fit a 
 NUMBER = re.compile(r"[+\-−]?\d{1,12}(?:[.,]\d{1,9})?")
 Kind = Literal["choices", "number", "word"]
 KINDS: dict[Kind, Message] = {
-    "choices": message("answers to choose from"),
+    "choices": message("one of several"),
     "number": message("a number"),
     "word": message("a word"),
 }
@@ -46,7 +46,7 @@ class OwnQuestion:
         if self.kind == "choices":
             answers = [card.strip() for card in self.cards]
             if not 2 <= len(answers) <= MOST_CARDS or not all(answers) or len(set(answers)) < len(answers):
-                raise InputError("A question to choose from needs 2 to {most} different answers.", most=MOST_CARDS)
+                raise InputError("A multiple-choice question needs 2 to {most} different answers.", most=MOST_CARDS)
             if self.right is not None and not 0 <= self.right < len(answers):
                 raise InputError("The right answer must be one of the {count} answers.", count=len(answers))
         elif not all(map(math.isfinite, (self.number or 0.0, self.tolerance))) or self.tolerance < 0:
@@ -92,11 +92,11 @@ def answer_of(own: OwnQuestion, typed: str) -> str:
     if own.kind == "number":
         value = number_of(typed)
         if value is None:
-            raise InputError("A number is wanted here, such as 0.25 or 12.")
+            raise InputError("Type a number, such as 0.25 or 12.")
         return f"{value:g}" if len(f"{value:g}") < MOST_WORD and float(f"{value:g}") == value else repr(value)
     word = " ".join("".join(letter if letter.isprintable() else " " for letter in typed).split()).lower()
     if not 0 < len(word) <= MOST_WORD:
-        raise InputError("A word of 1 to {most} letters is wanted here.", most=MOST_WORD)
+        raise InputError("Type a word of 1 to {most} letters.", most=MOST_WORD)
     return word
 
 
@@ -127,7 +127,7 @@ def distribution_of_numbers(own: OwnQuestion, answers: Sequence[tuple[str, int]]
         )
     return Parts(
         key="class_numbers",
-        name=message("The numbers that were answered"),
+        name=message("The numbers given as answers"),
         rows=(message("The vote"),),
         parts=parts,
         notice=tuple(notice),
@@ -163,7 +163,7 @@ def table_of_words(answers: Sequence[tuple[str, int]]) -> Table:
     """Every word with its count, the most frequent first."""
     return Table(
         key="class_words",
-        name=message("The words that were answered"),
+        name=message("The words given as answers"),
         columns=(message("answer"), message("how many")),
         cells=tuple(answers),
     )

@@ -32,7 +32,7 @@ def read_plan(data: bytes, pages: Collection[str], languages: Collection[str] = 
         plan = msgspec.json.decode(data, type=Plan)
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
         raise InputError(
-            "This is not the plan of a lesson: {why}. Save one here to see how it is written.", why=str(error)[:200]
+            "This is not a lesson plan: {why}. Save one here to see how it is written.", why=str(error)[:200]
         ) from error
     for number, stop in enumerate(plan.stops, start=1):
         check_stop(stop, number, pages)
@@ -51,7 +51,9 @@ def check_stop(stop: Stop, number: int, pages: Collection[str]) -> None:
         try:
             read_asked(stop.screen)
         except ValueError as error:
-            raise InputError("The screen of stop {number} is of another version of the app.", number=number) from error
+            raise InputError(
+                "The screen of stop {number} is from another version of the app.", number=number
+            ) from error
 
 
 def plan_in_link(plan: Plan) -> str:
@@ -72,5 +74,5 @@ def plan_of_link(code: str, pages: Collection[str], languages: Collection[str] =
         if not unpack.eof and len(data) <= MOST_BYTES:
             raise ValueError("cut off")
     except (binascii.Error, zlib.error, ValueError) as error:
-        raise InputError("The link holds no whole plan: copy it again, or open the plan's file.") from error
+        raise InputError("The link does not hold a complete plan: copy it again, or open the plan's file.") from error
     return read_plan(data, pages, languages)

@@ -17,7 +17,7 @@ def with_sentence(plan: Plan, sentence: str, model: RealModel | None = None) -> 
     """The plan with this sentence. Raises ValueError, with a sentence, where a screen cannot show it."""
     text = clean_text(sentence, LONGEST_SENTENCE).text
     if not text:
-        raise InputError("A sentence of at least one word is wanted here.")
+        raise InputError("Type a sentence of at least one word.")
     return replace(plan, stops=tuple(stop_with(stop, text, model) for stop in plan.stops))
 
 
@@ -41,7 +41,7 @@ def stop_with(stop: Stop, text: str, model: RealModel | None) -> Stop:
         raise InputError("This sentence does not fit: {why}", why=format_value(after.notes[0]))
     if len(before.tokens) != len(after.tokens):
         raise InputError(
-            "The sentence must have {before} tokens, as that of the plan, but it has {after}.",
+            "The sentence must have {before} tokens, like that of the plan, but it has {after}.",
             before=len(before.tokens),
             after=len(after.tokens),
         )

@@ -11,8 +11,8 @@ from lessons.screen.screen import Card, Code, Figure, Part, Parts, Question, Tab
 
 TOPIC = message("Voting in class")
 POINT = message(
-    "A class answers a question, sees how all answered, talks it over, answers again, and the figure shows who was "
-    "right."
+    "A class answers a question, sees how all answered, talks it over and answers again. Then the "
+    "figure shows who was right."
 )
 CARD_LETTERS = "ABCD"
 VOTE_WIDTH = 400  # pixels of each vote: two of them fit on a projector, which draws them half as large again
@@ -103,7 +103,9 @@ def who_moved(moved: Sequence[Sequence[int]], right: int | None) -> Message:
         return said
     found = sum(row[right] for place, row in enumerate(moved) if place != right)
     lost = sum(moved[right]) - moved[right][right]
-    return message("{said} {found} of them found the right one, {lost} left it.", said=said, found=found, lost=lost)
+    return message(
+        "{said} {found} of them moved to the right answer, {lost} away from it.", said=said, found=found, lost=lost
+    )
 
 
 def flow_table(figure: Flow) -> Table:

@@ -115,7 +115,7 @@ def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[
         return
     if sizes.tokens > model.context:
         yield message(
-            "{model} was trained to read at most {context} tokens at once; the count goes on.",
+            "{model} was trained to read at most {context} tokens at once; the count continues beyond that.",
             model=model.name,
             context=Integer(model.context),
         )
@@ -247,8 +247,9 @@ def cache_table() -> Table:
         ),
         notice=(
             message(
-                "A key and a value of every layer, in numbers of 16 bits, for one sequence. Mistral 7B keeps no token "
-                "older than its window; the layers of GPT-3 that see only a band of tokens count as if they saw all."
+                "This counts a key and a value of every layer, in 16-bit numbers, for one sequence. Mistral 7B "
+                "keeps no token older than its window; the layers of GPT-3 that see only a band of tokens are "
+                "counted as if they saw all."
             ),
         ),
     )

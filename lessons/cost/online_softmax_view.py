@@ -32,10 +32,10 @@ SENTENCES = {
     "exp of masked": message("{key}: e to the difference from the largest so far"),
     "largest": message("no score up to block {block} is larger"),
     "rescale": message("block {block}: e to the difference of the maxima before and after it"),
-    "total": message("sum after block {block}: the sum before, rescaled, and the powers of its scores"),
+    "total": message("sum after block {block}: the sum before, rescaled, plus the powers of its scores"),
     "mixed": message(
-        "values after block {block}, feature {feature}: those before, rescaled, and the powers times the values of the "
-        "block"
+        "values after block {block}, feature {feature}: those before, rescaled, plus the powers times "
+        "the values of the block"
     ),
 }
 OUTPUT = message("output from the keys up to block {block}, feature {feature}")

@@ -130,7 +130,7 @@ def what_rescales(row: OnlineRow, random: Generator) -> Asked:
     """e to the difference of the maxima: not their quotient, not the other way round."""
     b = one_of(torch.tensor([place in row.rises for place in range(len(row.steps))]), random)
     before, after = (float(step.largest[0]) for step in row.steps[b - 1 : b + 1])
-    reply = message("Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as much.")
+    reply = message("Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as large.")
     factors = (
         math.exp(before - after),
         math.exp(min(after - before, MOST_EXPONENT)),
@@ -156,7 +156,7 @@ def scores_held(row: OnlineRow, random: Generator) -> Asked:
     """A block at a time, whatever the length."""
     size = 2 + below(7, random)
     n = size * (3 + below(20, random))
-    reply = message("Those of one block. Of all blocks before, only a maximum, a sum and one row of values are kept.")
+    reply = message("Those of one block. Of all earlier blocks, only a maximum, a sum and one row of values are kept.")
     return multiple_choice_of_counts(
         message(
             "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?",

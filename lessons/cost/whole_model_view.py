@@ -19,7 +19,7 @@ PARTS = {  # a bias counts with its map
     "mlp": message("MLP"),
     "norms": message("norms"),
 }
-TOGETHER = message("together")
+TOGETHER = message("total")
 
 
 def whole_model_figures(example: ExampleTrace, sizes: LayerSizes, model: PublishedModel | None) -> Iterator[Table]:
@@ -42,7 +42,7 @@ def parameter_table(config: TransformerConfig, sizes: LayerSizes, name: str) -> 
         columns=(
             message("parameters"),
             message("in a layer"),
-            message("in {count} layers and around them", count=config.n_layers),
+            message("whole model, {count} layers", count=config.n_layers),
             message("share"),
         ),
         cells=(*rows, (TOGETHER, Integer(layer.total()), Integer(whole.total()), Percent(1.0))),
@@ -74,7 +74,7 @@ def notice_whole(config: TransformerConfig, sizes: LayerSizes, name: str) -> Ite
     """What the embedding is used for, what the MLP multiplies, and what the cache keeps, shared or not."""
     if config.unembedding == "tied":
         yield message(
-            "The embedding is used twice: at the end {model} multiplies with it, too, to score {count} tokens.",
+            "The embedding is used twice: at the end, {model} also multiplies by it to score {count} tokens.",
             model=name,
             count=Integer(config.vocabulary),
         )
@@ -103,8 +103,8 @@ def notice_cache(config: TransformerConfig, sizes: LayerSizes) -> Message:
             **{name: said[name] for name in ("kept", "heads", "layers")},
         )
     return message(
-        "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads in each of "
-        "{layers} layers. If no head shared, it would keep {alone}: {times} times as many.",
+        "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads "
+        "in each of {layers} layers. Without sharing, it would keep {alone}: {times} times as many.",
         alone=Integer(alone),
         times=Fixed(alone / kept, 0 if alone % kept == 0 else 1),
         **said,

@@ -55,7 +55,7 @@ def attend_without_weights(x: Float[Array, "tokens d_model"]) -> AttentionTrace:
 SENTENCES = {
     **SUM_SENTENCES,
     "scores": message("score of {key} for {query}: their rows of X, multiplied and added up"),
-    "loops": message("output of {query}, feature {feature}: the loop has passed every key"),
+    "loops": message("output of {query}, feature {feature}: the loop has gone through every key"),
     "gap": message("output of {query}, feature {feature}: by loops − by matrices"),
 }
 

@@ -54,9 +54,9 @@ def sign_of_a_dot_product(example: ExampleTrace, random: Generator) -> Asked:
         return None
     with_it = Card(
         message("More in the same direction."),
-        message("Their dot product is {score}: above 0, the products of like signs win.", score=Fixed(score))
+        message("Their dot product is {score}, above 0: the products of like signs win.", score=Fixed(score))
         if score > 0
-        else message("Their dot product is {score}: below 0, the products of unlike signs win.", score=Fixed(score)),
+        else message("Their dot product is {score}, below 0: the products of unlike signs win.", score=Fixed(score)),
         message("where one has a large number, so has the other"),
     )
     against = Card(
@@ -155,13 +155,13 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
         ),
         Card(
             message("It becomes {times} times as large.", times=longer),
-            message("That would hold with another token. Here both factors become longer."),
+            message("That would hold for another token. Here both factors become longer."),
             message("the product grows as the vector does"),
         ),
         Card(
             message("It does not change."),
             message("Only the cosine does not change."),
-            message("its direction is the same, so the product is"),
+            message("same direction, so the same product"),
         ),
     )
 

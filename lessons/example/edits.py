@@ -146,10 +146,10 @@ def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[Message, 
         if waiting:
             notes.append(
                 plural(
-                    "{matrix} is {rows}×{columns} now, and {count} number changed by hand has no place in it. "
-                    "Nothing is lost: the change counts again once there is room.",
-                    "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand have no place in "
-                    "it. Nothing is lost: the changes count again once there is room.",
+                    "{matrix} is {rows}×{columns} now, and {count} number changed by hand lies outside it. Nothing "
+                    "is lost: the change counts again once there is room.",
+                    "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand lie outside it. Nothing "
+                    "is lost: the changes count again once there is room.",
                     waiting,
                     matrix=title(name),
                     rows=rows,
@@ -172,8 +172,8 @@ def parse_edits(code: str) -> tuple[Edits, tuple[Message, ...]]:
     if len(code) > MOST_CHARACTERS:
         return (), (
             message(
-                "The numbers changed by hand are written with {count} characters, more than the {most} that "
-                "are read: none was changed.",
+                "The numbers changed by hand take {count} characters, but at most {most} are read, so none was "
+                "changed.",
                 count=Integer(len(code)),
                 most=Integer(MOST_CHARACTERS),
             ),

@@ -55,9 +55,9 @@ MEANINGS = (  # woman or man, child or grown-up, sad or glad
     ("cried", (0.0, 0.4, 1.2)),
 )
 MADE_UP = message(
-    "Written by hand, to be read: feature 1 is positive for a woman and negative for a man, feature 2 positive for a "
-    "child and negative for a grown-up, feature 3 positive for what is sad. Trained vectors do not say so openly what "
-    "they mean."
+    "Written by hand, to be readable: feature 1 is positive for a woman and negative for a man, "
+    "feature 2 positive for a child and negative for a grown-up, feature 3 positive for something "
+    "sad. Trained vectors do not show their meaning so openly."
 )
 
 

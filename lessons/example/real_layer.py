@@ -39,8 +39,8 @@ def is_built_like_llama(model: RealModel) -> bool:
 def otherwise_built(model: RealModel) -> Message:
     """What is said of a model whose heads do more than the lessons on one head show."""
     return message(
-        "The heads of {model} are built in another way than these lessons show, so this is layer {layer} of {usual} as "
-        "it reads “{text}”.",
+        "The heads of {model} are built differently from those in these lessons, so this is layer "
+        "{layer} of {usual} as it reads “{text}”.",
         model=model.name,
         layer=DEFAULT_LAYER,
         usual=NAME,

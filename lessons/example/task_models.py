@@ -352,7 +352,7 @@ class OwnRun(OfTask):
         if model.sink:
             raise InputError("the lessons do not show heads with sinks")
         if self.settings.steps * model.n_layers * model.d_model > MOST_WORK:
-            raise InputError("it would train too long for a lesson; use fewer steps, layers or features")
+            raise InputError("training it would take too long for a lesson; use fewer steps, layers or features")
 
     def of(self, run: TrainingSettings | None) -> "OwnRun | None":
         """The source for the model of this run."""

@@ -98,7 +98,7 @@ ATTENTION = Exercise(
         Mistake(DOWN_COLUMNS, {"dim": 0}),
         *(Mistake(ONE_W_TWICE, {"uses": uses}) for uses in ("qqv", "kkv", "qkk", "qkq")),
         Mistake(message("Q and K have changed places: queries are X W_q, keys are X W_k."), {"uses": "kqv"}),
-        Mistake(message("The weights mix the rows of X. They mix the values, V = X W_v."), {"mixed": "x"}),
+        Mistake(message("The weights mix the rows of X. They should mix the values, V = X W_v."), {"mixed": "x"}),
         Mistake(message("A causal mask is not asked for here: every query sees every key."), {"hides": "future"}),
     ),
 )

@@ -18,24 +18,22 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"shapes cannot be multiplied|batch2 tensor to be|size mismatch, got input|inconsistent tensor size",
-        message(
-            "In A @ B, A must have as many columns as B has rows. Is something to be transposed, or in another order?"
-        ),
+        message("In A @ B, A must have as many columns as B has rows. Should one be transposed, or the order changed?"),
     ),
     (
         r"Sizes of tensors must match|stack expects each|Tensors must have same number",
-        message("What is joined must agree in all other axes. Print the shapes before this line."),
+        message("Tensors that are joined must agree in all other axes. Print the shapes before this line."),
     ),
     (
         r"size of tensor a .* must match",
         message(
-            "Sizes must be equal, or one of them 1: for + and * all of them, for @ those before the last "
+            "Sizes must be equal, or one of them 1: for + and * in all axes, for @ in those before the last "
             "two. Is keepdim=True missing from a sum, or should other axes be exchanged?"
         ),
     ),
     (
         r"view size is not compatible",
-        message("Its numbers are not in this order: use reshape, or contiguous() before view."),
+        message("view needs the numbers in this order in memory: use reshape, or contiguous() before view."),
     ),
     (
         r"got float|element of type float|'float' object cannot be interpreted",
@@ -57,7 +55,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"same dtype|same scalar type",
-        message("One of them holds whole numbers or booleans. Make it fractions with .float()."),
+        message("One of the tensors holds whole numbers or booleans. Make it floating-point with .float()."),
     ),
     (
         r"Module.__init__\(\) call|_backward_hooks|has no attribute '_modules'",
@@ -69,7 +67,7 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"is invalid for input of size",
-        message("A view has as many numbers as before. Multiply its sizes: do they come to the same?"),
+        message("A view has as many numbers as before. Multiply its sizes: is the product the same?"),
     ),
     (r"dims|permute", message("permute names every axis once.")),
     (
@@ -86,10 +84,13 @@ HELP = (  # in the words of PyTorch or Python, and what helps
     ),
     (
         r"SyntaxError",
-        message("Python cannot read this line. Look for a bracket, a quote or a colon, and for what was copied along."),
+        message(
+            "Python cannot read this line. Look for a bracket, a quote or a colon, and for text copied "
+            "along by mistake."
+        ),
     ),
-    (r"NameError", message("Nothing has this name yet. Is it spelt as it was where you defined it?")),
-    (r"RecursionError", message("A function calls itself without end.")),
+    (r"NameError", message("Nothing has this name yet. Is it spelt as in its definition?")),
+    (r"RecursionError", message("A function calls itself endlessly.")),
     (r"yourself", message("That function is missing here on purpose: write it yourself.")),
     (r"should be nn\.Linear", message("The weights of the cases are put into these four layers.")),
     (r"NotReady: return", message("Return all of these, in this order, separated by commas.")),
@@ -124,8 +125,8 @@ def what_instead(name: str) -> tuple[Message, ...]:
     if "backward" in name or "grad" in name:
         return (
             message(
-                "This page computes no gradients: write the formula of the gradient itself. This does not count "
-                "as a try."
+                "This page computes no gradients: write the formula of the gradient yourself. This does not "
+                "count as a try."
             ),
         )
     if name in INSTEAD:

@@ -87,10 +87,10 @@ CACHE = Exercise(
     title=message("Generation with a cache"),
     lesson="generate",
     asks=message(
-        "A model writes one token after the other. Given are the query, key and value of the new token, and the cache: "
-        "the keys and values of all tokens before it. Put the new key and value at its end, and let the new token "
-        "attend to all. Return its context vector, the last row of causal attention over all tokens, and the longer "
-        "cache. No other row is computed again."
+        "A model writes one token after another. You are given the query, key and value of the new "
+        "token, and the cache, which holds the keys and values of all tokens before it. Put the new key "
+        "and value at its end, and let the new token attend to all. Return its context vector, the last "
+        "row of causal attention over all tokens, and the longer cache. No other row is computed again."
     ),
     entry="attend_next",
     takes=(
@@ -123,12 +123,12 @@ CACHE = Exercise(
     varied=varied_next,
     mistakes=(
         Mistake(
-            message("The new token does not see itself: its own key and value belong to those it attends to."),
+            message("The new token does not see itself. It must attend to its own key and value as well."),
             {"sees": "old"},
         ),
-        Mistake(message("The new token sees itself alone. It attends to all kept keys as well."), {"sees": "new"}),
+        Mistake(message("The new token sees only itself. It must attend to all kept keys as well."), {"sees": "new"}),
         Mistake(
-            message("What is returned is the cache as it came in. Return it with the new key and value at its end."),
+            message("You returned the cache as it came in. Return it with the new key and value at its end."),
             {"gives": "old"},
         ),
         Mistake(
@@ -136,7 +136,7 @@ CACHE = Exercise(
             {"gives": "new"},
         ),
         Mistake(
-            message("The new key and value stand in front. Put them at the end, where the token stands."),
+            message("The new key and value are in front. Put them at the end, where the token is."),
             {"joins": "before"},
         ),
         Mistake(
@@ -152,13 +152,13 @@ CACHE = Exercise(
             {"joins": "old"},
         ),
         Mistake(message("Keys and values have changed places: return context, K, V."), {"swapped": True}),
-        Mistake(
-            message("The context vector stands in a matrix of one row. Return the row itself: [0]."), {"row": True}
-        ),
+        Mistake(message("The context vector is in a matrix of one row. Return the row itself: [0]."), {"row": True}),
         *(it for it in CHANGED_STEPS if it.hint not in DO_NOT_FIT),
         Mistake(BY_D_V, {"by": "√d_v"}, alone=True),
         Mistake(
-            message("All weights are 1: the softmax ran over queries, of which there is one. It runs over the keys."),
+            message(
+                "All weights are 1: the softmax ran over queries, of which there is one. It must run over the keys."
+            ),
             {"dim": 0},
         ),
         Mistake(
@@ -208,7 +208,7 @@ def varied_groups(q: Tensor, k: Tensor, v: Tensor, *, keys: str = "", values: st
 IN_TURN = message(
     "The heads take the keys and values in turn: 0, 1, 0, 1. Neighbours share: 0, 0, 1, 1. Use repeat_interleave."
 )
-SHARED_OTHERWISE = message("Keys are shared in one way, values in another. A head that uses K[1] uses V[1].")
+SHARED_OTHERWISE = message("Keys are shared in one way, values in another. A head that uses K[1] must use V[1].")
 GROUPED = Exercise(
     key="grouped",
     title=message("Grouped queries"),
@@ -255,7 +255,7 @@ GROUPED = Exercise(
         ),
         Mistake(message("The groups are in another order: the first heads use K[0] and V[0]."), {"both": "backwards"}),
         Mistake(
-            message("The tokens were repeated, and with them mixed among the heads. Repeat along the heads: dim=0."),
+            message("The tokens were repeated, which mixed them among the heads. Repeat along the heads: dim=0."),
             {"both": "by tokens"},
         ),
         *(it for it in CHANGED_STEPS if it.hint is not NO_KEEPDIM),  # whose shapes do not fit here

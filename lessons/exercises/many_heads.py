@@ -40,7 +40,7 @@ def split_and_permuted(order: tuple[int, ...], x: Tensor, n_heads: int, first: s
 
 
 AXES_TURNED = message(
-    "The features are split rightly, but the axes are in another order: [n_heads, tokens, d_head] is asked for."
+    "The features are split correctly, but the axes are in another order: [n_heads, tokens, d_head] is asked for."
 )
 SPLIT_MIXES = message(
     "This mixes tokens and features, as view keeps the numbers in their order. Use view(tokens, n_heads, d_head), "
@@ -176,7 +176,7 @@ MERGE = Exercise(
             lambda x: x.permute(1, 0, 2),
         ),
         Mistake(
-            message("The heads are in another order: those of head 1 come first in each row."),
+            message("The heads are in another order: the features of head 1 come first in each row."),
             lambda x: x.flip(0).permute(1, 0, 2).reshape(x.shape[1], -1),
         ),
         Mistake(
@@ -255,8 +255,8 @@ MODULE = Exercise(
     title=message("Multi-head attention"),
     lesson="heads",
     asks=message(
-        "A module of PyTorch: four layers of weights, several heads, a causal mask if asked for. Return the output and "
-        "the weights of all heads, shape [n_heads, queries, keys]."
+        "Write a PyTorch module with four layers of weights, several heads and, if asked for, a causal "
+        "mask. Return the output and the weights of all heads, shape [n_heads, queries, keys]."
     ),
     entry="MultiHeadAttention",
     takes=(Shown("x", "tokens", "features"),),
@@ -318,11 +318,13 @@ MODULE = Exercise(
     mistakes=(
         Mistake(message("The scores are not divided by √d_head."), {"by": "nothing"}),
         Mistake(
-            message("You divided by √d_model. The keys of a head have d_head features only: √d_head."),
+            message("You divided by √d_model. The keys of a head have only d_head features: √d_head."),
             {"by": "√d_model"},
         ),
         Mistake(message("causal=True changes nothing yet: mask the scores before the softmax."), {"hides": "nothing"}),
-        Mistake(message("The mask is there although causal is False. Mask only if it is asked for."), {"always": True}),
+        Mistake(
+            message("The mask is applied although causal is False. Mask only if it is asked for."), {"always": True}
+        ),
         Mistake(AFTER_SOFTMAX, {"masks": "after"}),
         Mistake(INFINITE_WEIGHTS, {"masks": "after, −∞"}),
         *CHANGED_MASKS,
@@ -418,7 +420,7 @@ BATCHED = Exercise(
     mistakes=(
         *(it for it in CHANGED_STEPS if it.hint is not NO_KEEPDIM),  # whose shapes do not fit here
         Mistake(
-            message("You divided by √d_model. The keys of a head have d_k features only: √d_k."), {"by": "√d_model"}
+            message("You divided by √d_model. The keys of a head have only d_k features: √d_k."), {"by": "√d_model"}
         ),
         Mistake(
             message("You divided by the root of the number of heads. d_k is the size of the last axis."),

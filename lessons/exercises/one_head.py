@@ -69,7 +69,7 @@ SOFTMAX = Exercise(
         ),
         Mistake(EXP_TOO_LARGE, lambda s: (s - s.argmax()).softmax(-1) if s.max() < 80 else s * math.nan),
         Mistake(
-            message("Large scores were cut off, and with them their differences. Subtract the largest score from all."),
+            message("Large scores were clipped, so their differences are lost. Subtract the largest score from all."),
             lambda s: s.clamp(max=80).softmax(-1),
         ),
         Mistake(ONLY_EXP, torch.exp),
@@ -103,7 +103,8 @@ SOFTMAX = Exercise(
         ),
         Mistake(
             message(
-                "The scores were only brought between 0 and 1. Take the exponential of each, divided by their sum."
+                "The scores were only rescaled to lie between 0 and 1. Take the exponential of each, divided by "
+                "their sum."
             ),
             lambda s: (s - s.min()) / (s.max() - s.min()),
         ),
@@ -112,7 +113,8 @@ SOFTMAX = Exercise(
             lambda s: (s - s.max()).exp() / ((s - s.max()).exp().sum() + 1),
         ),
         Mistake(
-            message("The signs are gone: a negative score must get less weight than 0."), lambda s: s.abs().softmax(-1)
+            message("The signs are gone: a negative score must get less weight than a score of 0."),
+            lambda s: s.abs().softmax(-1),
         ),
         Mistake(
             message("This is the sigmoid of each score by itself. The weights of a row share one sum."), torch.sigmoid
@@ -189,11 +191,11 @@ SCORES = Exercise(
         Mistake(VIEWED, {"turn": "view"}),
         Mistake(message("These are weights already: a softmax is not asked for here."), {"norm": "softmax"}),
         Mistake(
-            message("These are cosines: every vector was divided by its length. Divide by √d_k alone."),
+            message("These are cosines: every vector was divided by its length. Divide only by √d_k."),
             partial(varied_only_scores, unit=True, by="nothing"),
         ),
         Mistake(
-            message("Every vector was divided by its length, which is not asked for. Divide by √d_k alone."),
+            message("Every vector was divided by its length, which is not asked for. Divide only by √d_k."),
             {"unit": True},
         ),
         Mistake(message("The signs of all scores are reversed."), {"sign": -1}),
@@ -250,17 +252,17 @@ MASK = Exercise(
         *(Mistake(FINITE, {"fill": fill}) for fill in FINITE_FILLS),
         Mistake(FINITE, {"fill": torch.finfo(torch.float32).min}),
         Mistake(
-            message("Hidden scores are +∞ here: they would get all the weight. The sign is missing: −∞."),
+            message("Hidden scores are +∞ here: they would get all the weight. The minus sign is missing: −∞."),
             {"fill": math.inf},
         ),
         Mistake(message("These are weights already: a softmax is not asked for here."), {"norm": "softmax"}),
         Mistake(message("Nothing is hidden yet: these are the scores as they came in."), lambda scores: scores),
         Mistake(
-            message("This is the mask alone. Put it on the scores: the other scores stay as they are."),
+            message("This is only the mask. Apply it to the scores: the other scores stay as they are."),
             lambda scores: masked(torch.zeros_like(scores), MASKS["future"](len(scores)), -math.inf),
         ),
         Mistake(
-            message("This is the mask alone. Put it on the scores: the other scores stay as they are."),
+            message("This is only the mask. Apply it to the scores: the other scores stay as they are."),
             lambda scores: MASKS["future"](len(scores)).double(),
         ),
     ),
@@ -318,7 +320,7 @@ CONTEXT = Exercise(
     answer=mix_values,
     mistakes=(
         Mistake(
-            message("Each turn of the loop overwrites the last one. Add to what is there: +=."),
+            message("Each pass of the loop overwrites the last one. Add to what is there: +=."),
             lambda w, v: w[:, -1:] * v[-1:],
         ),
         Mistake(
@@ -338,9 +340,7 @@ CONTEXT = Exercise(
             lambda w, v: w.sum(-1, keepdim=True) * v,
         ),
         *(
-            Mistake(
-                message("The first rows alone are there: return stands inside a loop. Return after the loops."), early
-            )
+            Mistake(message("Only the first rows are there: return is inside a loop. Return after the loops."), early)
             for early in (partial(up_to, 1, None, None), partial(up_to, 1, 1, None), partial(up_to, 1, 1, 1))
         ),
         Mistake(

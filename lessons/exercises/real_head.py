@@ -84,10 +84,10 @@ REAL_HEAD = Exercise(
     title=message("A head of a real model"),
     lesson="read",
     asks=message(
-        "Head {head} of SmolLM2 reads “{text}”. X is what enters its layer, one row for each of the 10 tokens; "
-        "the head's own maps lead from 576 features to 64. Compute its context vectors and its weights. Queries and "
-        "keys are turned by `rotate`, which stands there already; the mask is causal, and scores are divided by √d_k. "
-        "Your numbers are compared with those of the model.",
+        "Head {head} of SmolLM2 reads “{text}”. X is what enters its layer, one row for each of the 10 "
+        "tokens; the head's own maps take 576 features to 64. Compute its context vectors and its "
+        "weights. Queries and keys are turned by `rotate`, which is already written; the mask is "
+        "causal, and scores are divided by √d_k. Your numbers are compared with those of the model.",
         head=head_name(DEFAULT_LAYER, DEFAULT_HEAD),
         text=DEFAULT_TEXT,
     ),

@@ -121,7 +121,9 @@ ROTARY = Exercise(
             alone=True,
         ),
         Mistake(
-            message("The turned features of all pairs stand first, then the others. Each belongs where it came from."),
+            message(
+                "The first features of all pairs come first, then the second ones. Each belongs where it came from."
+            ),
             {"order": "cat"},
         ),
         Mistake(message("This turns the wrong way. It should be a cos − b sin, and a sin + b cos."), {"turn": "back"}),
@@ -134,7 +136,7 @@ ROTARY = Exercise(
             message("Sine and cosine have changed places. At angle 0 nothing moves: cos 0 = 1."), {"turn": "exchanged"}
         ),
         Mistake(
-            message("Each feature was turned by itself. Both of a pair are needed for each: a cos − b sin."),
+            message("Each feature was turned by itself. Each needs both of its pair: a cos − b sin."),
             {"turn": "each alone"},
         ),
         Mistake(message("The sines are missing: a cos − b sin, and a sin + b cos."), {"turn": "cosines"}),
@@ -236,7 +238,9 @@ RMS_NORM = Exercise(
             message("The mean was subtracted first: that is a layer norm. An RMS norm leaves it in."), {"centred": True}
         ),
         Mistake(
-            message("You divided by the standard deviation, which leaves out the mean. Take the mean of the squares."),
+            message(
+                "You divided by the standard deviation, which subtracts the mean first. Take the mean of the squares."
+            ),
             {"size": "variance"},
         ),
         Mistake(message("This is the sum of the squares. Take their mean."), {"size": "sum of squares"}),
@@ -261,7 +265,7 @@ RMS_NORM = Exercise(
         Mistake(message("The gain is missing: multiply each feature by its own."), {"gains": "none"}),
         Mistake(message("The gain was added. Multiply by it."), {"gains": "plus"}),
         Mistake(
-            message("You multiplied by 1 + gain, as some models do. Here it is the gain alone."), {"gains": "1 + gain"}
+            message("You multiplied by 1 + gain, as some models do. Here it is only the gain."), {"gains": "1 + gain"}
         ),
         Mistake(message("You divided by the gain. Multiply by it."), {"gains": "divided"}, alone=True),
         Mistake(message("The mean ran over the tokens. Each token has its own: dim=-1, keepdim=True."), {"dim": 0}),

@@ -92,11 +92,11 @@ STEP = Exercise(
     title=message("A step of gradient descent"),
     lesson="train",
     asks=message(
-        "Train the last layer by one step. The softmax of the logits X W gives the probabilities P; `right` has a 1 "
-        "at the token that followed and 0 elsewhere. The loss is the mean over the tokens of −ln of the right one's "
-        "probability. Its gradient with respect to the logits is (P − right) / number of tokens; with respect to W it "
-        "is Xᵀ times that. Return the loss before the step, and the new weights: W minus the learning rate times the "
-        "gradient."
+        "Train the last layer by one step. The softmax of the logits X W gives the probabilities P; "
+        "`right` has a 1 at the token that followed and 0 elsewhere. The loss is the mean over the "
+        "tokens of −ln of the right token's probability. Its gradient with respect to the logits is (P "
+        "− right) / number of tokens; with respect to W it is Xᵀ times that. Return the loss before the "
+        "step, and the new weights: W minus the learning rate times the gradient."
     ),
     entry="train_step",
     takes=(
@@ -138,37 +138,38 @@ STEP = Exercise(
             {"by": "vocabulary"},
             alone=True,
         ),
-        Mistake(
-            message("What is right was not subtracted: the gradient of the logits is P − right, not P."), {"wrong": "p"}
-        ),
+        Mistake(message("Subtract right: the gradient of the logits is P − right, not P."), {"wrong": "p"}),
         Mistake(
             message("Only the right token's logit was moved. All others move as well, by their probabilities."),
             {"wrong": "right alone"},
         ),
         Mistake(
-            message("This is the gradient of the squares. That of −ln p is simpler: P − right."), {"wrong": "squares"}
+            message("This is the gradient of the squared error. That of −ln p is simpler: P − right."),
+            {"wrong": "squares"},
         ),
         Mistake(
             message("You went back through the softmax once more. P − right already is the gradient of the logits."),
             {"wrong": "backwards again"},
         ),
         Mistake(
-            message("A factor P (1 − P) is too much. P − right already is the gradient of the logits."),
+            message("The factor P (1 − P) does not belong here. P − right already is the gradient of the logits."),
             {"wrong": "p (1 − p)"},
         ),
         Mistake(message("The learning rate is not used yet: multiply the gradient by it."), {"rates": "none"}),
         Mistake(
             message("The second result is the gradient. Return the weights after the step."), {"gives": "gradient"}
         ),
-        Mistake(message("The second result is the step alone. Return W with the step taken."), {"gives": "step"}),
+        Mistake(message("The second result is only the step. Return W with the step taken."), {"gives": "step"}),
         Mistake(message("These are the weights as they came in. Take the step."), {"gives": "old"}),
         Mistake(message("The loss is the sum over the tokens. Take the mean."), {"loss": "sum"}),
         Mistake(
             message("The mean ran over all entries, most of them 0. Add up each row first, then take the mean."),
             {"loss": "mean of all"},
         ),
-        Mistake(message("The loss has lost its minus: −ln p is never below 0."), {"loss": "no minus"}),
-        Mistake(message("The loss is in bits, by log2. Take the natural logarithm: torch.log."), {"loss": "bits"}),
+        Mistake(message("The loss has lost its minus sign: −ln p is never below 0."), {"loss": "no minus"}),
+        Mistake(
+            message("You used log2, so the loss is in bits. Take the natural logarithm: torch.log."), {"loss": "bits"}
+        ),
         Mistake(
             message("This is the mean probability of the right tokens. The loss is the mean of −ln of each."),
             {"loss": "probability"},
@@ -179,11 +180,11 @@ STEP = Exercise(
         ),
         Mistake(message("This is the loss of each token. Return one number, their mean."), {"loss": "each"}),
         Mistake(
-            message("cross_entropy was given the probabilities. It takes the logits, and the softmax itself."),
+            message("cross_entropy was given the probabilities. It takes the logits and applies the softmax itself."),
             {"loss": "softmax again"},
         ),
         Mistake(message("This is the loss after the step. Return the one before it."), {"after": True}),
-        Mistake(message("The softmax is missing: the logits are no probabilities yet."), {"norm": "none"}),
+        Mistake(message("The softmax is missing: the logits are not probabilities yet."), {"norm": "none"}),
         Mistake(TWICE, {"norm": "twice"}, alone=True),
         Mistake(
             message("The softmax ran over the tokens. The probabilities of each token sum to 1: dim=-1."), {"dim": 0}
@@ -205,10 +206,10 @@ GRADIENT = Exercise(
     title=message("Gradient of the softmax"),
     lesson="backward",
     asks=message(
-        "Backwards through the softmax: given the weights and the gradient of the loss with respect to each "
-        "weight, find "
-        "that with respect to each score. A weight depends on all scores of its row: "
-        "d_scores[i, j] = weights[i, j] · (d_weights[i, j] − Σₘ weights[i, m] · d_weights[i, m])."
+        "Go backwards through the softmax: from the weights and the gradient of the loss with respect "
+        "to each weight, find its gradient with respect to each score. A weight depends on all scores "
+        "of its row: d_scores[i, j] = weights[i, j] · (d_weights[i, j] − Σₘ weights[i, m] · "
+        "d_weights[i, m])."
     ),
     entry="softmax_backward",
     takes=(Shown("weights", "queries", "keys", "weight", "weight"), Shown("d_weights", "queries", "keys")),
@@ -300,9 +301,9 @@ TEMPERATURE = Exercise(
     title=message("Sampling with temperature"),
     lesson="generate",
     asks=message(
-        "Draw the next token: divide the logits by the temperature, take the softmax, and lay the probabilities end to "
-        "end from 0 to 1. The token on whose stretch the random number `uniform` falls is drawn. Return the "
-        "probabilities and the number of the token, counted from 0."
+        "Draw the next token: divide the logits by the temperature, take the softmax, and lay the "
+        "probabilities end to end from 0 to 1. Draw the token on whose stretch the random number "
+        "`uniform` falls. Return the probabilities and the number of the token, counted from 0."
     ),
     entry="draw_token",
     takes=(Shown("logits", "tokens", "vocabulary"), "temperature", "uniform"),
@@ -351,13 +352,15 @@ TEMPERATURE = Exercise(
         ),
         Mistake(
             message(
-                "This takes the token whose probability is nearest to the random number. Lay them end to end first."
+                "This takes the token whose probability is nearest to the random number. Lay the probabilities "
+                "end to end first."
             ),
             lambda s, t, u: ((s / t).softmax(-1), ((s / t).softmax(-1) - u).abs().argmin()),
         ),
         Mistake(
             message(
-                "This takes the first token whose own probability passes the random number. Add them up on the way."
+                "This takes the first token whose own probability passes the random number. Add the "
+                "probabilities up as you go."
             ),
             lambda s, t, u: ((s / t).softmax(-1), ((s / t).softmax(-1) > u).int().argmax()),
         ),
@@ -373,7 +376,10 @@ TEMPERATURE = Exercise(
             lambda s, t, u: (s / t, token_drawn((s / t).softmax(-1), u)[1]),
         ),
         Mistake(
-            message("The probabilities are added up. Return them one by one, and the sums only to draw."),
+            message(
+                "The first result holds running sums. Return the probabilities themselves, and use the sums "
+                "only to draw."
+            ),
             lambda s, t, u: ((s / t).softmax(-1).cumsum(-1), token_drawn((s / t).softmax(-1), u)[1]),
         ),
     ),

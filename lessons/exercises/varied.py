@@ -94,15 +94,15 @@ BY_D_V = message("You divided by the root of the width of the values. Divide by 
 SCALED_AFTER = message("You divided by √d_k after the softmax. Divide the scores, before it.")
 TURNED = message("These scores are K Qᵀ. Rows belong to queries: Q Kᵀ.")
 VIEWED = message("view and reshape change the shape and leave the numbers in their order. To exchange axes, transpose.")
-NO_SOFTMAX = message("The softmax is missing: the weights of each row are positive and sum to 1.")
+NO_SOFTMAX = message("The softmax is missing: the weights of each row must be positive and sum to 1.")
 TWICE = message("The softmax is taken twice. Take it once.")
 ONLY_EXP = message("These are the exponentials. Divide each by their sum.")
 LOGARITHMS = message("These are the logarithms of the weights: log_softmax. Take softmax.")
 NO_KEEPDIM = message(
     "The sums lost their axis, so column j was divided by the sum of row j. Keep the axis: keepdim=True."
 )
-OF_KEYS = message("The weights mix the keys. They mix the values: weights @ V.")
-OF_QUERIES = message("The weights mix the queries. They mix the values: weights @ V.")
+OF_KEYS = message("The weights mix the keys. They should mix the values: weights @ V.")
+OF_QUERIES = message("The weights mix the queries. They should mix the values: weights @ V.")
 SCORES_GIVEN = message("The second result holds the scores. Return the weights, after the softmax.")
 DOWN_COLUMNS = message("The softmax ran down the columns. The row of each query must sum to 1: dim=-1.")
 CHANGED_STEPS = (
@@ -138,7 +138,7 @@ ZERO_TIMES_INFINITY = message("0 · ∞ is not a number: a mask times −∞ is 
 AFTER_SOFTMAX = message(
     "Weights were set to 0 after the softmax, so rows no longer sum to 1. Set hidden scores to −∞ before it."
 )
-INFINITE_WEIGHTS = message("Weights were set to −∞, after the softmax. Give hidden scores −∞ before it.")
+INFINITE_WEIGHTS = message("Weights were set to −∞ after the softmax. Set hidden scores to −∞ before it.")
 MASKS = {  # by name: what is hidden of n queries and keys
     "future": lambda n: torch.ones(n, n).triu(1).bool(),
     "itself": lambda n: torch.ones(n, n).triu(0).bool(),
@@ -148,7 +148,7 @@ MASKS = {  # by name: what is hidden of n queries and keys
     "same": lambda n: (torch.arange(n) > 0).expand(n, n),
     "last": lambda n: (torch.arange(n) == n - 1).expand(n, n),
 }
-SAME_FOR_ALL = message("The same keys are hidden from every query. What is later differs from query to query.")
+SAME_FOR_ALL = message("The same keys are hidden from every query. Which keys come later differs from query to query.")
 CHANGED_MASKS = (
     Mistake(ITSELF, {"hides": "itself"}),
     Mistake(TOO_LATE, {"hides": "too late"}),

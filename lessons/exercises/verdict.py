@@ -25,8 +25,9 @@ NEAR: dict[str, Any] = {"atol": 2e-4, "rtol": 1e-3}
 UNREADABLE = message("What your browser sent cannot be read. Run it again.")
 AS_IN_MODEL = message("Right: these are the numbers of the model itself.")
 NOT_NUMBERS = message(
-    "{output} has entries that are not numbers (NaN). They come of 0 · ∞, ∞ − ∞, ∞ / ∞, 0 / 0, of the softmax of a row "
-    "of nothing but −∞, or of torch.empty, which holds whatever was there."
+    "{output} has entries that are not numbers (NaN). They come from 0 · ∞, ∞ − ∞, ∞ / ∞, 0 / 0, "
+    "from the softmax of a row of nothing but −∞, or from torch.empty, which holds whatever was "
+    "there."
 )
 
 
@@ -59,7 +60,7 @@ def verdict_of(exercise: Exercise, cases: tuple[Case, ...], sent: object) -> Ver
         return Verdict(says=(UNREADABLE,), tried=False)
     expected = tuple(case.outputs(exercise.answer) for case in cases)
     if all(map(same, found, expected)):
-        right = message("Right, on all {count} cases.", count=len(cases)) if exercise.drawn else AS_IN_MODEL
+        right = message("Right in all {count} cases.", count=len(cases)) if exercise.drawn else AS_IN_MODEL
         return Verdict(passed=True, printed=printed, says=(right, *remark(exercise, result.get("uses"))))
     return Verdict(printed=printed, **wrong(exercise, cases, found, expected))
 
@@ -68,7 +69,7 @@ def remark(exercise: Exercise, uses: object) -> tuple[Message, ...]:
     """What a right answer did in another way than the exercise asks, as its syntax tree tells. It stays right."""
     names = {name for name in uses if isinstance(name, str)} if isinstance(uses, list) else set()
     if exercise.loops and names and "for" not in names and "while" not in names:
-        return (message("This exercise asks for loops; it has none. Write the sum once by hand."),)
+        return (message("This exercise asks for loops; your code has none. Write the sum once by hand."),)
     if names & exercise.without:
         return (message("This exercise asks you to write the softmax yourself, with exp, sum and max."),)
     return ()

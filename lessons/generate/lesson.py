@@ -29,7 +29,8 @@ from lessons.trace.story import step_of_given
 
 TOPIC = message("Generating text")
 POINT = message(
-    "A model gives every token a probability of coming next; one is drawn, appended, and the model is asked again."
+    "A model gives every token a probability of coming next; one token is drawn and appended, and "
+    "the model is asked again."
 )
 
 WRITES = (

@@ -36,26 +36,30 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
 
     def less(token: int) -> Message:
         return message(
-            "Its probability is {probability}; another token has more.", probability=Fixed(float(says[token]), 3)
+            "Its probability is {probability}; another token has a higher one.",
+            probability=Fixed(float(says[token]), 3),
         )
 
     best, read = order[0], vocabulary.encode_with_unknown(new.window[-1:])[0]
     wrong = [
         (
             new.draw.token,
-            message("This token was drawn, and a draw takes unlikely tokens, too."),
+            message("This token was drawn, but a draw can pick unlikely tokens, too."),
         ),
         (read, message("This is the last token read. The scores are for the next one.")),
         *((token, less(token)) for token in order[1:MOST_OFFERED]),
     ]
     return multiple_choice_of_things(
         message(
-            "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?",
+            "{drawn} was drawn. Which token did the model find likeliest, before temperature and cuts?",
             drawn=called(new.draw.token),
         ),
         (
             called(best),
-            message("Its probability is {probability}: no other has as much.", probability=Fixed(float(says[best]), 3)),
+            message(
+                "Its probability is {probability}, and no other token has one as high.",
+                probability=Fixed(float(says[best]), 3),
+            ),
         ),
         *((called(token), mend) for token, mend in wrong if token not in (best, len(vocabulary))),
     )
@@ -78,8 +82,8 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
             (hot, message("the scores, divided by the temperature")),
             (now / DOUBLE, message("the probability, divided by the temperature")),
             (cold, message("the scores, multiplied by the temperature")),
-            (now, message("the likeliest stays as likely")),
-            (1 / len(vocabulary), message("heat makes all tokens equally likely")),
+            (now, message("the likeliest token stays as likely")),
+            (1 / len(vocabulary), message("a higher temperature makes all tokens equally likely")),
         ),
     )
 
@@ -99,7 +103,7 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
         ),
         *told(
             message(
-                "The likeliest {right} have {reached} together; fewer do not reach {p}.",
+                "The likeliest {right} are needed to reach {p}: together they have {reached}.",
                 right=Integer(right),
                 reached=reached,
                 **top_p,
@@ -108,7 +112,7 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
             (single, message("those with p or more, each on its own")),
             (right - 1, message("the likeliest, while their sum is below p")),
             (round(p * size), message("the share p of all tokens")),
-            (size, message("all of them, as together they have 1")),
+            (size, message("all of them, as they sum to 1")),
         ),
     )
 
@@ -118,15 +122,19 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
     called, best = partial(token_named, vocabulary), ranked(new.draw.logits).tolist()[0]
     reply = message("Only the likeliest is kept, whatever the seed and the temperature.")
     return multiple_choice(
-        message("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
-        Card(message("{token}, every time", token=called(best)), reply, message("the likeliest is all that is left")),
+        message("Set top-k to 1 and draw this token again with other seeds and temperatures. Which token comes?"),
+        Card(message("{token}, every time", token=called(best)), reply, message("only the likeliest is left")),
         Card(
             message("{token}, every time", token=called(new.draw.token)),
             reply,
-            message("what was drawn stays drawn"),
+            message("a token drawn once stays drawn"),
         ),
         Card(message("it depends on the seed"), reply, message("each seed draws in its own way")),
-        Card(message("it depends on the temperature"), reply, message("heat brings other tokens to the top")),
+        Card(
+            message("it depends on the temperature"),
+            reply,
+            message("a higher temperature brings other tokens to the top"),
+        ),
     )
 
 
@@ -135,12 +143,12 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     """A seed makes chance repeatable. Always possible."""
     drawn = token_named(vocabulary, new.draw.token)
     reply = message("The same seed gives the same random numbers, so everything repeats.")
-    likeliest = Card(message("always the likeliest"), reply, message("what is repeated is no longer chance"))
+    likeliest = Card(message("always the likeliest"), reply, message("a repeated draw is no longer random"))
     return multiple_choice(
-        message("Write up to here again with the same settings and seed. What comes at this position?"),
+        message("Write the text up to here again with the same settings and seed. Which token comes at this position?"),
         Card(message("{token} again", token=drawn), reply, message("the seed decides every draw")),
         Card(message("it could be anything"), reply, message("each draw is left to chance")),
-        Card(message("anything but {token}", token=drawn), reply, message("what was drawn once is used up")),
+        Card(message("anything but {token}", token=drawn), reply, message("a token drawn once is used up")),
         *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []),
     )
 

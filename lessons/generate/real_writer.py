@@ -216,13 +216,13 @@ def unfinished(writing: RealWriting) -> tuple[Message, ...]:
     notes = []
     if text_of(writing.model, writing.ids).endswith(BROKEN):
         notes.append(
-            message("{sign} stands for a character of several tokens of which not all are written.", sign=BROKEN)
+            message("{sign} stands for a character of several tokens, not all of which are written yet.", sign=BROKEN)
         )
     special = ends_of(writing)
     if special:
         notes.append(
             message(
-                "{tokens} mark the end of a text or of a part of it: what follows is about anything.",
+                "{tokens} mark the end of a text or of a part of it; what follows can be about anything.",
                 tokens=ListOf(special),
             )
         )
@@ -239,7 +239,7 @@ def ends_of(writing: RealWriting) -> tuple[Token, ...]:
 def about_the_model(model: RealModel) -> tuple[Message, ...]:
     """Who writes, and what can be expected of it."""
     config = model.transformer.config
-    small = message("It is small: it writes fluent sentences, and what they say is often not true.")
+    small = message("It is small: its sentences are fluent, but what they say is often not true.")
     return (
         message(
             "{name} has {layers} layers of {heads} heads and a vocabulary of {size} tokens. A space belongs "

@@ -70,7 +70,7 @@ def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
         return (
             message(
                 "Each row of X, {d_model} wide, becomes a query and a key of {queries} features and a value of "
-                "{values}: those of all heads, side by side.",
+                "{values}. They hold the numbers of all heads, side by side.",
                 d_model=trace.x.shape[-1],
                 queries=trace.q.shape[-1],
                 values=trace.v.shape[-1],
@@ -82,7 +82,7 @@ def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
             "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
             trace.x.shape[-1],
         ),
-        *([message("They are those of all heads, side by side.")] if trace.n_heads > 1 else []),
+        *([message("They hold the numbers of all heads, side by side.")] if trace.n_heads > 1 else []),
     )
 
 
@@ -95,7 +95,7 @@ def notice_split(trace: HeadsTrace, role: str) -> tuple[Message, ...]:
         "Each head gets {count} neighbouring features of every token.",
         each,
     )
-    return message("{whole} is read as {parts}.", whole=whole, parts=parts), shared
+    return message("The shape {whole} is read as {parts}.", whole=whole, parts=parts), shared
 
 
 def notice_concatenate(trace: HeadsTrace) -> tuple[Message, ...]:
@@ -156,7 +156,7 @@ def notice_model(trace: SideBySide) -> tuple[Message, ...]:
     if trace.added is not None:
         said.append(message("Before it makes queries and keys, this model adds a position vector to X."))
     if trace.trained.sliced:
-        said.append(message("Each head of this model reads only a slice of X: elsewhere its maps have zeros."))
+        said.append(message("Each head of this model reads only a slice of X: its matrices are zero elsewhere."))
     return tuple(said)
 
 
@@ -166,7 +166,7 @@ def notice_model(trace: SideBySide) -> tuple[Message, ...]:
 def notice_dropout(trace: SideBySide, dropped: AttentionTrace, head: int) -> tuple[Message, ...]:
     """How many weights were dropped, what the rows sum to then, and that this is the case in training only."""
     if trace.example.dropout == 0:
-        return (message("The dropout is 0, so training changes nothing."),)
+        return (message("The dropout is 0, so nothing is dropped in training either."),)
     return (
         notice_dropped(trace, dropped, head),
         *notice_row_sums(trace, dropped, head),
@@ -179,8 +179,8 @@ def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Mes
     visible, gone = int(trace.heads.visible[head].sum()), int(was_dropped(trace, dropped, head).sum())
     kept = Fixed(1 - trace.example.dropout)
     return plural(
-        "In training, {count} of {visible} visible weights was dropped; what stays is divided by {kept}.",
-        "In training, {count} of {visible} visible weights were dropped; what stays is divided by {kept}.",
+        "In training, {count} of {visible} visible weights was dropped; the rest are divided by {kept}.",
+        "In training, {count} of {visible} visible weights were dropped; the rest are divided by {kept}.",
         gone,
         visible=visible,
         kept=kept,

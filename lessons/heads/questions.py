@@ -45,7 +45,7 @@ def head_that_gives_most(trace: SideBySide, head: int, random: torch.Generator) 
         *(
             Card(
                 message("Head {head}.", head=other + 1),
-                message("It gives {weight}, and another head more.", weight=Fixed(float(weights[other]))),
+                message("It gives {weight}; another head gives more.", weight=Fixed(float(weights[other]))),
             )
             for other in others[: MOST_WRONG - 1]
         ),
@@ -61,7 +61,7 @@ def most_looked_at_in_head(trace: SideBySide, head: int, random: torch.Generator
     attention, tokens = trace.heads.select(head), names(trace.tokens)
     query = row_with_a_choice(attention, random)
     row, column = attention.weights[query], attention.weights[:, query]
-    down = message("That is read down the column. Rows are queries.")
+    down = message("That reads down the column, but the rows are the queries.")
     return multiple_choice_of_tokens(
         message("In the enlarged map, on which key does {query} put its largest weight?", query=tokens[query]),
         tokens,
@@ -139,12 +139,12 @@ def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator)
         (
             message("Feature {feature} of every head.", feature=feature + 1),
             message("The features are divided among the heads."),
-            message("each head keeps all features under their numbers"),
+            message("each head keeps all features, numbered as before"),
         ),
         (
             feature_of(owner, place),
             message("That swaps head and feature."),
-            message("a block is a feature, and its places are heads"),
+            message("each block is one feature, with a place for each head"),
         ),
     )
 

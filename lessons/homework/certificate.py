@@ -113,7 +113,7 @@ def read_certificate(data: bytes) -> Certificate:
     if not isinstance(said, dict) or type(said.get(KIND)) is not int or CHECK not in said:
         raise InputError("This is not a homework certificate.")
     if said[KIND] != VERSION:
-        raise InputError("This certificate is of another version of the app.")
+        raise InputError("This certificate is from another version of the app.")
     claimed = said.pop(CHECK)
     if claimed != check_sum(said):
         raise InputError("The checksum does not match: the file was changed or damaged. Ask for the file again.")

@@ -39,7 +39,7 @@ def edit_remarks(example: ExampleTrace, head: int) -> tuple[Message, ...]:
     )
     follow = [key for key in RESULTS if changed[key]]
     if not follow:
-        return opening, message("Nothing that is computed from it changes.")
+        return opening, message("No number computed from this changes.")
     return opening, *what_follows(changed, now), example_of_change(example.names, now, then)
 
 

@@ -26,12 +26,17 @@ TERMS: dict[str, Term] = {
     ),
     "attention": Term(
         message("attention"),
-        message("Each token gathers what it needs from the tokens it may look at. How much from each, weights say."),
+        message(
+            "Each token gathers what it needs from the tokens it may look at. Weights say how much it takes from each."
+        ),
         "overview",
     ),
     "head": Term(
         message("head"),
-        message("One attention computation, with its own numbers. A model has many heads, and each looks elsewhere."),
+        message(
+            "One attention computation, with its own numbers. A model has many heads, and each looks at "
+            "something different."
+        ),
         "overview",
     ),
     "weight": Term(
@@ -41,22 +46,22 @@ TERMS: dict[str, Term] = {
     ),
     "query": Term(
         message("query"),
-        message("What a token asks with: a row of numbers. It is compared with the keys of all tokens in sight."),
+        message("The row of numbers with which a token asks. It is compared with the keys of all tokens in sight."),
         "overview",
     ),
     "key": Term(
         message("key"),
-        message("What a token is found by: a row of numbers. Where it fits a query, the weight is large."),
+        message("The row of numbers by which a token is found. Where it fits a query, the weight is large."),
         "overview",
     ),
     "value": Term(
         message("value"),
-        message("What a token passes on: a row of numbers. Values are mixed by their weights."),
+        message("The row of numbers that a token passes on. Values are mixed according to their weights."),
         "overview",
     ),
     "mask": Term(
         message("mask"),
-        message("It says which tokens may not be looked at. The causal mask hides all that come later."),
+        message("It says which tokens may not be looked at. The causal mask hides all later ones."),
         "overview",
     ),
     "vector": Term(
@@ -66,7 +71,7 @@ TERMS: dict[str, Term] = {
     ),
     "embedding": Term(
         message("embedding"),
-        message("The vector that a table gives a token. Training has put its numbers there."),
+        message("The vector that a table holds for a token. Its numbers come from training."),
         "tokens",
     ),
     "feature": Term(
@@ -76,7 +81,9 @@ TERMS: dict[str, Term] = {
     ),
     "position": Term(
         message("position"),
-        message("Where a token is in the sentence, counted from its beginning. Its vector does not say it."),
+        message(
+            "Where a token is in the sentence, counted from the beginning. The token's vector does not contain it."
+        ),
         "tokens",
     ),
     "seed": Term(
@@ -86,7 +93,9 @@ TERMS: dict[str, Term] = {
     ),
     "dot product": Term(
         message("dot product"),
-        message("Multiply two vectors number by number, then add. It is large where they point the same way."),
+        message(
+            "Multiply two vectors number by number, then add the products. It is large when they point the same way."
+        ),
         "dot_product",
     ),
     "score": Term(
@@ -109,7 +118,7 @@ TERMS: dict[str, Term] = {
     ),
     "layer": Term(
         message("layer"),
-        message("Attention, and a small network after it. A model is many layers, one after the other."),
+        message("Attention followed by a small network. A model has many layers, one after the other."),
         "heads",
     ),
     "logit": Term(
@@ -119,7 +128,10 @@ TERMS: dict[str, Term] = {
     ),
     "training step": Term(
         message("training step"),
-        message("The model guesses, and every parameter moves a little so that the guess gets better. Then again."),
+        message(
+            "The model guesses, and every parameter moves a little so that the guess gets better. Training "
+            "repeats this."
+        ),
         "train",
     ),
     "loss": Term(
@@ -129,7 +141,7 @@ TERMS: dict[str, Term] = {
     ),
     "nat": Term(
         message("nat"),
-        message("The unit of a loss made with ln. A loss of 1 nat is a probability of 1/e, about 37 %."),
+        message("The unit of a loss computed with ln. A loss of 1 nat means a probability of 1/e, about 37 %."),
         "train",
     ),
     "gradient": Term(
@@ -139,7 +151,9 @@ TERMS: dict[str, Term] = {
     ),
     "residual": Term(
         message("residual stream"),
-        message("What goes on from layer to layer for a token. Each layer adds to it and takes nothing away."),
+        message(
+            "The vector of a token that is passed on from layer to layer. Each layer adds to it and takes nothing away."
+        ),
         "read",
     ),
 }

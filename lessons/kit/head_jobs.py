@@ -33,7 +33,7 @@ class Job:
 JOBS = (
     Job("it_to_noun", message("“it” → a noun"), message("from “it” to a noun"), 0.4),
     Job("name_again", message("the repeated name"), message("the repeated name"), 0.5),
-    Job("induction", message("what came next last time"), message("what came next last time"), 0.3),
+    Job("induction", message("what followed last time"), message("what followed last time"), 0.3),
     Job("same", message("the same token"), message("the same token"), 0.5),
     Job("previous", message("the previous token"), message("one token back"), 0.5),
     Job("punctuation", message("punctuation"), message("punctuation"), 0.5),

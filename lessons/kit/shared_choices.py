@@ -26,6 +26,6 @@ MASK = DrawnMask(
         "hand": message("drawn by hand"),
     },
 )
-HIDDEN_FROM = Number("width", message("Hide keys this many positions away, or more"), PLACES, 2)
+HIDDEN_FROM = Number("width", message("Hide keys at least this many positions away"), PLACES, 2)
 REAL_TOKENS = Number("real", message("Real tokens before the padding"), PLACES, MAX_TOKENS)
 MASK_CODE = Text("drawn", message("Code of this mask: one number per row"), 200)

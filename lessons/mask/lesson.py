@@ -239,7 +239,9 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     """The row that loses most."""
     sums = late.sum(dim=-1)
     if float(sums.min()) > 1 - ROUNDING:
-        return message("What this mask hides had no weight, so it makes no difference when it is applied.")
+        return message(
+            "The keys that this mask hides had no weight, so it makes no difference when the mask is applied."
+        )
     left, _ = distinguishable(float(sums.min()), 1.0)
     return message(
         "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: the softmax had already "
@@ -271,7 +273,7 @@ def blind_view(example: ExampleTrace, computation: Computation, choices: Choices
 def notice_blind(even: Float[Tensor, " keys"]) -> Message:
     """What the two ways give: no number at all, or equal weights that look like an answer."""
     return message(
-        "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, and "
-        "nothing warns you.",
+        "For a query that may see nothing, −∞ makes each weight 0 ÷ 0, not a number; −1e9 makes each "
+        "{even}, and nothing warns you.",
         even=Fixed(float(even[0])),
     )

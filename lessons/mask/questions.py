@@ -70,8 +70,8 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
             (after, why, message("all visible weights grow by the same factor")),
             (
                 before,
-                message("The score does not change, but fewer keys share the whole now."),
-                message("its score stays, and so does its weight"),
+                message("The score does not change, but now fewer keys share the whole."),
+                message("its score stays the same, and so does its weight"),
             ),
             (before + hidden, why, message("it takes over all the weight of the hidden keys")),
             (before + hidden / n_visible, why, message("the weight of the hidden keys is shared out evenly")),
@@ -86,7 +86,7 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
     query = one_of(~masked.visible.all(dim=-1), random)
     kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
     n = len(example.tokens)
-    why = message("The hidden keys have taken their share already. A mask must come before the softmax.")
+    why = message("The hidden keys have already taken their share. A mask must come before the softmax.")
     return multiple_choice_of_numbers(
         message(
             "Someone takes the softmax over all {n} keys first and only then writes 0 wherever the mask "
@@ -94,18 +94,18 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
             n=n,
             query=example.names[query],
         ),
-        (kept, why, message("what the visible keys had, added up")),
+        (kept, why, message("the weights of the visible keys, added up")),
         (
             1.0,
-            message("That is so if the mask comes first: then the visible keys share the whole."),
-            message("a row of weights is always one whole"),
+            message("That holds if the mask comes first: then the visible keys share the whole."),
+            message("a row of weights always sums to 1"),
         ),
-        (1 - kept, why, message("what the hidden keys had, added up")),
-        (int(masked.visible[query].sum()) / n, why, message("the visible keys, out of all keys")),
+        (1 - kept, why, message("the weights of the hidden keys, added up")),
+        (int(masked.visible[query].sum()) / n, why, message("the share of keys that are visible")),
         (
             float(free.weights[query].where(masked.visible[query], 0.0).max()),
             why,
-            message("the maximum that one visible key had"),
+            message("the maximum weight of a visible key"),
         ),
     )
 

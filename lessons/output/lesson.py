@@ -166,8 +166,8 @@ def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts:
         at, average = distinguishable(length, mean)
         said = {"weight": Percent(weight), "share": Percent(share), "length": at, "mean": average}
         return message(
-            "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added up. Its "
-            "value has length {length}, beside a weighted mean of {mean}.",
+            "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
+            "up. Its value has length {length}; the weighted mean is {mean}.",
             key=example.names[key],
             **said,
         )

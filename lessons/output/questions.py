@@ -59,9 +59,9 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
 
 @beyond_figure
 def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
-    """A row for each query, with the features of a value."""
+    "Each query has a row with as many features as a value."
     n, d_v = sizes(2, random)
-    reply = message("A row for each query, with the features of a value.")
+    reply = message("Each query has a row with as many features as a value.")
     return multiple_choice(
         message(
             "In another model the weights of one head are {weights} and V is {values}. What is the shape of "
@@ -121,11 +121,11 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
     keeps = message("It keeps its numbers.")
     changes = message("It changes, but not to the numbers of {token}.", token=other)
     right, wrong = (changes, keeps) if causal else (keeps, changes)
-    why = message("The same queries meet the same keys and mix the same values: only rows move.")
+    why = message("The same queries meet the same keys and mix the same values: only the rows move.")
     meets = message("it meets the same keys and values as before")
     misses = message("it meets other keys and values than before")
     if causal:
-        why = message("At its new position it may look at other tokens: the mask makes the order count.")
+        why = message("At its new position it may look at other tokens: the mask makes the order matter.")
     return multiple_choice(
         message(
             "With {mask}, {one} and {other} swap positions, each with its query, key and value. What happens to the "
@@ -161,7 +161,8 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
     token, times = example.names[i], 2 + below(8, random)
     return multiple_choice(
         message(
-            "Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
+            "Every value is multiplied by {times}; queries and keys stay the same. What happens to the "
+            "output of {query}?",
             times=times,
             query=token,
         ),

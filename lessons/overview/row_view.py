@@ -165,7 +165,7 @@ def compares(carried: RowOfHead) -> View:
     said = {"query": carried.example.names[carried.query], "low": Fixed(float(seen.min()))}
     told = plural(
         "The query of {query} is compared with the {count} key it may look at: its score is {low}.",
-        "The query of {query} is compared with the {count} keys it may look at: scores from {low} to {high}.",
+        "The query of {query} is compared with the {count} keys it may look at: the scores run from {low} to {high}.",
         len(seen),
         high=Fixed(float(seen.max())),
         **said,

@@ -31,8 +31,8 @@ from lessons.trace.head import head_inputs
 
 TOPIC = message("Positions")
 POINT = message(
-    "Without a mask, attention knows no order: shuffle the tokens, and the outputs shuffle along, until positions "
-    "are put in."
+    "Without a mask or positions, attention does not know the order: shuffle the tokens, and the "
+    "outputs are shuffled in the same way."
 )
 
 VISIBLE = 1e-6  # weights that differ by less differ by rounding
@@ -46,8 +46,8 @@ VIEW = OneOf(
     "order_view",
     message("Step"),
     {
-        "output": message("the output shuffles"),
-        "weights": message("the weights shuffle"),
+        "output": message("shuffled outputs"),
+        "weights": message("shuffled weights"),
         "rows": message("added or turned"),
         "distance": message("similarity by distance"),
     },
@@ -55,7 +55,7 @@ VIEW = OneOf(
 KIND = OneOf("positions", message("Positions"), KIND_NAMES | {"learned": message("learned")})
 ORDER_MASK = OneOf("order_mask", message("Mask"), {"none": message("no mask"), "causal": message("causal mask")})
 SHUFFLE = Number("shuffle", message("Shuffle number"), Limit(0, 9999), 0, typed=True, width=130)
-ORDER = Text("order", message("or an order by hand: the old positions, in their new order"), 60, width=380)
+ORDER = Text("order", message("or type an order: the old positions in their new order"), 60, width=380)
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def residual_table(residuals: tuple[Residual, ...]) -> Table:
         name=message("The difference that a shuffle makes"),
         width=420,
         notice=(
-            message("By how much, at most, the output differs between attending first and shuffling first."),
+            message("The output differs by at most this much between attending first and shuffling first."),
             notice_leak(residuals),
         ),
         columns=(message("positions"), message("no mask"), message("causal mask")),

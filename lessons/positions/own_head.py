@@ -139,7 +139,7 @@ def remarks_on_rows(trace: ExampleTrace, kind: PositionKind) -> tuple[Message, .
             )
         )
     elif trace.rotary is not None:
-        said.append(message("This model turns queries and keys by their positions. Here that is left out."))
+        said.append(message("This model turns queries and keys by their positions. That is left out here."))
     return tuple(said)
 
 

@@ -78,11 +78,11 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
             ),
             *told(
                 message("The weight has moved with its two tokens: it does not depend on their positions."),
-                (float(weights[i, j]), message("the weight between the two tokens before")),
-                (float(weights[row, column]), message("what was in this cell before")),
-                (float(weights[i, i]), message("what the query token puts on itself")),
-                (float(weights[j, j]), message("what the key token puts on itself")),
-                (1 / len(weights), message("without positions all keys get the same")),
+                (float(weights[i, j]), message("the earlier weight between the two tokens")),
+                (float(weights[row, column]), message("the weight that was in this cell before")),
+                (float(weights[i, i]), message("the weight of the query token on itself")),
+                (float(weights[j, j]), message("the weight of the key token on itself")),
+                (1 / len(weights), message("without positions all keys get the same weight")),
             ),
         ),
     )
@@ -106,7 +106,9 @@ def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, ra
                 feature=f + 1,
             ),
             *told(
-                message("Its own vector, plus that of the position where {b} was: a position stays behind.", b=b),
+                message(
+                    "Its own vector, plus that of the position where {b} was: positions do not move with tokens.", b=b
+                ),
                 (float(x[i, f] + added[j, f]), message("its own vector, plus that of its new position")),
                 (float(x[i, f] + added[i, f]), message("its own vector, plus that of its old position")),
                 (float(x[i, f]), message("its own vector, just as it is")),
@@ -202,7 +204,7 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
         message("attention does not know the order"),
     )
     same = message("It sees the same keys as before, or keys that give the same mixture.")
-    other = message("Now other tokens come later, and the mask hides them: it reveals order.")
+    other = message("Now other tokens come later and are hidden: the mask reveals the order.")
     reasons = (
         message("it meets the same keys and values as before"),
         message("it meets other keys and values than before"),
@@ -249,7 +251,7 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
                 cosine if f else sine,
                 (wave(position), message("the {wave} of its position", wave=name)),
                 (other(position), message("the {wave} of its position", wave=other_name)),
-                (float(position), message("its position itself")),
+                (float(position), message("the position itself")),
                 (wave(position + 1), message("the {wave} of its position, counted from 1", wave=name)),
                 (-wave(position), message("the {wave} of its position, subtracted", wave=name)),
                 (wave(math.radians(position)), message("the {wave} of its position, in degrees", wave=name)),

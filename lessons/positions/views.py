@@ -120,8 +120,9 @@ def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Mess
         return
     angles = ListOf(tuple(message("{degrees}°", degrees=angle) for angle in degrees))
     yield plural(
-        "The pair of features of the query of {token} turns by {angles}; its length stays {length}.",
-        "The {count} pairs of features of the query of {token} turn by {angles}; its length stays {length}.",
+        "In the query of {token}, the pair of features turns by {angles}; the length of the query stays {length}.",
+        "In the query of {token}, the {count} pairs of features turn by {angles}; the length of the "
+        "query stays {length}.",
         len(degrees),
         token=example.names[last],
         angles=angles,
@@ -138,8 +139,8 @@ def notice_own_turn(d_k: int, rotary: Rotary) -> Iterator[Message]:
     said = {"which": which, "base": Integer(round(rotary.base))}
     if len(periods) > 1:
         yield message(
-            "This is how the model itself turns, with base {base}: {which} features. The first pair comes round after "
-            "{first} tokens, the last after {last}.",
+            "The model itself turns {which} features in this way, with base {base}. The first pair comes "
+            "round after {first} tokens, the last after {last}.",
             first=Fixed(periods[0], 1),
             last=Integer(round(periods[-1])),
             **said,

@@ -91,7 +91,7 @@ def longest_in(role: str) -> Maker:
             example.names,
             lengths,
             message(
-                "Its squares add up to {sum}; the root of that, {length}, is its length.",
+                "Its squared numbers add up to {sum}; the root of that, {length}, is its length.",
                 sum=Fixed(float(sums[longest])),
                 length=Fixed(float(lengths[longest])),
             ),
@@ -105,7 +105,7 @@ def longest_in(role: str) -> Maker:
                 )
             ],
             lambda p: message(
-                "The squares of {token} add up to {sum}, those of another to more.",
+                "The squared numbers of {token} add up to {sum}; those of another token add up to more.",
                 token=example.names[p],
                 sum=Fixed(float(sums[p])),
             ),
@@ -174,11 +174,11 @@ def best_key(example: ExampleTrace, head: int, random: Generator) -> Asked:
             ),
             (
                 int(scores[:, query].argmax()),
-                message("That is read down the column. Rows are queries."),
+                message("That reads down the column, but the rows are the queries."),
             ),
         ],
         lambda p: message(
-            "Its column has {score} in this row, and another has more.", score=Fixed(float(scores[query, p]))
+            "Its column has {score} in this row; another has more.", score=Fixed(float(scores[query, p]))
         ),
     )
 

@@ -113,8 +113,9 @@ def limit_of(values: Array) -> float:
 def notice_strips(example: ExampleTrace, found: HeadByFeature) -> Message:
     """How many numbers become how many."""
     return message(
-        "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the {d_v} of its "
-        "value. A number has the same width everywhere: up if it is positive, down if it is negative.",
+        "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the "
+        "{d_v} of its value. Every bar has the same width; it points up if its number is positive, down "
+        "if negative.",
         d_model=example.x.shape[-1],
         d_k=found.q.shape[-1],
         d_v=found.v.shape[-1],

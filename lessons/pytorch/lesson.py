@@ -123,8 +123,8 @@ def why_not_the_module(trace: HeadsTrace, parity: Parity) -> tuple[Message, ...]
     reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares), (grouped, own_keys))
     return (
         message(
-            "nn.MultiheadAttention cannot hold these heads, as it {reasons}; F.scaled_dot_product_attention "
-            "computes them.",
+            "nn.MultiheadAttention cannot hold these heads, because it {reasons}; "
+            "F.scaled_dot_product_attention computes them.",
             reasons=ListOf(tuple(why for holds, why in reasons if holds)),
         ),
     )
@@ -139,7 +139,7 @@ def keys_once(parity: Parity) -> tuple[Message, ...]:
     return (
         message(
             "Every {each} of the {all} heads share keys and values: with enable_gqa=True the function takes "
-            "queries {q}, but keys and values {k}.",
+            "queries of shape {q}, but keys and values of shape {k}.",
             each=heads // sets,
             all=heads,
             q=str(list(q.shape)),
@@ -162,8 +162,9 @@ def with_batch_axis(parity: Parity, view: str) -> tuple[Message, ...]:
     batch, output, weights = (str(list(shape)) for shape in shapes_of_batch(parity))
     return (
         message(
-            "On a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and weights "
-            "{weights}. Without batch_first=True, sentences are the second axis of input and output.",
+            "On a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output of shape "
+            "{output} and weights of shape {weights}. Without batch_first=True, sentences are the second "
+            "axis of input and output.",
             batch=batch,
             output=output,
             weights=weights,
@@ -191,7 +192,7 @@ def figures_of(beside: Beside, choices: Choices) -> Iterator[Figure]:
     band = tuple(band)
     yield Matrices(
         key="parity_figure",
-        name=message("Ours beside PyTorch's"),
+        name=message("Our numbers beside PyTorch's"),
         bands=(band,),
         notice=tuple(notice),
         first="theirs" if choices.view in THEIRS else band[0].key,
@@ -212,7 +213,7 @@ def parity_rows(parity: Parity) -> Facts:
     facts = [(name, Magnitude(parity.fused_difference))]
     if parity.theirs is not None:
         facts.insert(0, (message("nn.MultiheadAttention differs by at most"), Magnitude(parity.module_difference)))
-    return Facts(key="differences", name=message("How far apart ours and PyTorch's are"), facts=tuple(facts))
+    return Facts(key="differences", name=message("How far our numbers are from PyTorch's"), facts=tuple(facts))
 
 
 def outputs_band(beside: Beside, view: str) -> Iterator[Matrix]:

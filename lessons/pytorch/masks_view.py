@@ -33,8 +33,8 @@ def notice_meanings(two: TwoMeanings, who: Sequence[Token]) -> Iterator[Message]
     i, j = telling_cell(two.mask, kept)
     weight = float(blocked[i, j])
     yield message(
-        "The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
-        "scaled_dot_product_attention {kept}.",
+        "The mask is True for {query} → {key}: nn.MultiheadAttention gives the weight {blocked}, "
+        "scaled_dot_product_attention gives {kept}.",
         query=who[i],
         key=who[j],
         blocked=message("“not a number”") if math.isnan(weight) else Fixed(weight),
@@ -61,7 +61,7 @@ def telling_cell(mask: Bool[Tensor, "queries keys"], kept: Float[Tensor, "querie
 
 def notice_blind_rows(two: TwoMeanings, who: Sequence[Token], blind: list[int]) -> Message:
     """What the module gives a query that is blocked everywhere, with weights and without."""
-    weights = message("the weights are numbers all the same")
+    weights = message("the weights are still numbers")
     if two.blocked[:, blind].isnan().all():
         weights = message("the weights are not numbers (0 ÷ 0)")
     output = message("with need_weights=False the output is not a number either")
@@ -69,7 +69,7 @@ def notice_blind_rows(two: TwoMeanings, who: Sequence[Token], blind: list[int]) 
         output = message("with need_weights=False numbers come out as if nothing were wrong")
     return plural(
         "{query} is blocked everywhere: {weights}; {output}.",
-        "{count} tokens are blocked everywhere, {query} first: {weights}; {output}.",
+        "{count} tokens are blocked everywhere, the first of them {query}: {weights}; {output}.",
         len(blind),
         query=who[blind[0]],
         weights=weights,

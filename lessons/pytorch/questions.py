@@ -35,13 +35,13 @@ def how_far_apart(parity: Parity, who: Sequence[Token], random: torch.Generator)
     if not 0 < difference < ROUNDING * size:
         return None
     reply = message(
-        "By {difference} at most, in numbers up to {size}: both add up the same products, in another order.",
+        "By {difference} at most, in numbers up to {size}: both add up the same products, but in a different order.",
         difference=Magnitude(difference),
         size=Magnitude(size),
     )
     return multiple_choice(
-        message("How do the numbers of PyTorch differ from ours?"),
-        Card(message("Only in the last digits."), reply, message("the same sums, rounded in another order")),
+        message("How do PyTorch's numbers differ from ours?"),
+        Card(message("Only in the last digits."), reply, message("the same sums, rounded differently")),
         Card(message("They do not differ."), reply, message("the same formula, so the same digits")),
         Card(message("From the first digits on."), reply, message("another program, so other numbers")),
     )
@@ -56,8 +56,8 @@ def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Gene
         (i,),
         multiple_choice_of_counts(
             message(
-                "A boolean mask has {n} entries in the row of {query}, {true} of them True. nn.MultiheadAttention gets "
-                "it as attn_mask, just as it is. At how many keys may {query} look?",
+                "A boolean mask has {n} entries in the row of {query}, {true} of them True. "
+                "nn.MultiheadAttention gets it unchanged as attn_mask. How many keys may {query} look at?",
                 n=n,
                 query=who[i],
                 true=true,

@@ -36,7 +36,7 @@ def notice_averaged(parity: Parity, who: Sequence[Token]) -> Iterator[Message]:
     if parity.per_head is None or parity.averaged is None:
         return
     if len(parity.per_head) == 1:
-        yield message("With one head the average is that head.")
+        yield message("With one head, the average is that head's weight.")
     else:
         gap = parity.per_head.max(dim=0).values - parity.per_head.min(dim=0).values
         i, j = divmod(int(gap.argmax()), len(who))

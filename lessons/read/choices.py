@@ -41,7 +41,7 @@ OTHER_TEXT = Text("read_other", message("The text it is patched from"), LONGEST_
 PATCHED = OneOf(
     "patch_heads",
     message("Heads"),
-    {"one": message("one head"), "named": message("all of its name"), "several": message("several heads")},
+    {"one": message("one head"), "named": message("all with its name"), "several": message("several heads")},
 )
 OTHER_HEADS = Text("read_heads", message("Other heads, patched with it"), 200)
 HEAD = Text("read_head", message("Head"), 8, width=230)  # one of those of the model, by its name

@@ -101,8 +101,8 @@ def said_of_step(step: int) -> Message:
 def when_it_leads(reading: Reading, found: EarlyGuesses) -> Message:
     """From where on the guess in the end comes first."""
     return message(
-        "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess is "
-        "first for good after {step}.",
+        "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess comes "
+        "first from {step} onwards.",
         query=reading.names[reading.query],
         token=reading.in_vocabulary(found.final),
         chance=Percent(float(found.of_final[-1])),
@@ -137,8 +137,8 @@ def steps_table(reading: Reading, found: EarlyGuesses) -> Table:
         heading=message("What would it guess if it stopped there?"),
         notice=(
             message(
-                "The map to the vocabulary is used at every step, but only what leaves the last layer was trained "
-                "for it."
+                "The map to the vocabulary is used at every step, but only the output of the last layer was "
+                "trained for it."
             ),
         ),
         columns=(

@@ -23,7 +23,7 @@ def how_it_was_earned(reading: Reading) -> tuple[Message, ...]:
         job = max(JOBS, key=lambda job: jobs.share(job.key, *reading.place) / job.least)
         return (
             message(
-                "It has earned no name: nearest comes {job}, with {share} of its weight; a name takes {least}.",
+                "It has earned no name. The nearest is {job}, with {share} of its weight; a name requires {least}.",
                 share=Percent(jobs.share(job.key, *reading.place)),
                 job=job.title,
                 least=Percent(job.least),

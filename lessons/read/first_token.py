@@ -83,7 +83,7 @@ def chosen_head(
 ) -> Message:
     """The same of one head."""
     return message(
-        "Head {head} gives it {weight} of its weight; by length, that is {length} of what it adds.",
+        "Head {head} gives the first token {weight} of its weight; by length, that is {length} of what the head adds.",
         head=reading.called,
         weight=Percent(float(weight[reading.place])),
         length=Percent(float(length[reading.place])),

@@ -96,8 +96,8 @@ def said_of_head(found: FlipTest, place: tuple[int, int]) -> Message:
     """The mean weights of a head."""
     animal, thing = (noun.mean(dim=0)[:, *place].tolist() for noun in (found.animal, found.thing))
     return message(
-        "Head {head} with tired: {a} on the animal, {b} on the thing; with wide: {c} and {d}. It flips in {share} of "
-        "the pairs.",
+        "With “tired”, head {head} puts {a} on the animal and {b} on the thing; with “wide”, {c} and "
+        "{d}. It flips in {share} of the pairs.",
         head=head_name(*place),
         a=Fixed(animal[0]),
         b=Fixed(thing[0]),
@@ -121,12 +121,12 @@ def nearest_to_flip(found: FlipTest) -> Message:
     if float(flips.max()) == 0:
         del about["heads"], about["share"], about["least"]
         return message(
-            "MiniLM sees what comes after “it”, and still none of its {all} heads flips in any of the {pairs} pairs.",
+            "MiniLM sees what comes after “it”, yet none of its {all} heads flips in any of the {pairs} pairs.",
             **about,
         )
     return message(
-        "MiniLM sees what comes after “it”: of its {all} heads, {heads} flips most, in {share} of {pairs} pairs, where "
-        "the noun that is meant leads by {least} both times.",
+        "MiniLM sees what comes after “it”. Of its {all} heads, {heads} flips most, in {share} of "
+        "{pairs} pairs: there the noun that is meant leads by {least} both times.",
         **about,
     )
 
@@ -135,8 +135,8 @@ def cannot_see(reading: Reading, causal: FlipTest) -> Message:
     """Why no head of the causal model flips, and the largest change of a weight that was measured."""
     change = max(float((noun[:, 0] - noun[:, 1]).abs().max()) for noun in (causal.animal, causal.thing))
     return message(
-        "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} heads, "
-        "changes by more than {change}.",
+        "In {model}, “it” cannot see the deciding word, which comes later: none of its weights, in "
+        "{all} heads, changes by more than {change}.",
         model=reading.model.name,
         all=causal.animal[0, 0].numel(),
         change=Magnitude(change if change > 1e-5 else 0.0),

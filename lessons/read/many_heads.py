@@ -29,7 +29,7 @@ def maps(reading: Reading) -> HeadMaps:
     layers = [reading.asked.layer] if which == "layer" else range(len(weights))
     least = least_drawn(weights[list(layers)].flatten().sort(descending=True).values.tolist())
     limit = message(
-        "Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not drawn.",
+        "Rows are queries, columns are keys; point at a cell to read its weight. Weights under {limit} are not drawn.",
         limit=Fixed(least),
     )
 
@@ -82,7 +82,7 @@ def most_to_one_token(reading: Reading) -> tuple[Message, ...]:
     ((head, key),) = most
     return (
         message(
-            "Of this layer, head {head} puts the most on one token from {query}: {weight} on {key}.",
+            "In this layer, head {head} puts the most weight on one token from {query}: {weight} on {key}.",
             head=head_name(reading.asked.layer, head),
             query=reading.names[reading.query],
             weight=Percent(float(rows.max())),

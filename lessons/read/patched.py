@@ -66,7 +66,7 @@ class TwoTexts:
             )
         if self.answers[0] == self.answers[1]:
             return message(
-                "After both texts the first guess is {token}: there is no way to go.",
+                "After both texts the first guess is {token}, so there is no distance to cover.",
                 token=self.here.in_vocabulary(self.answers[0]),
             )
         return None
@@ -168,15 +168,15 @@ def said_of_patch(texts: TwoTexts, moved: Computation) -> tuple[Message, ...]:
     }
     if len(group) == 1:
         goes = message(
-            "Here the model guesses {one} and there {other}; with only head {head} from there, the difference of their "
-            "scores goes from {here} to {patched}, {way} of the way to {there}.",
+            "Here the model guesses {one}, there {other}. With only head {head} taken from there, the "
+            "difference of their scores goes from {here} to {patched}, {way} of the way to {there}.",
             head=texts.here.called,
             **said,
         )
     else:
         goes = message(
-            "Here the model guesses {one} and there {other}; with only these {count} heads from there, the difference "
-            "of their scores goes from {here} to {patched}, {way} of the way to {there}.",
+            "Here the model guesses {one}, there {other}. With only these {count} heads taken from there, "
+            "the difference of their scores goes from {here} to {patched}, {way} of the way to {there}.",
             count=len(group),
             **said,
         )

@@ -56,8 +56,8 @@ def even_head(reading: Reading, random: Generator) -> Asked:
     config = reading.model.transformer.config
     return multiple_choice_of_numbers(
         message(
-            "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
-            "that it sees?",
+            "If a head spreads its weight evenly, how much does {query}, token {place} of {total}, put on "
+            "each token that it sees?",
             query=reading.names[query],
             place=visible,
             total=n,
@@ -90,7 +90,7 @@ def first_there(reading: Reading, random: Generator) -> Asked:
         message("Read off after {step}, which token comes first?", step=said_of_step(step)),
         (
             called[right],
-            message("It has {chance} of the probability there.", chance=Percent(float(found.chance[step]))),
+            message("Its probability there is {chance}.", chance=Percent(float(found.chance[step]))),
         ),
         *(
             (called[other], message("It comes first at another step, not at this one."))
@@ -114,10 +114,10 @@ def given_to_first(reading: Reading, random: Generator) -> Asked:
         *told(
             message("It is in the first row, in violet."),
             (float(row[0]), message("its weight")),
-            (float(added[0] / added.sum()), message("its part of what is added")),
+            (float(added[0] / added.sum()), message("its share of what is added")),
             (1 / len(row), message("as much as each of the others")),
-            (1 - float(row[0]), message("what the others get")),
-            (float(row[-1]), message("what the last one gets")),
+            (1 - float(row[0]), message("the weight of all the others")),
+            (float(row[-1]), message("the weight of the last token")),
         ),
     )
 
@@ -130,7 +130,7 @@ def head_missing(reading: Reading, random: Generator) -> Asked:
         return None
     config = reading.model.transformer.config
     heads = config.n_heads * config.n_layers
-    reply = message("All else goes on as before, less what this head adds to each token.")
+    reply = message("Everything else runs as before, without what this head adds to each token.")
     return multiple_choice_of_numbers(
         lambda write: message(
             "With all heads, {token} has the probability {whole}. What is it without head {head}?",
@@ -172,7 +172,7 @@ def moves_furthest(reading: Reading, random: Generator) -> Asked:
     if float(way[order].abs()[0] - way[order].abs()[1]) < CLEAR:
         return None
     return multiple_choice_of_things(
-        message("Patched alone, which of these heads moves the answer furthest?"),
+        message("Patched on its own, which of these heads moves the answer furthest?"),
         *(
             (
                 group_name(groups[which]),

@@ -78,7 +78,7 @@ def range_of_others(reading: Reading) -> Message:
     token = changed_most(reading)
     chances = chances_without(reading, token).values()
     return message(
-        "Without one of {count} heads drawn at random {token} is between {least} and {most}.",
+        "Without one of {count} randomly drawn heads, {token} is between {least} and {most}.",
         count=len(chances),
         token=reading.in_vocabulary(token),
         least=Fixed(min(chances), 3),

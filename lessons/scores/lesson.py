@@ -23,7 +23,8 @@ from lessons.trace.head import compute_head, project
 OWN_EXAMPLE = "language"
 TOPIC = message("Scores and √d_k")
 POINT = message(
-    "Scores are dot products of queries and keys; the more features, d_k, the wider they spread, so we divide by √d_k."
+    "Scores are dot products of queries and keys. The more features (d_k) these have, the wider the "
+    "scores spread, so we divide by √d_k."
 )
 
 MEASURED_KEYS, MEASURED_DRAWS = 16, 200
@@ -131,7 +132,7 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
             d_k=plain.d_k,
             **before,
         ),
-        message("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
+        message("After division by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
         drawn,
     )
 

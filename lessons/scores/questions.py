@@ -29,7 +29,7 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
     beliefs = [
         (
             down,
-            message("That is read down the column. Rows are queries."),
+            message("That reads down the column, but the rows are the queries."),
         ),
         (i, message("A query need not fit the key of its own token.")),
     ]
@@ -44,7 +44,7 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
         message("It has the largest number in the row of {query}.", query=query),
         [(keys.index(position), mend) for position, mend in beliefs if position in keys],
         lambda place: message(
-            "The score of {key} for {query} is {score}, and another is larger.",
+            "The score of {key} for {query} is {score}; another is larger.",
             key=example.names[keys[place]],
             query=query,
             score=Fixed(float(plain.scores[i, keys[place]])),
@@ -110,7 +110,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
                 d_k=d_k,
             ),
             (after, why, message("the softmax of the scores, divided by √d_k")),
-            (before, why, message("the order of the keys stays, and with it the weight")),
+            (before, why, message("the order of the keys stays the same, and so does the weight")),
             (
                 before / math.sqrt(d_k),
                 message("The scores are divided, not the weights: a row must still sum to 1."),

@@ -166,8 +166,8 @@ def lines(example: ExampleTrace, computation: Computation, choices: Choices) -> 
         "row.shifted": message("minus largest"),
         "row.powers": message("exp"),
         "row.weights": message("weight"),
-        "added.weights": message("if all + {number}", number=Fixed(SHIFT, 0)),
-        "multiplied.weights": message("if all × {number}", number=Fixed(FACTOR, 0)),
+        "added.weights": message("all scores + {number}", number=Fixed(SHIFT, 0)),
+        "multiplied.weights": message("all scores × {number}", number=Fixed(FACTOR, 0)),
     }
     for path, title in titles.items():
         part, _, name = path.partition(".")

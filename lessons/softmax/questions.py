@@ -32,7 +32,7 @@ def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random
     weights = weights_if(example, head, temperature=heat)
     check_shared(weights[i])
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
-    down = message("That is read down the column. Rows are queries.")
+    down = message("That reads down the column, but the rows are the queries.")
     hidden = (
         []
         if attention.visible[i, best]
@@ -93,7 +93,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
                 message("Keys that the mask hides get no weight."),
                 message("the softmax over all keys"),
             ),
-            (share, why, message("the score, as a part of the sum of scores")),
+            (share, why, message("the score, divided by the sum of the scores")),
             (1 / len(row), why, message("every visible key gets the same share")),
         ),
     )
@@ -106,7 +106,7 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
     check_shared(weights)
     j = one_of(attention.visible[i], random)
     now = float(weights[j])
-    why = message("Its power becomes e ≈ 2.72 times as large, and the sum grows by the same amount.")
+    why = message("e to this score becomes e ≈ 2.72 times as large, and the sum grows by the same amount.")
     return multiple_choice_of_numbers(
         lambda shown: message(
             "{query} puts the weight {now} on {key}. Just before the softmax, 1 is added to this one score. What is "
@@ -116,14 +116,14 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
             now=shown(now),
         ),
         (now * math.e / (1 - now + now * math.e), why, message("its power grows, and the sum by as much")),
-        (now * math.e if now * math.e < 1 else math.nan, why, message("its power grows, and the sum stays")),
+        (now * math.e if now * math.e < 1 else math.nan, why, message("its power grows, and the sum stays the same")),
         (
             now,
             message("That would hold if 1 were added to every score of the row."),
-            message("softmax sees no added number"),
+            message("softmax ignores an added number"),
         ),
         (now / (now + (1 - now) * math.e), why, message("the powers of the others grow instead")),
-        ((now + 1) / 2, why, message("half of what the others have moves here")),
+        ((now + 1) / 2, why, message("half of the others' weight moves here")),
     )
 
 
@@ -164,10 +164,10 @@ def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Ge
             temperature=Fixed(heat, 1),
             key=example.names[j],
         ),
-        (float(column.sum()), why, message("what each query gives it, added up")),
-        (1.0, message("Rows sum to 1, columns need not."), message("weights on one key make one whole")),
-        (float(column.mean()), why, message("what each query gives it, averaged")),
-        (float(column.max()), why, message("the maximum that one query gives it")),
+        (float(column.sum()), why, message("the weights from all queries, added up")),
+        (1.0, message("Rows sum to 1, columns need not."), message("the weights on one key sum to 1")),
+        (float(column.mean()), why, message("the weights from all queries, averaged")),
+        (float(column.max()), why, message("the maximum weight from one query")),
         (float(len(column)), why, message("every query gives it all its weight")),
     )
 

@@ -50,7 +50,7 @@ class SheetChoices:
 
     def __post_init__(self):
         if not self.lessons:
-            raise InputError("A worksheet needs at least one lesson, and none is chosen: choose one.")
+            raise InputError("No lesson is chosen. A worksheet needs at least one.")
         if self.in_one_thread and (self.lessons, self.tasks) != (ON_PAPER, USUAL_TASKS):
             raise ValueError(f"a sheet in one thread has no tasks to choose, but got {self.tasks} of {self.lessons}")
         if tuple(lesson for lesson in ON_PAPER if lesson in self.lessons) != self.lessons:
@@ -77,15 +77,18 @@ def words_on_paper(typed: str) -> tuple[str, tuple[Message | Phrase, ...]]:
         return PAPER_SENTENCE, (
             *said,
             message(
-                "A worksheet needs a sentence of at least {fewest} tokens, and this has {tokens}. Until then it is "
-                "“{usual}”.",
+                "A worksheet needs a sentence of at least {fewest} tokens, but this one has {tokens}. Until "
+                "then, “{usual}” is used.",
                 fewest=FEWEST_ON_PAPER,
                 tokens=len(tokens),
                 usual=PAPER_SENTENCE,
             ),
         )
     if len(tokens) > MOST_ON_PAPER or len(typed) > LONGEST_ON_PAPER:
-        said = (*said, message("There is room for {most} tokens on paper: the first are used.", most=MOST_ON_PAPER))
+        said = (
+            *said,
+            message("There is room for only {most} tokens on paper; the rest are left out.", most=MOST_ON_PAPER),
+        )
     return " ".join(tokens[:MOST_ON_PAPER]), said
 
 

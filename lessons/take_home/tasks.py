@@ -215,7 +215,7 @@ def fill_in_projection(trace: ExampleTrace, random: Generator, decimals: int) ->
     i, role = below(len(trace.tokens), random), "qkv"[below(3, random)]
     screen = projections.screen(trace, 0, projections.Choices(role))
     asks = message(
-        "Multiply the row of {token} in X by {matrix}: that is its {vector}.",
+        "Multiply the row of {token} in X by {matrix} to get its {vector}.",
         token=trace.names[i],
         matrix=f"W_{role}",
         vector=VECTORS[role],
@@ -231,8 +231,8 @@ def fill_in_scores(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     q, k, scaled = found_in(steps, "q", "k", "scaled")
     d_k = trace.example.d_k
     asks = message(
-        "Compare the query of {query} with every key: the dot product, divided by √{d_k} = {root}. There is no "
-        "mask yet.",
+        "Compare the query of {query} with every key: take the dot product and divide it by √{d_k} = "
+        "{root}. There is no mask yet.",
         query=trace.names[i],
         d_k=d_k,
         root=Fixed(math.sqrt(d_k), 0),
@@ -246,8 +246,8 @@ def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     i = middle[below(len(middle), random)] if middle else 0
     scaled, masked, weights = found_in(overview.screen(trace, 0, overview.Choices()), "scaled", "masked", "weights")
     asks = message(
-        "No token may look at a later one. In the row of {query}, write “masked” where the mask hides the "
-        "score, copy the others, and turn them into weights.",
+        "No token may look at a later one. In the row of {query}, write “masked” where the mask hides "
+        "the score, copy the other scores, and turn them into weights.",
         query=trace.names[i],
     )
     return PaperTask(
@@ -277,9 +277,7 @@ def fill_in_output(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     i = last_or_before(trace, random)
     weights, mixed = mixed_by_hand(trace, decimals)
     (v,) = found_in(overview.screen(trace, 0, overview.Choices()), "v")
-    asks = message(
-        "Mix the values by the weights of {query}, which are rounded: that is its output.", query=trace.names[i]
-    )
+    asks = message("Mix the values by the rounded weights of {query} to get its output.", query=trace.names[i])
     return PaperTask(lesson="output", asks=asks, given=(weights, v), blanks=(Blanks(mixed, i),))
 
 

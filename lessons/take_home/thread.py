@@ -213,7 +213,7 @@ def softmax_and_output(trace: ExampleTrace, head: AttentionTrace, decimals: int)
     return (
         PaperTask(
             lesson="softmax",
-            asks=message("In each row, subtract the largest number that is left from all that are left."),
+            asks=message("In each row, subtract the largest remaining number from all the remaining ones."),
             given=(),
             blanks=(whole_table(shifted),),
             beside=True,
@@ -233,8 +233,8 @@ def divided_powers(table: Matrix, powers: Matrix, weights: Matrix, decimals: int
     summed = whole_table(powers, sums="asked")
     total = sum(sum_on_paper(summed, row, decimals) for row in range(len(powers.rows.labels)))
     asks = message(
-        "Look up eˣ of each and add up the row: that is Σ. The sums together are {total}. Then divide each by the Σ of "
-        "its row.",
+        "Look up eˣ for each number and add up the row to get Σ. Together the sums are {total}. Then "
+        "divide each by the Σ of its row.",
         total=Fixed(round(total, decimals + 1), decimals + 1),
     )
     return PaperTask(lesson="softmax", asks=asks, given=(table,), blanks=(summed, whole_table(weights, lines=2)))
@@ -287,10 +287,10 @@ def how_to_check(choices: SheetChoices) -> tuple[Message, ...]:
     """What is exact on such a sheet, what is rounded, and what the sums are for."""
     return (
         message("Every step needs the numbers of the one before."),
-        message("Σ is what a row adds up to: compare it with your row before you go on."),
+        message("Σ is the sum of a row: compare it with yours before you go on."),
         plural(
-            "Take eˣ as the table has it. Round weights to {count} decimal, halves up, and use them rounded.",
-            "Take eˣ as the table has it. Round weights to {count} decimals, halves up, and use them rounded.",
+            "Take eˣ as given in the table. Round weights to {count} decimal, halves up, and use them rounded.",
+            "Take eˣ as given in the table. Round weights to {count} decimals, halves up, and use them rounded.",
             choices.decimals,
         ),
     )

@@ -143,7 +143,8 @@ def text_cut(cutting: Cutting, word: int) -> TokenText:
     marked = range(chosen.first, chosen.first + len(chosen.tokens))
     n_bytes = len(cutting.text.encode())
     notice = message(
-        "{characters} characters, {bytes} bytes, {tokens} tokens out of {size}. Below each token is its id.",
+        "{characters} characters, {bytes} bytes, {tokens} tokens from a vocabulary of {size}. Below "
+        "each token is its id.",
         characters=len(cutting.text),
         bytes=n_bytes,
         tokens=len(cutting.ids),
@@ -212,8 +213,8 @@ def said_of_step(cutting: Cutting, word: int, step: int) -> Message:
         )
     one, other = steps[step][place : place + 2]
     return message(
-        "{word} after {step} of {last} merges. Next to be merged: {one} and {other}, the neighbouring "
-        "pair that comes first in the list of merges, as number {number}.",
+        "{word} after {step} of {last} merges. Next, {one} and {other} are merged: of all neighbouring "
+        "pairs, theirs comes first in the list of merges, as number {number}.",
         one=seen(one),
         other=seen(other),
         number=Integer(1 + cutting.pairs.rank[one, other]),
@@ -257,8 +258,8 @@ def rows(cutting: Cutting) -> Table:
         heading=message("Their rows of the embedding table"),
         notice=(
             message(
-                "Each id fetches one of {size} rows of {features} numbers. These are the first {first} of them, and "
-                "the length of the whole row.",
+                "Each id fetches one of {size} rows of {features} numbers. Shown are the first {first} of these "
+                "numbers and the length of the whole row.",
                 size=Integer(size),
                 features=d_model,
                 first=FIRST_FEATURES,
@@ -299,8 +300,8 @@ def about_apostrophes(cutting: Cutting) -> Message | None:
     for before, word in pairwise(cutting.words):
         if word.text in ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d") and before.text[-1:].isalpha():
             return message(
-                "{before} and {word} are two because the text is cut into words first, and {word} counts as a word. "
-                "No merge goes beyond a word.",
+                "{before} and {word} are two tokens because the text is cut into words first, and {word} counts "
+                "as a word. No merge goes beyond a word.",
                 before=Token(before.text, 0),
                 word=Token(word.text, 0),
             )
@@ -312,9 +313,7 @@ def about_digits(cutting: Cutting) -> Message | None:
     digits = [word.text for word in cutting.words if word.text.isascii() and word.text.isdigit()]
     if not cutting.pairs.digits_apart or len(digits) < 2:
         return None
-    return message(
-        "Digits are cut one by one: {digits}. So a number is read as it is written.", digits=" ".join(digits)
-    )
+    return message("Digits are cut one by one: {digits}. So a number is read digit by digit.", digits=" ".join(digits))
 
 
 def about_characters(cutting: Cutting) -> Message | None:
@@ -323,7 +322,7 @@ def about_characters(cutting: Cutting) -> Message | None:
     if not several:
         return None
     return message(
-        "{characters}: several tokens each. A character outside ASCII is two to four bytes, and here not all of them "
-        "are merged into one. Small figures count the tokens of a character.",
+        "Cut into several tokens: {characters}. A character outside ASCII has two to four bytes, and "
+        "here not all of them are merged into one token. Small figures count the tokens of a character.",
         characters=ListOf(tuple(dict.fromkeys(several))),
     )

@@ -52,7 +52,10 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
 
     wrong = (
         (known[0], message("It is first in the word, but the place in the list decides.")),
-        (max(known, key=rank.__getitem__), message("That pair was learned last of these: rare pairs wait.")),
+        (
+            max(known, key=rank.__getitem__),
+            message("Of these pairs, that one was learned last: rare pairs have to wait."),
+        ),
         *((pair, message("Another pair comes earlier in the list.")) for pair in known),
     )
     return multiple_choice(
@@ -88,13 +91,13 @@ def with_and_without_space(cutting: "Cutting", random: Generator) -> Asked:
         ),
         Card(
             message("the same token"),
-            message("The model has two rows for it and has to learn that they are alike."),
+            message("The model has two rows for the word and has to learn that they are alike."),
             message("the same word is the same token"),
         ),
         Card(
             message("no token: it is unknown"),
-            message("Nothing is unknown to a model that begins with bytes."),
-            message("only what stood in the text is known"),
+            message("Nothing is unknown to a model that starts from bytes."),
+            message("only what was in the text is known"),
         ),
     )
 
@@ -125,9 +128,9 @@ def tokens_of_number(cutting: "Cutting", random: Generator) -> Asked:
         return None
     return multiple_choice_of_counts(
         message("How many tokens does {number} become, at the beginning of a text?", number=number),
-        (digits, message("Each digit is a token: they are cut apart before anything is merged.")),
+        (digits, message("Each digit is a token: digits are cut apart before anything is merged.")),
         (1, message("This tokenizer cuts digits apart before it merges.")),
-        (-(-digits // 3), message("Some tokenizers cut digits in threes; this one cuts them one by one.")),
+        (-(-digits // 3), message("Some tokenizers cut digits into groups of three; this one cuts them one by one.")),
         (2 * digits, message("A digit is one byte, so it is one token.")),
     )
 

@@ -17,14 +17,14 @@ def where_its_vector_is(example: ExampleTrace, random: Generator) -> Asked:
     by_id = Card(
         message("Row {row} of X.", row=id),
         message("{id} is its id, its row in the table.", id=id),
-        message("its id says the row"),
+        message("its id gives the row"),
     )
     return multiple_choice(
         message("Where in X is the vector of {token}?", token=token),
         Card(
             message("Row {row} of X.", row=place),
             message("The tokens are the rows of X, in the order of the sentence."),
-            message("its place in the sentence says the row"),
+            message("its place in the sentence gives the row"),
         ),
         *([by_id] if example.tokens[id - 1 : id] != example.tokens[position:place] else []),
         Card(
@@ -84,7 +84,7 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
             prompt,
             Card(same, reply, message("a row is looked up by its token")),
             Card(differ, reply, message("a row is looked up by token and position")),
-            Card(message("The later one holds larger numbers only."), reply, message("it gathers what came before")),
+            Card(message("The later one holds only larger numbers."), reply, message("it gathers what came before")),
         )
     reply = message(
         "Different tokens have different rows of the table: one starts with {first}, the other with {second}.",
@@ -141,7 +141,7 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     position = below(len(example.tokens), random)
     token = example.names[position]
     reply = message(
-        "The same token, so the same row again: it starts with {number}.",
+        "The same token gets the same row again: it starts with {number}.",
         number=Fixed(float(example.fetched[position, 0])),
     )
     return multiple_choice(

@@ -57,8 +57,12 @@ def ablation_sentences(heads: Sequence[Ablation]) -> tuple[Message, Message]:
         return whole, message("No single head is essential.")
     if len(needed) > 1:
         named = ListOf(tuple(ablated_name(one) for one in needed))
-        return whole, message("Ablating one of {heads} costs the most: {share} are left.", heads=named, share=left)
-    return whole, message("Ablating {head} costs the most: {share} are left.", head=ablated_name(needed[0]), share=left)
+        return whole, message(
+            "Ablating one of {heads} costs the most: {share} are still right.", heads=named, share=left
+        )
+    return whole, message(
+        "Ablating {head} costs the most: {share} are still right.", head=ablated_name(needed[0]), share=left
+    )
 
 
 @dataclass(frozen=True, eq=False)

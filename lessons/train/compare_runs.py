@@ -13,7 +13,7 @@ from lessons.screen.message import Argument, Fixed, Magnitude, Message, Numeral,
 from lessons.train.curves import asks_for_next, may_read_ahead
 from lessons.train.future_leak import measure_future_leak
 
-HEAD_WORDS = {"projected": message("project all features"), "sliced": message("read their own slice only")}
+HEAD_WORDS = {"projected": message("project all features"), "sliced": message("read only their own slice")}
 POSITION_WORDS = {
     "learned": message("learned, added to the tokens"),
     "none": message("no positions"),

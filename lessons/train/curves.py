@@ -131,7 +131,7 @@ def success_sentences(settings: TrainingSettings, evaluation: Evaluation) -> tup
     roles = (texts_of(task).roles[role] for role in task.roles)
     played = [role_sentence(task, *pair) for pair in zip(roles, evaluation.role_weights, strict=True)]
     if may_read_ahead(settings):
-        return right, *played, message("It may look ahead: its right answers may be read off.")
+        return right, *played, message("It may look ahead, so it may have read off its right answers.")
     return right, *played, verdict_on(task, evaluation)
 
 
@@ -139,8 +139,8 @@ def verdict_on(task: Task, evaluation: Evaluation) -> Message:
     """Whether the task counts as learnt."""
     enough = Percent(task.enough_right)
     if evaluation.learnt:
-        return message("It has learned the task: that takes {enough}.", enough=enough)
-    return message("It has not learned the task yet: that takes {enough}.", enough=enough)
+        return message("It has learned the task: {enough} is enough.", enough=enough)
+    return message("It has not learned the task yet: it needs {enough}.", enough=enough)
 
 
 def role_sentence(task: Task, role: Message, weights: Array) -> Message:

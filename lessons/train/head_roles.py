@@ -84,7 +84,7 @@ def formed_sentences(history: TrainingHistory) -> tuple[Message, ...]:
         labels = ListOf(tuple(JOBS[role][0] for role in missing))
         said.append(
             message(
-                "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.",
+                "Not formed so far: {labels}. A head must put {enough} of its weight on its job.",
                 labels=labels,
                 enough=Percent(MOST_OF_WEIGHT),
             )

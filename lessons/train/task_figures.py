@@ -123,10 +123,10 @@ def notice_copies(updates: int, gaps: Vectors, loss: float) -> Message:
     """How far the output is from X."""
     said = {"loss": Magnitude(loss), "most": Magnitude(float(gaps.abs().max()))}
     return plural(
-        "The model learns to give X back. After {count} training step its output differs from X by at most "
-        "{most}; the mean squared difference is {loss}.",
-        "The model learns to give X back. After {count} training steps its output differs from X by at most "
-        "{most}; the mean squared difference is {loss}.",
+        "The model learns to reproduce X. After {count} training step its output differs from X by at "
+        "most {most}; the mean squared difference is {loss}.",
+        "The model learns to reproduce X. After {count} training steps its output differs from X by at "
+        "most {most}; the mean squared difference is {loss}.",
         updates,
         **said,
     )

@@ -239,9 +239,9 @@ class VariedHead:
                 d_k=d_k,
             )
         if self.kind == "grouped" and len(self.group) == 1 and self.shared_before:
-            return message("All heads of this layer share one set of keys and values already.")
+            return message("All heads of this layer already share one set of keys and values.")
         if self.kind == "grouped" and len(self.group) == 1:
-            return message("This notebook has one head, which has nobody to share with.")
+            return message("This notebook has one head, so there is no other to share with.")
         if self.kind == "cross" and not self.cut:
             return message("One token cannot make two sentences: take a longer sentence.")
         return None

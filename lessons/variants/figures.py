@@ -187,16 +187,17 @@ def notice_collected(without: WeightCollected, given: WeightCollected, trained: 
     """What sinks collect, and how well the models do."""
     return (
         message(
-            "Two small models of one text, trained here from the same random weights: {steps} training steps (seed 0), "
-            "one of them with a sink in each head. Its sinks collect {sinks} of the weight of all queries but the "
-            "first; spread evenly, it would be {even}.",
+            "Two small models of one text were trained here from the same random weights for {steps} "
+            "training steps (seed 0), one of them with a sink in each head. Its sinks collect {sinks} of "
+            "the weight of all queries but the first; if the weight were spread evenly, it would be {even}.",
             steps=STEPS_TRAINED,
             sinks=Percent(trained.sink),
             even=Percent(even_share_of_sink(WINDOW_TRAINED)),
         ),
         message(
-            "With sinks, the model predicts {right}% of the next characters correctly, without them {alone}%. Sinks "
-            "added only after training, with score 0, collect {late}, and {late_right}% are correct.",
+            "With sinks, the model predicts {right}% of the next characters correctly; without them, "
+            "{alone}%. Sinks added only after training, with score 0, collect {late}, and then "
+            "{late_right}% are correct.",
             right=Fixed(100 * trained.right, 1),
             alone=Fixed(100 * without.right, 1),
             late=Percent(given.sink),
@@ -235,8 +236,8 @@ def slopes_figure(varied: VariedHead) -> Matrices:
         bands=((left,),),
         notice=(
             message(
-                "{steps} steps apart, the bias leaves {steep} of e to the score in head 1 and {flat} in head {heads}: "
-                "each head looks back twice as far as the one before.",
+                "At a distance of {steps}, the bias multiplies e to the score by {steep} in head 1 and by "
+                "{flat} in head {heads}: each head looks back twice as far as the one before.",
                 steps=STEPS_SAID,
                 steep=Magnitude(math.exp(-STEPS_SAID * slopes[0])),
                 heads=HEADS_OF_SLOPES,
@@ -262,7 +263,7 @@ def cap_figure(varied: VariedHead) -> Curves:
         levels=((message("without a cap"), without),),
         notice=(
             message(
-                "With a cap of {low} a row has {even} bits of entropy on average, without a cap {without}.",
+                "With a cap of {low}, a row has {even} bits of entropy on average; without a cap, {without}.",
                 low=Fixed(CAPS_MEASURED[0]),
                 even=Fixed(entropies[0], 3),
                 without=Fixed(without, 3),
@@ -305,9 +306,10 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Message, ...]:
     at_end = {one.kind: Fixed(100 * one.right[-1], 1) for one in found}
     return (
         message(
-            "Four small models of one text, trained here: {steps} training steps on {trained} characters at a time "
-            "(seed 0). Reading {length} at a time, they predict {alibi}% of the next characters correctly with "
-            "ALiBi, {rotary}% with rotary positions, {waves}% with sines and cosines.",
+            "Four small models of one text were trained here for {steps} training steps on {trained} "
+            "characters at a time (seed 0). Reading {length} at a time, they predict {alibi}% of the next "
+            "characters correctly with ALiBi, {rotary}% with rotary positions and {waves}% with sines and "
+            "cosines.",
             steps=STEPS_TRAINED,
             trained=WINDOW_TRAINED,
             length=LENGTHS_MEASURED[-1],

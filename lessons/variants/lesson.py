@@ -63,7 +63,7 @@ SECOND = SecondSentence(
     "second",
     message("A second sentence, which asks"),
     100,
-    placeholder=message("left empty, the second half of the first asks"),
+    placeholder=message("if left empty, the second half of the first asks"),
     width=380,
     only=("variant", ("cross",)),
 )

@@ -27,7 +27,7 @@ def moved(varied: VariedHead) -> Message:
     """How much of its weight a query puts elsewhere, on average."""
     share = float(total_variation(varied.plain.weights, varied.changed.weights).mean())
     if number(share, 4) == number(0, 4):
-        return message("No weight moves, or too little to see.")
+        return message("No weight moves, or it moves too little to see.")
     return message("On average, a query moves {share} of its weight to other keys.", share=Percent(share))
 
 
@@ -81,7 +81,7 @@ def notice_alibi(varied: VariedHead) -> tuple[Message, ...]:
     """The slope of this head."""
     return (
         message(
-            "Each step between query and key lowers the score by {slope}: the slope of head {head} of {heads}.",
+            "Each step between query and key lowers the score by {slope}, the slope of head {head} of {heads}.",
             slope=Fixed(varied.slope, 4),
             head=varied.head % HEADS_OF_SLOPES + 1,
             heads=HEADS_OF_SLOPES,
@@ -131,8 +131,8 @@ def shared_already(varied: VariedHead) -> tuple[Message, ...]:
         return ()
     return (
         plural(
-            "Heads {heads} of this model share W_k and W_v already: {count} set for {all} heads.",
-            "Heads {heads} of this model share W_k and W_v already: {count} sets for {all} heads.",
+            "Heads {heads} of this model already share W_k and W_v: {count} set for {all} heads.",
+            "Heads {heads} of this model already share W_k and W_v: {count} sets for {all} heads.",
             varied.example.kv_heads,
             heads=ListOf(tuple(map(varied.example.called, varied.set_before))),
             all=varied.example.example.n_heads,
@@ -152,7 +152,8 @@ def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
     cut, n = varied.cut, len(varied.plain.q)
     return (
         message(
-            "The last {asking} tokens are one sentence and ask; the first {answering} are another and are looked at.",
+            "The last {asking} tokens form one sentence, which asks; the first {answering} form another, "
+            "which is looked at.",
             asking=n - cut,
             answering=cut,
         ),

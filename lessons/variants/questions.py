@@ -100,7 +100,7 @@ def loses_most(varied: VariedHead, random: Generator) -> Asked:
         ),
         names,
         losses,
-        message("No other key loses so much: {lost}.", lost=Fixed(float(losses.max()))),
+        message("It loses {lost}; no other key loses as much.", lost=Fixed(float(losses.max()))),
         [],
         lambda p: what_becomes(names[p], float(losses[p])),
     )
@@ -112,7 +112,7 @@ def what_becomes(key: Token, lost: float) -> Message:
         return message("{token} keeps its weight, or nearly so.", token=key)
     if lost < 0:
         return message("{token} gains {gained}, some of what others lose.", token=key, gained=Fixed(-lost))
-    return message("{token} loses {lost}, and another key more.", token=key, lost=Fixed(lost))
+    return message("{token} loses {lost}; another key loses more.", token=key, lost=Fixed(lost))
 
 
 def most_in_row(varied: VariedHead, random: Generator) -> Asked:
@@ -131,7 +131,7 @@ def most_in_row(varied: VariedHead, random: Generator) -> Asked:
         [(keys.index(unchanged), message("In the first matrix it gets the largest weight of this row."))]
         if unchanged in keys
         else [],
-        lambda p: message("{token} gets {weight}, and another key more.", token=names[p], weight=Fixed(float(row[p]))),
+        lambda p: message("{token} gets {weight}; another key gets more.", token=names[p], weight=Fixed(float(row[p]))),
     )
 
 
@@ -159,7 +159,7 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
             *told(
                 message("Every weight of the row shrinks by the same factor: 1 minus the share of the sink."),
                 (after, message("the weight, less its share of what the sink takes")),
-                (before, message("its score stays, and so does its weight")),
+                (before, message("its score stays the same, and so does its weight")),
                 (before - collected / n_keys, message("the weight, less an equal part of what the sink takes")),
                 (before - collected, message("the weight, less all that the sink takes")),
                 (before / (1 + collected), message("the weight, divided by 1 plus the share")),
@@ -216,8 +216,8 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
         (query, key),
         multiple_choice_of_numbers(
             message(
-                "The scaled score of {key} for {query} is {score}, and they are {steps} apart. The slope of ALiBi is "
-                "{slope}. What is the score with its bias?",
+                "The scaled score of {key} for {query} is {score}, and their distance is {steps}. The slope of "
+                "ALiBi is {slope}. What is the score with its bias?",
                 key=names[key],
                 query=names[query],
                 score=Fixed(scaled, 4),
@@ -226,8 +226,8 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
             ),
             *told(
                 message("The slope is subtracted once for each step between the two: neighbours are one step apart."),
-                (float(varied.changed.masked[query, key]), message("the slope subtracted for each step apart")),
-                (scaled + slope * steps, message("the slope added for each step apart")),
+                (float(varied.changed.masked[query, key]), message("the slope subtracted once for each step")),
+                (scaled + slope * steps, message("the slope added once for each step")),
                 (scaled - slope * (steps + 1), message("the slope subtracted for each step, and once more")),
                 (scaled - slope * (n + 1), message("the slope subtracted for each token, and once more")),
                 (scaled * (1 - slope), message("the slope subtracted as a share of the score")),

@@ -62,9 +62,9 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "Each step's share of all multiplications and of all numbers moved",
     "n tokens, h query heads, g key/value heads. Each step reads what it needs once and writes its "
     "result once. A division counts as a multiplication, an exponential does not count.",
-    "A key and a value of every layer, in numbers of 16 bits, for one sequence. Mistral 7B keeps no "
-    "token older than its window; the layers of GPT-3 that see only a band of tokens count as if they "
-    "saw all.",
+    "This counts a key and a value of every layer, in 16-bit numbers, for one sequence. Mistral 7B "
+    "keeps no token older than its window; the layers of GPT-3 that see only a band of tokens are "
+    "counted as if they saw all.",
     "Slope 1: twice as much for twice the size; slope 2: four times as much. Memory that PyTorch’s own "
     "function holds only for a moment is not measured.",
     "Rows are queries, columns are keys. Click a heatmap to see it large.",
@@ -76,7 +76,7 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "The same weights, under PyTorch's names",
     "How much every head gives to the first token, and what that adds",
     "The guesses for the next token, with all heads and without one",
-    "The map to the vocabulary is used at every step, but only what leaves the last layer was trained for it.",
+    "The map to the vocabulary is used at every step, but only the output of the last layer was trained for it.",
     "Parameters: the entries of W_q, W_k and W_v, and the sinks. The cache: keys and values of all "
     "heads of this layer.",
     "Queries and keys are turned by their positions, so a score depends on the distance between the "

@@ -513,7 +513,8 @@ ORACLE = {
     "After {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.": answer,
     "Only {right} has a negative d_logit: a step raises its logit and lowers those of the others. "
     "Of the {count} words, only the likeliest and the right one are shown.": only_negative,
-    "The loss looks at one prediction, that at {query}: the other {others} rows of d_output are 0.": one_prediction,
+    "The loss looks at only one prediction, that at {query}, so the other {others} rows of d_output "
+    "are 0.": one_prediction,
     "The lowest d_weight of {query} is {least}, at {keys}: weight moved there lowers the loss most.": lowest_weight,
     "{keys} has a d_score below 0: a step raises that score and lowers the others.": raised,
     "d_q is nonzero only in the row of {query}; d_k and d_v have a nonzero row for each key that {query} looked at.": (
@@ -530,12 +531,12 @@ ORACLE = {
     "score × {size}": lambda case, sentence: {"size": case.choices.size},
     "largest |d_scaled|": concept,
     "largest weight": concept,
-    "The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that mean moves "
-    "a score.": mean,
-    "Below the mean is {keys}: a step raises its score. The others go down.": below_mean,
+    "The d_weights of the row, weighted by its weights, have the mean {mean}. Only what differs "
+    "from that mean moves a score.": mean,
+    "{keys} is below the mean: a step raises its score. The others go down.": below_mean,
     "With scores times {size}, the largest weight is {share} and the largest gradient {value}.": at_size,
-    "From times {size} on one weight is {nearly} or more, and the largest gradient goes from {now} to "
-    "{then}: a row that is certain hardly learns.": certain,
+    "Once the scores are {size} times as large, one weight is {nearly} or more, and the largest "
+    "gradient goes from {now} to {then}: a row that is certain hardly learns.": certain,
     "Without the division by √{d_k} these scores would be {factor} times as large.": times_as_large,
     "Here the model is asked for the next word at all {count} positions; the loss is the mean.": (
         lambda case, sentence: {"count": 7}
@@ -553,19 +554,21 @@ ORACLE = {
     "The probability of the right word, {right}, goes from {before} to {after}.": probability,
     "Of many learning rates tried, {rate} is the first that makes this prediction worse.": first_worse,
     "On {count} other sentences the mean loss is {before} before the step and {after} after it.": others,
-    "These get worse: so training takes small steps, and many sentences at once.": holds(others_get_worse),
+    "These get worse, which is why training takes small steps and uses many sentences at once.": holds(
+        others_get_worse
+    ),
     "d_output says how the loss changes as a feature of the output grows. A step goes the other way.": (
         feature_by_feature
     ),
-    "The row sums to 0: what some keys gain others lose.": holds(gains_and_losses),
+    "The row sums to 0: what some keys gain, others lose.": holds(gains_and_losses),
     "Weights and the gradients of the scores, with every position asked": holds(shown_with_every_position_asked),
     "finite differences of {matrix} differ by at most": chosen,
     "PyTorch's autograd differs by at most": concept,
     "Finite differences need two runs of the model for every weight; the chain rule finds all {count} "
     "gradients in one pass back.": counted,
     "The weight of {matrix} in row {row}, column {column}, has the gradient {gradient}.": one_weight,
-    "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} "
-    "off, by rounding.": too_large_and_too_small,
+    "With h = 1e−1 the quotient is off by {large}, because the loss bends; with h = 1e−{last} it is "
+    "off by {small}, because of rounding.": too_large_and_too_small,
     MOST_RAISED: concept,
     HIDDEN: chosen,
     TWICE: twice,
@@ -658,7 +661,7 @@ def answer_loss(case, prompt):
     numbers = {
         "minus the logarithm of p": losses(case, 0.0)[0],
         "the logarithm of p": math.log(p),
-        "what the wrong words have": 1 - p,
+        "the probability of the wrong words": 1 - p,
         "1, divided by p": 1 / p,
         "only a wrong guess costs anything": 0.0,
     }

@@ -93,10 +93,10 @@ def chosen_only(case, sentence):
 
 
 ORACLE = {
-    "So far {score} of the weight is where it should be; {goal} is asked for.": so_far,
-    "Solved: {score} of the weight is where it should be; {goal} was asked for.": so_far,
-    "So far {score} of all outputs are right; {goal} are asked for.": so_far,
-    "Solved: {score} of all outputs are right; {goal} were asked for.": so_far,
+    "So far {score} of the weight is where it should be; the goal is {goal}.": so_far,
+    "Solved: {score} of the weight is where it should be; the goal was {goal}.": so_far,
+    "So far {score} of all outputs are right; the goal is {goal}.": so_far,
+    "Solved: {score} of all outputs are right; the goal was {goal}.": so_far,
     "It does worst on sentence {first}: {least}.": worst,
     "The largest number in W_q W_kᵀ is {most}: {pairs}.": largest,
     "The largest number in W_q W_kᵀ, {most}, is in {count} places.": largest,
@@ -112,7 +112,7 @@ ORACLE = {
     "It has {count} nonzero number, needs it, and reaches {score}.": ours,
     **dict.fromkeys(
         (
-            "A single head reaches {best} at most: its weights sum to 1, so what one job gets is missing at the other.",
+            "A single head reaches {best} at most: its weights sum to 1, so what one job gets, the other lacks.",
             "A single head reaches {best} at most, however large it is: swap the two names before the "
             "colours, and the same query meets the same colours, but the other one is right.",
         ),

@@ -357,12 +357,12 @@ def answer_rescaled(case, prompt):
         said = card.text.arguments["number"]
         return format_value(said) in readings(math.exp(before - after), with_decimals(said.decimals))
 
-    reply = "Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as much."
+    reply = "Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as large."
     return {reply: ..., JUDGE: judge}
 
 
 def answer_held(case, prompt):
-    reply = "Those of one block. Of all blocks before, only a maximum, a sum and one row of values are kept."
+    reply = "Those of one block. Of all earlier blocks, only a maximum, a sum and one row of values are kept."
     return {reply: ..., JUDGE: lambda card: int(card.text.arguments["number"].value) == prompt.arguments["block"]}
 
 
@@ -495,7 +495,7 @@ ORACLE = {
     "After {tokens} tokens, reading all again takes {anew} ms; reading only the newest, with the cache, {kept} ms.": (
         writing
     ),
-    "From {tokens} tokens on, reading all again takes {times} times as long as with the cache, or longer.": parting,
+    "From {tokens} tokens on, reading all again takes at least {times} times as long as with the cache.": parting,
     "largest so far {largest}": lambda case, sentence: same_row(case, sentence) | {"concept": True},
     "from the largest so far": lambda case, sentence: {"concept": True},
     "largest m": lambda case, sentence: {"concept": True},
@@ -516,7 +516,7 @@ ORACLE = {
     "here, n = {tokens}": lambda case, sentence: {"tokens": sizes_of(case).tokens},
     "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.": doubled,
     "2·{layers}·{heads}·{features}·2 = {bytes}": bytes_kept,
-    "{model} was trained to read at most {context} tokens at once; the count goes on.": context_of,
+    "{model} was trained to read at most {context} tokens at once; the count continues beyond that.": context_of,
     WINDOWED: window_of,
     PRODUCTS: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_heads", d_k="d_k"),
     CACHE: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_kv_heads", d_k="d_k", d_v="d_v"),
@@ -617,17 +617,17 @@ def real_cache(case, sentence):
 
 
 ORACLE |= {
-    "The embedding is used twice: at the end {model} multiplies with it, too, to score {count} tokens.": (
+    "The embedding is used twice: at the end, {model} also multiplies by it to score {count} tokens.": (
         lambda case, sentence: {"model": "SmolLM2-135M", "count": 49152}
     ),
     "For the {count} token here, the attention of a layer takes {attention} multiplications, and its MLP {mlp}.": (
         real_multiplications
     ),
-    "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads in "
-    "each of {layers} layers. If no head shared, it would keep {alone}: {times} times as many.": real_cache,
+    "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads "
+    "in each of {layers} layers. Without sharing, it would keep {alone}: {times} times as many.": real_cache,
     "All of {model}": chosen,
     "The parameters of {model}": chosen,
-    "in {count} layers and around them": lambda case, sentence: {"count": 30},
+    "whole model, {count} layers": lambda case, sentence: {"count": 30},
 }
 
 ANSWERS = {
@@ -675,7 +675,7 @@ NAMES_OF_PARTS = {
     **{f"W_{role}": (f"{role}_proj",) for role in "qkvo"},
     "MLP": ("mlp",),
     "norms": ("layernorm", "model.norm"),
-    "together": ("",),
+    "total": ("",),
 }
 
 

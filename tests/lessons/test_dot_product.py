@@ -108,8 +108,8 @@ LARGEST = "Which other token has the largest dot product with {query}?"
 CELL = "What is the dot product of the rows of {query} and {key} in X?"
 SIGN = "Do the vectors of {one} and {other} point more in the same direction or more in opposite ones?"
 SIGN_SAYS = {
-    True: "Their dot product is {score}: above 0, the products of like signs win.",
-    False: "Their dot product is {score}: below 0, the products of unlike signs win.",
+    True: "Their dot product is {score}, above 0: the products of like signs win.",
+    False: "Their dot product is {score}, below 0: the products of unlike signs win.",
 }
 NO_ANGLE = "Then their dot product would be 0, and it is {score}."
 MIRROR = (
@@ -225,7 +225,7 @@ def answer_longer(case, prompt):
         "Both factors become longer: {longer} × {longer} = {times}.": round(
             float(stretched @ stretched / (plain @ plain))
         ),
-        "That would hold with another token. Here both factors become longer.": longer,
+        "That would hold for another token. Here both factors become longer.": longer,
         "Only the cosine does not change.": None,
         JUDGE: judge,
     }

@@ -211,7 +211,7 @@ def test_an_error_has_its_line_and_its_words_and_they_can_be_shown():
     verdict = verdict_of(exercise, exercise.cases(0), json.dumps({"error": error, "printed": "a\x00b\n"}))
     assert [render(line) for line in verdict.says] == [
         "Your code stopped on line 4.",
-        "Nothing has this name yet. Is it spelt as it was where you defined it?",
+        "Nothing has this name yet. Is it spelt as in its definition?",
     ]
     assert verdict.error == "NameError: name 'x�[31m��' is not defined" and verdict.printed == "a�b\n"
     assert verdict.tried and not verdict.passed

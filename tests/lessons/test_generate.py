@@ -251,10 +251,10 @@ def answer_likeliest(case, prompt):
     best = ranking(logits)[0]
     assert prompt.arguments["drawn"].position == new.draw.token
     return {
-        "Its probability is {probability}: no other has as much.": best,
-        "This token was drawn, and a draw takes unlikely tokens, too.": new.draw.token,
+        "Its probability is {probability}, and no other token has one as high.": best,
+        "This token was drawn, but a draw can pick unlikely tokens, too.": new.draw.token,
         "This is the last token read. The scores are for the next one.": VOCABULARY.index(new.window[-1]),
-        "Its probability is {probability}; another token has more.": ...,
+        "Its probability is {probability}; another token has a higher one.": ...,
         JUDGE: by_largest(says(case)),
     }
 
@@ -268,8 +268,8 @@ def answer_warmer(case, prompt):
         "the scores, divided by the temperature": hot,
         "the probability, divided by the temperature": now / 2,
         "the scores, multiplied by the temperature": cold,
-        "the likeliest stays as likely": now,
-        "heat makes all tokens equally likely": 1 / 8,
+        "the likeliest token stays as likely": now,
+        "a higher temperature makes all tokens equally likely": 1 / 8,
     }
     reply = "All differences between the scores are halved, so likely tokens lose and unlikely ones gain."
     return {reply: ..., JUDGE: by_thought(numbers)}
@@ -291,9 +291,12 @@ def answer_survivors(case, prompt):
         "those with p or more, each on its own": sum(value >= p for value in says(case)),
         "the likeliest, while their sum is below p": count - 1,
         "the share p of all tokens": round(8 * p),
-        "all of them, as together they have 1": 8,
+        "all of them, as they sum to 1": 8,
     }
-    return {"The likeliest {right} have {reached} together; fewer do not reach {p}.": ..., JUDGE: by_thought(numbers)}
+    return {
+        "The likeliest {right} are needed to reach {p}: together they have {reached}.": ...,
+        JUDGE: by_thought(numbers),
+    }
 
 
 def answer_only_one(case, prompt):
@@ -329,19 +332,18 @@ def answer_same_seed(case, prompt):
     }
 
 
+WARMER = "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?"
+SAME_SEED = "Write the text up to here again with the same settings and seed. Which token comes at this position?"
 ANSWERS = {
-    "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?": (
-        answer_likeliest
-    ),
-    "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?": answer_warmer,
+    "{drawn} was drawn. Which token did the model find likeliest, before temperature and cuts?": (answer_likeliest),
+    WARMER: answer_warmer,
     "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?": answer_survivors,
-    "Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?": answer_only_one,
-    "Write up to here again with the same settings and seed. What comes at this position?": answer_same_seed,
+    "Set top-k to 1 and draw this token again with other seeds and temperatures. Which token comes?": answer_only_one,
+    SAME_SEED: answer_same_seed,
 }
 ORACLE |= {
-    "{drawn} was drawn. Which token did the model find likeliest there, before temperature and cuts?": was_drawn,
-    "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no "
-    "cut?": lambda case, sentence: {
+    "{drawn} was drawn. Which token did the model find likeliest, before temperature and cuts?": was_drawn,
+    WARMER: lambda case, sentence: {
         "token": ranking(logits_of(case))[0],
         "now": max(says(case)),
     },
@@ -349,12 +351,14 @@ ORACLE |= {
         "size": 8,
         "p": sentence.arguments["p"].value,
     },
-    "The likeliest {right} have {reached} together; fewer do not reach {p}.": lambda case, sentence: dict(
+    "The likeliest {right} are needed to reach {p}: together they have {reached}.": lambda case, sentence: dict(
         zip(("right", "reached"), surviving(case, sentence.arguments["p"].value), strict=True),
         p=sentence.arguments["p"].value,
     ),
-    "Its probability is {probability}: no other has as much.": lambda case, sentence: {"probability": max(says(case))},
-    "Its probability is {probability}; another token has more.": probability_of,
+    "Its probability is {probability}, and no other token has one as high.": lambda case, sentence: {
+        "probability": max(says(case))
+    },
+    "Its probability is {probability}; another token has a higher one.": probability_of,
 }
 
 

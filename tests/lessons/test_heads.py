@@ -294,15 +294,15 @@ ORACLE = {
     "{rows}×{columns}, {shown} shown": shown,
     "{rows}×{columns}, {shown}×{wide} shown": shown,
     "Each row of X, {d_model} wide, becomes a query and a key of {queries} features and a value of "
-    "{values}: those of all heads, side by side.": widths,
+    "{values}. They hold the numbers of all heads, side by side.": widths,
     "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
     "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
-    "{whole} is read as {parts}.": sizes,
+    "The shape {whole} is read as {parts}.": sizes,
     "Each head gets one feature of every token.": counting("d_head"),
     "The outputs of the heads, {parts}, are put side by side again: {whole}.": sizes,
     "For {token}, head {heads} adds the longest vector, of length {length}.": extreme(1),
     "Head {heads} adds the shortest, of length {length}.": extreme(-1),
-    "In training, {count} of {visible} visible weights was dropped; what stays is divided by {kept}.": dropped_count,
+    "In training, {count} of {visible} visible weights was dropped; the rest are divided by {kept}.": dropped_count,
     "The row whose sum is furthest from 1 is that of {rows}: it now sums to {sum}.": row_sums_furthest,
     "W_q, W_k and W_v hold {projected} numbers when every head projects all features, {sliced} when "
     "each reads only its slice.": cost,
@@ -376,7 +376,7 @@ DIVIDED = (
 )
 ORACLE |= {
     "There is one head, so there is nothing to compare.": holds(lambda case: trace_of(case).n_heads == 1),
-    "They are those of all heads, side by side.": holds(lambda case: trace_of(case).n_heads > 1),
+    "They hold the numbers of all heads, side by side.": holds(lambda case: trace_of(case).n_heads > 1),
 }
 
 WHICH_HEAD = "Which head gives {key} the most weight from {query}?"
@@ -404,7 +404,7 @@ def answer_which_head(case, prompt):
     assert every[:, query].max() <= 0.9 + 1e-6
     return {
         "It gives {weight}: each head has its own W_q and W_k.": {"head": weights.argmax() + 1},
-        "It gives {weight}, and another head more.": ...,
+        "It gives {weight}; another head gives more.": ...,
         "Each head has its own W_q and W_k.": ...,
         JUDGE: lambda card: (
             weights[card.text.arguments["head"] - 1] == weights.max()
@@ -421,7 +421,7 @@ def answer_in_head(case, prompt):
     )
     return {
         "In its row, this key has the largest weight.": weights[query].argmax(),
-        "That is read down the column. Rows are queries.": weights[:, query].argmax(),
+        "That reads down the column, but the rows are the queries.": weights[:, query].argmax(),
         GETS_MORE: ...,
         JUDGE: by_largest(weights[query].tolist()),
     }
@@ -431,9 +431,11 @@ ORACLE |= {
     WHICH_HEAD: lambda case, prompt: chosen(case, prompt) | {"concept": True},
     IN_HEAD: lambda case, prompt: chosen(case, prompt) | {"concept": True},
     "It gives {weight}: each head has its own W_q and W_k.": some_weight,
-    "It gives {weight}, and another head more.": some_weight,
+    "It gives {weight}; another head gives more.": some_weight,
     "In its row, this key has the largest weight.": lambda case, reply: {"concept": True},
-    "That is read down the column. Rows are queries.": lambda case, reply: chosen(case, reply) | {"concept": True},
+    "That reads down the column, but the rows are the queries.": lambda case, reply: (
+        chosen(case, reply) | {"concept": True}
+    ),
     GETS_MORE: weight_of_pair,
 }
 ANSWERS = {
@@ -507,4 +509,4 @@ def test_slices_need_half_of_the_numbers_with_two_heads():
 def test_where_there_is_nothing_to_compare_that_is_said():
     assert said(d_model=4, n_heads=1) == "There is one head, so there is nothing to compare."
     assert said(running=Example(source="sentence", text="one")) == ""
-    assert said(step="dropout", dropout=0.0) == "The dropout is 0, so training changes nothing."
+    assert said(step="dropout", dropout=0.0) == "The dropout is 0, so nothing is dropped in training either."

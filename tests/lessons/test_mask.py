@@ -88,7 +88,7 @@ ORACLE = {
     "No visible weight grows by more than {most}.": grows_little,
     "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: the softmax had already given "
     "the rest to hidden keys.": one_row_left,
-    "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is "
+    "For a query that may see nothing, −∞ makes each weight 0 ÷ 0, not a number; −1e9 makes each "
     "{even}, and nothing warns you.": lambda case, sentence: {"even": 1 / len(case.example.tokens)},
     HIDES: chosen,
     NOTHING_HIDDEN: hidden_before,
@@ -126,7 +126,7 @@ def answer_with_the_mask(case, prompt):
     hidden = sum(w for w, sees in zip(before, visible, strict=True) if not sees)
     thoughts = {
         "all visible weights grow by the same factor": before[key] / (1 - hidden),
-        "its score stays, and so does its weight": before[key],
+        "its score stays the same, and so does its weight": before[key],
         "the weight of the hidden keys is shared out evenly": before[key] + hidden / sum(visible),
         "it takes over all the weight of the hidden keys": before[key] + hidden,
         "all visible weights shrink by the same factor": before[key] * (1 - hidden),
@@ -134,7 +134,7 @@ def answer_with_the_mask(case, prompt):
     }
     replies = (
         "The softmax divides by a smaller sum, so each visible weight grows by the same factor.",
-        "The score does not change, but fewer keys share the whole now.",
+        "The score does not change, but now fewer keys share the whole.",
     )
     return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
@@ -144,17 +144,17 @@ def answer_zeroed(case, prompt):
     kept = left(case)[query]
     seen = case.choices.may_attend[query].tolist()
     thoughts = {
-        "what the visible keys had, added up": kept,
-        "a row of weights is always one whole": 1.0,
-        "what the hidden keys had, added up": 1 - kept,
-        "the visible keys, out of all keys": sum(seen) / len(seen),
-        "the maximum that one visible key had": max(
+        "the weights of the visible keys, added up": kept,
+        "a row of weights always sums to 1": 1.0,
+        "the weights of the hidden keys, added up": 1 - kept,
+        "the share of keys that are visible": sum(seen) / len(seen),
+        "the maximum weight of a visible key": max(
             w for w, sees in zip(weights_of(case, False)[query], seen, strict=True) if sees
         ),
     }
     replies = (
-        "The hidden keys have taken their share already. A mask must come before the softmax.",
-        "That is so if the mask comes first: then the visible keys share the whole.",
+        "The hidden keys have already taken their share. A mask must come before the softmax.",
+        "That holds if the mask comes first: then the visible keys share the whole.",
     )
     return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
@@ -177,7 +177,7 @@ ORACLE |= {
     "This mask hides nothing, so no weight changes.": holds(
         lambda case: case.choices.may_attend.all() and weights_of(case, True) == weights_of(case, False)
     ),
-    "What this mask hides had no weight, so it makes no difference when it is applied.": holds(
+    "The keys that this mask hides had no weight, so it makes no difference when the mask is applied.": holds(
         lambda case: min(left(case)) > 1 - 1e-5
     ),
 }

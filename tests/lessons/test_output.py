@@ -128,14 +128,14 @@ SWAP = (
     "With {mask}, {one} and {other} swap positions, each with its query, key and value. What happens to "
     "the output of {one}?"
 )
-TIMES = "Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?"
+TIMES = "Every value is multiplied by {times}; queries and keys stay the same. What happens to the output of {query}?"
 
 ORACLE = {
     "{query} receives the value of {keys}, unmixed.": one_value,
     "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
     "{keys}.": largest_weight,
-    "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added up. "
-    "Its value has length {length}, beside a weighted mean of {mean}.": contribution,
+    "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
+    "up. Its value has length {length}; the weighted mean is {mean}.": contribution,
     "No share differs from its weight by more than {gap}.": nearly_the_same,
     "Every value that {query} receives is zero, so nothing is added up.": all_zero,
     "{rows}\u00a0×\u00a0{columns}": chosen,
@@ -180,7 +180,7 @@ def answer_shape(case, prompt):
         "for each feature of a value, all queries": (d_v, n),
     }
     shapes = {thought: dict(zip(("rows", "columns"), shape, strict=True)) for thought, shape in thoughts.items()}
-    return {"A row for each query, with the features of a value.": ..., JUDGE: by_thought(shapes)}
+    return {"Each query has a row with as many features as a value.": ..., JUDGE: by_thought(shapes)}
 
 
 def answer_terms(case, prompt):
@@ -221,7 +221,7 @@ def answer_masked(case, prompt):
     own, other = output_after_swap(case, prompt)
     assert own > 0.009 and other > 0.009, "neither its own numbers nor those of the other"
     return {
-        "At its new position it may look at other tokens: the mask makes the order count.": ...,
+        "At its new position it may look at other tokens: the mask makes the order matter.": ...,
         JUDGE: judge_swapped(case, prompt),
     }
 
@@ -231,7 +231,7 @@ def answer_free(case, prompt):
     own, other = output_after_swap(case, prompt)
     assert own < 2e-3 and other > 0.009
     return {
-        "The same queries meet the same keys and mix the same values: only rows move.": ...,
+        "The same queries meet the same keys and mix the same values: only the rows move.": ...,
         JUDGE: judge_swapped(case, prompt),
     }
 

@@ -252,10 +252,10 @@ def only_distance(case, sentence):
 
 SEED = "Untrained: random weights and positions (seed {seed})."
 BY_HAND = "Untrained: random weights and positions (seed {seed}), some of them changed by hand."
-TURNED = "The pair of features of the query of {token} turns by {angles}; its length stays {length}."
+TURNED = "In the query of {token}, the pair of features turns by {angles}; the length of the query stays {length}."
 OWN_TURN = (
-    "This is how the model itself turns, with base {base}: {which} features. The first pair comes round "
-    "after {first} tokens, the last after {last}."
+    "The model itself turns {which} features in this way, with base {base}. The first pair comes "
+    "round after {first} tokens, the last after {last}."
 )
 SCORES = (
     "{query} puts {weight} of its weight on {key}: the scaled score is {here}. At a distance of 1 the "
@@ -315,7 +315,7 @@ ORACLE = {
         no_trace
     ),
     "at most {most}": lambda case, sentence: {"most": rounding(sentence.arguments["most"], residual(case))},
-    "By how much, at most, the output differs between attending first and shuffling first.": lambda case, sentence: {},
+    "The output differs by at most this much between attending first and shuffling first.": lambda case, sentence: {},
     "Without positions it is {free}; with only the causal mask, {masked}.": leak,
     "One row for each position, drawn at random from seed {seed}: untrained.": chosen,
     "Waves over the positions: the first features repeat every {first} positions, the last every {last}.": repeats,
@@ -358,7 +358,7 @@ ORACLE = {
             WAVE,
             TWICE,
             "The weight has moved with its two tokens: it does not depend on their positions.",
-            "Its own vector, plus that of the position where {b} was: a position stays behind.",
+            "Its own vector, plus that of the position where {b} was: positions do not move with tokens.",
         ),
         chosen,
     ),
@@ -374,11 +374,11 @@ def answer_shuffled_weight(case, prompt):
     assert (order[row], order[column]) == (a, b)
     before, after = (run(case, x, "none", False)[0] for x in (x_of(case), x_of(case)[order]))
     thoughts = {
-        "the weight between the two tokens before": after[row, column],
-        "what was in this cell before": before[row, column],
-        "what the query token puts on itself": before[a, a],
-        "what the key token puts on itself": before[b, b],
-        "without positions all keys get the same": 1 / len(before),
+        "the earlier weight between the two tokens": after[row, column],
+        "the weight that was in this cell before": before[row, column],
+        "the weight of the query token on itself": before[a, a],
+        "the weight of the key token on itself": before[b, b],
+        "without positions all keys get the same weight": 1 / len(before),
     }
     reply = "The weight has moved with its two tokens: it does not depend on their positions."
     return {reply: ..., JUDGE: by_thought(thoughts)}
@@ -394,7 +394,7 @@ def answer_row(case, prompt):
         "its own vector, just as it is": x[a, f],
         "the row that was at its new position": (x + added)[b, f],
     }
-    reply = "Its own vector, plus that of the position where {b} was: a position stays behind."
+    reply = "Its own vector, plus that of the position where {b} was: positions do not move with tokens."
     return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
@@ -427,7 +427,7 @@ SAME_NUMBERS = {
     "none": "The same vector makes the same query, and both see the same keys and values.",
     "sinusoidal": "Different positions were added to the same vector.",
     "same": "It sees the same keys as before, or keys that give the same mixture.",
-    "other": "Now other tokens come later, and the mask hides them: it reveals order.",
+    "other": "Now other tokens come later and are hidden: the mask reveals the order.",
 }
 
 
@@ -472,7 +472,7 @@ def answer_wave(case, prompt):
     numbers = {
         f"the {wave} of its position": right[position, feature - 1],
         f"the {other} of its position": right[position, 2 - feature],
-        "its position itself": position,
+        "the position itself": position,
         f"the {wave} of its position, counted from 1": right[position + 1, feature - 1],
         f"the {wave} of its position, subtracted": -right[position, feature - 1],
         f"the {wave} of its position, in degrees": [np.sin, np.cos][feature - 1](np.pi * position / 180),

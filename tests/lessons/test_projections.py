@@ -117,8 +117,8 @@ def added_up(case, sentence):
 
 
 LONGEST = "Which token has the longest {vector}, that is, the one whose squared numbers have the largest sum?"
-ITS_SQUARES = "Its squares add up to {sum}; the root of that, {length}, is its length."
-OTHER_SQUARES = "The squares of {token} add up to {sum}, those of another to more."
+ITS_SQUARES = "Its squared numbers add up to {sum}; the root of that, {length}, is its length."
+OTHER_SQUARES = "The squared numbers of {token} add up to {sum}; those of another token add up to more."
 LONGEST_ROW = "It has the longest row in X, but {matrix} stretches only some directions."
 READ_OFF = "Find feature {feature} of {token} in {matrix}. Which number is it?"
 IN_ITS_PLACE = "It is in the row of its token and in that column."
@@ -126,7 +126,7 @@ OTHER_FEATURE = "That is another feature of this token."
 OTHER_TOKEN = "That is this feature of another token."
 IN_ROW = "In the row of {query} in Q Kᵀ, which key gives the largest number?"
 BEST_KEY = "Its column has {score} in this row."
-OTHER_KEY = "Its column has {score} in this row, and another has more."
+OTHER_KEY = "Its column has {score} in this row; another has more."
 BEST_IN_X = "It has the largest number in X Xᵀ, but Q Kᵀ compares queries with keys."
 SHAPE_OF_Q = "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?"
 ONE_MORE = "The sentence gets one more token. Which matrices of this head get one more row?"
@@ -142,8 +142,9 @@ ORACLE = EDITS_ORACLE | {
             len(case.example.tokens) == 1 and all(m.values.numel() == 1 for m in case.screen.figures[0].matrices)
         )
     ),
-    "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the {d_v} of its value. "
-    "A number has the same width everywhere: up if it is positive, down if it is negative.": many_become_fewer,
+    "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the "
+    "{d_v} of its value. Every bar has the same width; it points up if its number is positive, down "
+    "if negative.": many_become_fewer,
     "The query of {query} and the key of {key}: {count} products add up to the score, {score}.": added_up,
     "The query of {query} and the key of {key}: {count} products add up to the score, {score}; divided "
     "by √{count} it is {scaled}.": added_up,
@@ -234,7 +235,9 @@ def answer_best_key(case, prompt):
         BEST_KEY: row.index(max(row)),
         BEST_IN_X: alone([float(np.dot(x[query], other)) for other in x]),
         OTHER_KEY: ...,
-        "That is read down the column. Rows are queries.": alone([score(case, other, query) for other in range(n)]),
+        "That reads down the column, but the rows are the queries.": alone(
+            [score(case, other, query) for other in range(n)]
+        ),
         JUDGE: by_largest(row),
     }
 

@@ -243,8 +243,8 @@ def note(case, sentence):
 
 
 MODULE_MASK = (
-    "A boolean mask has {n} entries in the row of {query}, {true} of them True. nn.MultiheadAttention gets it as "
-    "attn_mask, just as it is. At how many keys may {query} look?"
+    "A boolean mask has {n} entries in the row of {query}, {true} of them True. "
+    "nn.MultiheadAttention gets it unchanged as attn_mask. How many keys may {query} look at?"
 )
 REPORTED = (
     "In its heads, {query} gives {key} the weights {weights}. Which weight does nn.MultiheadAttention report by "
@@ -311,10 +311,11 @@ def shapes_in_a_batch(case, sentence):
 
 
 ORACLE = {
-    "On a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and weights "
-    "{weights}. Without batch_first=True, sentences are the second axis of input and output.": shapes_in_a_batch,
-    "nn.MultiheadAttention cannot hold these heads, as it {reasons}; F.scaled_dot_product_attention "
-    "computes them.": why_it_cannot,
+    "On a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output of shape "
+    "{output} and weights of shape {weights}. Without batch_first=True, sentences are the second "
+    "axis of input and output.": shapes_in_a_batch,
+    "nn.MultiheadAttention cannot hold these heads, because it {reasons}; "
+    "F.scaled_dot_product_attention computes them.": why_it_cannot,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": trace_of(case).seed},
     "Untrained: random weights for each case, all drawn with seed {number}.": lambda case, sentence: {
         "number": case.choices.cases
@@ -323,7 +324,7 @@ ORACLE = {
     "F.scaled_dot_product_attention differs by at most": lambda case, sentence: {},
     "With enable_gqa=True it differs by at most": lambda case, sentence: {},
     "Every {each} of the {all} heads share keys and values: with enable_gqa=True the function takes "
-    "queries {q}, but keys and values {k}.": (keys_once),
+    "queries of shape {q}, but keys and values of shape {k}.": (keys_once),
     "at most {most}": lambda case, sentence: {"most": only_rounding(sentence.arguments["most"])},
     "{outputs} differ by at most {difference}, in numbers up to {size}.": difference,
     "head {head}": chosen,
@@ -336,8 +337,8 @@ ORACLE = {
     "Our weights differ from those of nn.MultiheadAttention by at most {difference}.": lambda case, sentence: {
         "difference": only_rounding(sentence.arguments["difference"])
     },
-    "The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
-    "scaled_dot_product_attention {kept}.": true_cell,
+    "The mask is True for {query} → {key}: nn.MultiheadAttention gives the weight {blocked}, "
+    "scaled_dot_product_attention gives {kept}.": true_cell,
     "{query} is blocked everywhere: {weights}; {output}.": blocked_everywhere,
     "Of {count} cases none differs by more than": lambda case, sentence: {"count": 300},
     "{count} random cases, with {tokens} to {more_tokens} tokens, {heads} to {more_heads} heads and {features} to "
@@ -418,8 +419,10 @@ def answer_packed(case, prompt):
     return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
-APART = "How do the numbers of PyTorch differ from ours?"
-LAST_DIGITS = "By {difference} at most, in numbers up to {size}: both add up the same products, in another order."
+APART = "How do PyTorch's numbers differ from ours?"
+LAST_DIGITS = (
+    "By {difference} at most, in numbers up to {size}: both add up the same products, but in a different order."
+)
 
 
 def rounding_alone(case, sentence):
@@ -506,7 +509,7 @@ def test_what_stands_beside_is_ours_theirs_and_the_difference():
 def test_the_average_is_not_what_any_head_does():
     *heads, average = (matrix.values for matrix in figure("weights").matrices)
     assert torch.allclose(average, sum(heads) / 3)
-    assert "With one head the average is that head." in render_all(figure("weights", n_heads=1).notice)
+    assert "With one head, the average is that head's weight." in render_all(figure("weights", n_heads=1).notice)
 
 
 @pytest.mark.parametrize("bias", [False, True])

@@ -417,29 +417,30 @@ ORACLE = {
     "From {query}, head {head} looks most at {keys}: {weight}.": looks,
     "From {query}, head {head} looks most at {keys}: {weight} each.": looks,
     "From {query}, the head gives {keys} a total weight of {weight}.": summed,
-    "Of this layer, head {head} puts the most on one token from {query}: {weight} on {key}.": of_layer,
+    "In this layer, head {head} puts the most weight on one token from {query}: {weight} on {key}.": of_layer,
     "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,
-    "Head {head} gives it {weight} of its weight; by length, that is {length} of what it adds.": of_chosen,
+    "Head {head} gives the first token {weight} of its weight; by length, that is {length} of what "
+    "the head adds.": of_chosen,
     "In head {head}, the value of {first} has length {length}; the others average {others}.": longest,
     "{query} sees no other token.": lambda case, sentence: {"query": 0},
-    "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess is "
-    "first for good after {step}.": leads,
+    "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess comes "
+    "first from {step} onwards.": leads,
     "Its probability rises most in {step}: from {before} to {after}.": rises,
     "Without head {head}, {token} goes from {whole} to {less}.": changed,
-    "Without one of {count} heads drawn at random {token} is between {least} and {most}.": without_others,
+    "Without one of {count} randomly drawn heads, {token} is between {least} and {most}.": without_others,
     "{token}: {share}": guess_cell,
-    "Here the model guesses {one} and there {other}; with only head {head} from there, the difference of "
-    "their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
-    "Here the model guesses {one} and there {other}; with only these {count} heads from there, the difference of "
-    "their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
+    "Here the model guesses {one}, there {other}. With only head {head} taken from there, the "
+    "difference of their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
+    "Here the model guesses {one}, there {other}. With only these {count} heads taken from there, "
+    "the difference of their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
     "Of {count} heads drawn at random, none goes further than {most}, in either direction.": moved_by_others,
     "Of {count} groups of {n} heads drawn at random, none goes further than {most}, in either direction.": (
         moved_by_others
     ),
     "Both texts must have the same number of tokens: this one has {here}, the other {there}.": of_two_lengths,
-    "After both texts the first guess is {token}: there is no way to go.": same_answer,
-    "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} "
-    "heads, changes by more than {change}.": no_change,
+    "After both texts the first guess is {token}, so there is no distance to cover.": same_answer,
+    "In {model}, “it” cannot see the deciding word, which comes later: none of its weights, in "
+    "{all} heads, changes by more than {change}.": no_change,
 }
 AS_CHOSEN = (
     "{token}",
@@ -469,7 +470,8 @@ def limit(case, sentence):
 ORACLE |= dict.fromkeys(AS_CHOSEN, final_or_changed)
 ORACLE |= {
     "Point at a word to see its arcs alone. Weights under {limit} are not drawn.": limit,
-    "Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not drawn.": limit,
+    "Rows are queries, columns are keys; point at a cell to read its weight. Weights under {limit} "
+    "are not drawn.": limit,
     "to the first token: {weight}": lambda case, sentence: {
         "weight": min(
             to_first(case)[case.choices.layer].tolist(), key=lambda one: abs(one - sentence.arguments["weight"].value)
@@ -504,10 +506,10 @@ def given_to_first(case, prompt):
     added = [weight * length for weight, length in zip(row, lengths, strict=False)]
     numbers = {
         "its weight": row[0],
-        "its part of what is added": added[0] / sum(added),
+        "its share of what is added": added[0] / sum(added),
         "as much as each of the others": 1 / len(row),
-        "what the others get": 1 - row[0],
-        "what the last one gets": row[-1],
+        "the weight of all the others": 1 - row[0],
+        "the weight of the last token": row[-1],
     }
     return {"It is in the first row, in violet.": ..., JUDGE: by_thought(numbers)}
 
@@ -519,7 +521,7 @@ def step_of(said):
 def first_there(case, prompt):
     right = int(early(case)[step_of(prompt.arguments["step"])].argmax())
     return {
-        "It has {chance} of the probability there.": right,
+        "Its probability there is {chance}.": right,
         "It comes first at another step, not at this one.": ...,
         JUDGE: lambda card: card.text.arguments["thing"].position == right,
     }
@@ -528,7 +530,7 @@ def first_there(case, prompt):
 def head_missing(case, prompt):
     less = float(guesses(case, place_of(case))[prompt.arguments["token"].position])
     return {
-        "All else goes on as before, less what this head adds to each token.": ...,
+        "Everything else runs as before, without what this head adds to each token.": ...,
         JUDGE: lambda card: bool(
             readings(less, with_decimals(card.text.arguments["number"].decimals))
             & {format_value(card.text.arguments["number"])}
@@ -555,8 +557,8 @@ def moves_furthest(case, prompt):
 
 def one_word_later(case, prompt):
     reply = (
-        "In {model} “it” cannot see the word that decides, which comes later: none of its weights, in {all} heads, "
-        "changes by more than {change}."
+        "In {model}, “it” cannot see the deciding word, which comes later: none of its weights, in "
+        "{all} heads, changes by more than {change}."
     )
     return {reply: ..., JUDGE: lambda card: "none of them" in render(card.text)}
 
@@ -576,8 +578,8 @@ def spread(case, prompt):
 
 
 EVEN = (
-    "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token that it "
-    "sees?"
+    "If a head spreads its weight evenly, how much does {query}, token {place} of {total}, put on "
+    "each token that it sees?"
 )
 LATER = "“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"
 ANSWERS = {
@@ -587,7 +589,7 @@ ANSWERS = {
     "Read off after {step}, which token comes first?": first_there,
     "With all heads, {token} has the probability {whole}. What is it without head {head}?": head_missing,
     "Without head {head}, which of these guesses changes most?": loses_most,
-    "Patched alone, which of these heads moves the answer furthest?": moves_furthest,
+    "Patched on its own, which of these heads moves the answer furthest?": moves_furthest,
     LATER: one_word_later,
 }
 
@@ -618,7 +620,7 @@ ORACLE |= {
         "query": query_of(case),
         "head": called(case),
     },
-    "It has {chance} of the probability there.": of_some(lambda case: early(case).amax(-1).tolist()),
+    "Its probability there is {chance}.": of_some(lambda case: early(case).amax(-1).tolist()),
     "With all heads, {token} has the probability {whole}. What is it without head {head}?": lambda case, sentence: {
         "token": sentence.arguments["token"].position,
         "whole": float(guesses(case)[sentence.arguments["token"].position]),
@@ -628,7 +630,7 @@ ORACLE |= {
         "head": called(case),
         "concept": True,
     },
-    "Patched alone, which of these heads moves the answer furthest?": lambda case, sentence: {"concept": True},
+    "Patched on its own, which of these heads moves the answer furthest?": lambda case, sentence: {"concept": True},
     "It changes by {change}.": of_some(changes),
     "It moves the answer {way} of the way.": of_some(
         lambda case: [way(case, (place,)) for place in [place_of(case), *drawn_heads(case)]]

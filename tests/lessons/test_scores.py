@@ -126,7 +126,7 @@ ORACLE = {
     "largest weight of a row": lambda case, sentence: {"concept": True},
     "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is {largest} on "
     "average.": at_one_d_k(False),
-    "Divided by √{d_k}, they are {std} and {largest}.": at_one_d_k(True),
+    "After division by √{d_k}, they are {std} and {largest}.": at_one_d_k(True),
     "Measured on {draws} random queries, each with {keys} random keys.": chosen,
     "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
     "{divided}, and the largest weight of a row, on average, from {largest} to {divided_largest}.": own_arguments,
@@ -138,7 +138,7 @@ ORACLE = {
         "query": sentence.arguments["query"].position,
         "concept": True,
     },
-    "The score of {key} for {query} is {score}, and another is larger.": other_score,
+    "The score of {key} for {query} is {score}; another is larger.": other_score,
     SCALED: score_asked,
     EXACT_ROOT: root_of_d_k,
     EXACT_ROOT.replace("=", "≈"): root_of_d_k,
@@ -156,8 +156,8 @@ def answer_best(case, prompt):
     return {
         "It has the largest number in the row of {query}.": int(row.argmax()),
         "A query need not fit the key of its own token.": query,
-        "That is read down the column. Rows are queries.": int(column.argmax()),
-        "The score of {key} for {query} is {score}, and another is larger.": ...,
+        "That reads down the column, but the rows are the queries.": int(column.argmax()),
+        "The score of {key} for {query} is {score}; another is larger.": ...,
         JUDGE: by_largest(row),
     }
 
@@ -185,7 +185,7 @@ def answer_largest(case, prompt):
     before = weights_of(case, 1.0)[query].max()
     thoughts = {
         "the softmax of the scores, divided by √d_k": weights_of(case, 1 / root)[query].max(),
-        "the order of the keys stays, and with it the weight": before,
+        "the order of the keys stays the same, and so does the weight": before,
         "the weight, divided by √d_k": before / root,
         "the softmax of the scores, multiplied by √d_k": weights_of(case, root)[query].max(),
         "every visible key gets the same share": 1 / int(case.attention.visible[query].sum()),

@@ -134,8 +134,8 @@ ORACLE = {
     "÷ temperature {temperature}": at_temperature,
     "from the largest: same weights": concept,
     "{key}: score {score}, e to the difference {power}, weight {weight}": portion,
-    "if all + {number}": lambda case, sentence: {"number": SHIFT},
-    "if all × {number}": lambda case, sentence: {"number": FACTOR},
+    "all scores + {number}": lambda case, sentence: {"number": SHIFT},
+    "all scores × {number}": lambda case, sentence: {"number": FACTOR},
     "{query} may look at only one key, so its weight is 1.": lambda case, s: (
         {"query": case.choices.query} if visible_weights(case).tolist() == [1.0] else {}
     ),
@@ -164,7 +164,7 @@ def answer_most(case, prompt):
         "Softmax keeps the order: the largest visible score gets the largest weight.": weights[query].argmax(),
         "No other score is larger, but the mask hides this one.": case.attention.scores[query].argmax(),
         "A query need not match its own key.": query,
-        "That is read down the column. Rows are queries.": weights[:, query].argmax(),
+        "That reads down the column, but the rows are the queries.": weights[:, query].argmax(),
         "{key} gets {weight} from {query}; another key gets more.": ...,
         JUDGE: by_largest(weights[query]),
     }
@@ -181,7 +181,7 @@ def answer_cell(case, prompt):
         "the softmax of scores divided by √d_k": other,
         "the softmax of scores not divided by √d_k": other,
         "the softmax over all keys": weights_of(case, causal=False)[query, key],
-        "the score, as a part of the sum of scores": scores[list(np.flatnonzero(seen)).index(key)] / scores.sum(),
+        "the score, divided by the sum of the scores": scores[list(np.flatnonzero(seen)).index(key)] / scores.sum(),
         "every visible key gets the same share": 1 / len(scores),
     }
     replies = (
@@ -205,13 +205,13 @@ def answer_raised(case, prompt):
     now = softmax(logs)[place]
     thoughts = {
         "its power grows, and the sum by as much": softmax(logs + alone)[place],
-        "its power grows, and the sum stays": now * math.e,
-        "softmax sees no added number": softmax(logs + 1)[place],
+        "its power grows, and the sum stays the same": now * math.e,
+        "softmax ignores an added number": softmax(logs + 1)[place],
         "the powers of the others grow instead": softmax(logs - alone)[place],
-        "half of what the others have moves here": now + (1 - now) / 2,
+        "half of the others' weight moves here": now + (1 - now) / 2,
     }
     replies = (
-        "Its power becomes e ≈ 2.72 times as large, and the sum grows by the same amount.",
+        "e to this score becomes e ≈ 2.72 times as large, and the sum grows by the same amount.",
         "That would hold if 1 were added to every score of the row.",
     )
     return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
@@ -239,10 +239,10 @@ def answer_above(case, prompt):
 def answer_column(case, prompt):
     column = weights_of(case)[:, prompt.arguments["key"].position]
     thoughts = {
-        "what each query gives it, added up": column.sum(),
-        "weights on one key make one whole": 1.0,
-        "what each query gives it, averaged": column.mean(),
-        "the maximum that one query gives it": column.max(),
+        "the weights from all queries, added up": column.sum(),
+        "the weights on one key sum to 1": 1.0,
+        "the weights from all queries, averaged": column.mean(),
+        "the maximum weight from one query": column.max(),
         "every query gives it all its weight": len(column),
     }
     replies = (

@@ -99,7 +99,7 @@ SWAP = "{one} and {other} swap positions, and each takes its vector along. What 
 AGAIN = "Suppose {token} appears once more, at the end of the sentence. Which row does X get?"
 
 SAME_ROW = "A row is looked up by its token; the position is not in it."
-SAME_AGAIN = "The same token, so the same row again: it starts with {number}."
+SAME_AGAIN = "The same token gets the same row again: it starts with {number}."
 OTHER_ROW = "Different tokens have different rows of the table: one starts with {first}, the other with {second}."
 
 
@@ -155,7 +155,7 @@ def answer_two(case, prompt):
         {
             "They hold the same numbers.": alike,
             "They hold different numbers.": not alike,
-            "The later one holds larger numbers only.": (later > earlier).all(),
+            "The later one holds only larger numbers.": (later > earlier).all(),
             "They differ in a single number.": (later != earlier).sum() == 1,
         }
     )

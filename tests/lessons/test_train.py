@@ -429,12 +429,10 @@ ORACLE = {
     "The model trains on {count} window of the text.": windows_again,
     "The model trains on {count} windows of the text.": windows_again,
     "The first {shown} are shown here.": windows_again,
-    "The model learns to give X back. After {count} training step its output differs from X by at most {most}; the "
-    "mean "
-    "squared difference is "
-    "{loss}.": copies_again,
-    "The model learns to give X back. After {count} training steps its output differs from X by at most "
-    "{most}; the mean squared difference is {loss}.": copies_again,
+    "The model learns to reproduce X. After {count} training step its output differs from X by at "
+    "most {most}; the mean squared difference is {loss}.": copies_again,
+    "The model learns to reproduce X. After {count} training steps its output differs from X by at "
+    "most {most}; the mean squared difference is {loss}.": copies_again,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.choices.settings.seed},
     "After {count} training step, it writes: {sample}": written_again,
     "After {count} training steps, it writes: {sample}": written_again,
@@ -457,8 +455,8 @@ ORACLE = {
     },
     "on {count} window of the held-out part, which occurs nowhere in the rest": windows_kept_apart,
     "Job: to {role}. Best result: {heads}, {weight} of the weight.": role_weight,
-    "It has learned the task: that takes {enough}.": verdict_again,
-    "It has not learned the task yet: that takes {enough}.": verdict_again,
+    "It has learned the task: {enough} is enough.": verdict_again,
+    "It has not learned the task yet: it needs {enough}.": verdict_again,
     "With the later letters given, the loss is {seeing}; with them hidden, {hidden}.": leak_again,
     **dict.fromkeys(
         (
@@ -470,7 +468,7 @@ ORACLE = {
     "{label} ({heads})": lambda case, sentence: {"label": ..., "heads": [...] * len(sentence.arguments["heads"].items)},
     "Formed by training step {step}: {which}.": formed_again,
     "Present before any training: {which}.": formed_again,
-    "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.": missing_again,
+    "Not formed so far: {labels}. A head must put {enough} of its weight on its job.": missing_again,
     "After {count} training step, with {formed} formed, its answers are: {answers}": lambda case, sentence: (
         answers_of_moment(case, sentence) | {"formed": formed_at(case)}
     ),
@@ -516,7 +514,7 @@ def guess_again(case, prompt):
         "how often it is right": 1 / n,
         "a fair guess is free": 0.0,
     }
-    reply = "−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing."
+    reply = "−ln(1/{size}) = ln {size}. A loss above this is worse than knowing nothing."
     return {reply: ..., JUDGE: by_thought(thoughts)}
 
 
@@ -560,7 +558,7 @@ ANSWERS = {
 ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
     HERE: chosen,
     "The mask hides all that comes after {query}.": chosen,
-    "−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.": chosen,
+    "−ln(1/{size}) = ln {size}. A loss above this is worse than knowing nothing.": chosen,
     "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": parts_counted,
     "1 layer": counted,
     "1 head": counted,
@@ -626,7 +624,7 @@ def test_a_model_that_looks_ahead_is_not_praised_for_it():
         assert said.endswith("The levels are for models that see only what came before.")
     perfect = Evaluation(400, 0.001, 1.0, no_roles(1, 4), True)
     judged = [render(sentence) for sentence in success_sentences(settings, perfect)]
-    assert judged[-1] == "It may look ahead: its right answers may be read off."
+    assert judged[-1] == "It may look ahead, so it may have read off its right answers."
     assert render(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learned the task")
     assert "look ahead" not in render_all(loss_sentences(recommended(BANANA), 0.001))
 

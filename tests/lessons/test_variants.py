@@ -374,8 +374,8 @@ WITH_SINK = (
 )
 CAPPED = "The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?"
 BIASED = (
-    "The scaled score of {key} for {query} is {score}, and they are {steps} apart. The slope of ALiBi is {slope}. "
-    "What is the score with its bias?"
+    "The scaled score of {key} for {query} is {score}, and their distance is {steps}. The slope of "
+    "ALiBi is {slope}. What is the score with its bias?"
 )
 SHAPE = "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?"
 KEPT = (
@@ -390,11 +390,11 @@ GLOBAL = "The first token is global: all see it."
 AT_THE_EDGE = "It is at the edge of the window: near enough."
 OWN_KEY = "A query sees its own key in every window."
 LOSES_MOST = "Compare the row of {query} in both matrices. Which key loses the most weight?"
-LOSES = "No other key loses so much: {lost}."
-LOSES_LESS = "{token} loses {lost}, and another key more."
+LOSES = "It loses {lost}; no other key loses as much."
+LOSES_LESS = "{token} loses {lost}; another key loses more."
 GAINS = "{token} gains {gained}, some of what others lose."
 KEEPS = "{token} keeps its weight, or nearly so."
-GETS_LESS = "{token} gets {weight}, and another key more."
+GETS_LESS = "{token} gets {weight}; another key gets more."
 
 IN_ROW = "In the second matrix, which key gets the largest weight of {query}?"
 MOST_IN_ROW = "It gets {weight}: no other key in this row has more."
@@ -460,11 +460,11 @@ ORACLE = {
     "A cap of {cap} brings scores closer together: the entropy of a row goes from {before} to {after} "
     "bits on average.": entropies,
     "A cap of {cap} leaves these weights as even as they were.": cap_of_no_use,
-    "Each step between query and key lowers the score by {slope}: the slope of head {head} of {heads}.": (
+    "Each step between query and key lowers the score by {slope}, the slope of head {head} of {heads}.": (
         lambda case, sentence: {"slope": 0.5 ** (case.head % 8 + 1), "head": case.head % 8 + 1, "heads": 8}
     ),
     "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.": groups_said,
-    "Heads {heads} of this model share W_k and W_v already: {count} set for {all} heads.": shared_already,
+    "Heads {heads} of this model already share W_k and W_v: {count} set for {all} heads.": shared_already,
     "Heads {heads} have the same W_k, all {keys} numbers of it, and the same W_v, all {values}. Each "
     "has its own W_q.": same_maps,
     "W_k of head {head}": lambda case, sentence: {"head": sentence.arguments["head"]},
@@ -472,25 +472,28 @@ ORACLE = {
     "The model turns them, too: on the left with its own base, {base}, on the right with {usual}.": (
         lambda case, sentence: {"base": example_of(case).rotary.base, "usual": 10000}
     ),
-    "The last {asking} tokens are one sentence and ask; the first {answering} are another and are looked at.": cut_said,
+    "The last {asking} tokens form one sentence, which asks; the first {answering} form another, "
+    "which is looked at.": cut_said,
     "Rotary positions turn pairs of features. Choose an even d_k in the sidebar, not {d_k}.": lambda case, sentence: {
         "d_k": len(projected(case, "q")[0])
     },
     "Through {layers} layers, {alone} of {n} tokens reach one query by windows alone, and {helped} "
     "with the global token, as the gradients of untrained layers show (seed 0).": reach_said,
     "With score {low}, a sink collects {little} of the weight; with score {high}, it collects {much}.": sinks_said,
-    "With a cap of {low} a row has {even} bits of entropy on average, without a cap {without}.": caps_said,
-    "Four small models of one text, trained here: {steps} training steps on {trained} characters at a "
-    "time (seed 0). Reading {length} at a time, they predict {alibi}% of the next characters correctly "
-    "with ALiBi, {rotary}% with rotary positions, {waves}% with sines and cosines.": lengths_said,
-    "Two small models of one text, trained here from the same random weights: {steps} training steps "
-    "(seed 0), one of them with a sink in each head. Its sinks collect {sinks} of the weight of all "
-    "queries but the first; spread evenly, it would be {even}.": (sinks_trained),
-    "With sinks, the model predicts {right}% of the next characters correctly, without them {alone}%. "
-    "Sinks added only after training, with score 0, collect {late}, and {late_right}% are correct.": right_with_sinks,
+    "With a cap of {low}, a row has {even} bits of entropy on average; without a cap, {without}.": caps_said,
+    "Four small models of one text were trained here for {steps} training steps on {trained} "
+    "characters at a time (seed 0). Reading {length} at a time, they predict {alibi}% of the next "
+    "characters correctly with ALiBi, {rotary}% with rotary positions and {waves}% with sines and "
+    "cosines.": lengths_said,
+    "Two small models of one text were trained here from the same random weights for {steps} "
+    "training steps (seed 0), one of them with a sink in each head. Its sinks collect {sinks} of "
+    "the weight of all queries but the first; if the weight were spread evenly, it would be {even}.": (sinks_trained),
+    "With sinks, the model predicts {right}% of the next characters correctly; without them, "
+    "{alone}%. Sinks added only after training, with score 0, collect {late}, and then "
+    "{late_right}% are correct.": right_with_sinks,
     "{model}: {share} of the weight goes to {part}": part_of_weight,
-    "{steps} steps apart, the bias leaves {steep} of e to the score in head 1 and {flat} in head "
-    "{heads}: each head looks back twice as far as the one before.": slopes_said,
+    "At a distance of {steps}, the bias multiplies e to the score by {steep} in head 1 and by "
+    "{flat} in head {heads}: each head looks back twice as far as the one before.": slopes_said,
     "how much of e to a score the bias of head {head} leaves at a distance of {steps}": chosen,
     "Learned vectors end at position {trained}: that model cannot read longer pieces.": (
         lambda case, sentence: {"trained": 16}
@@ -600,7 +603,7 @@ def answer_with_sink(case, prompt):
         "Every weight of the row shrinks by the same factor: 1 minus the share of the sink.",
         {
             "the weight, less its share of what the sink takes": after[key],
-            "its score stays, and so does its weight": before[key],
+            "its score stays the same, and so does its weight": before[key],
             "the weight, less an equal part of what the sink takes": before[key] - share / n_keys,
             "the weight, less all that the sink takes": before[key] - share,
             "the weight, divided by 1 plus the share": before[key] / (1 + share),
@@ -632,8 +635,8 @@ def answer_biased(case, prompt):
     return one_reply(
         "The slope is subtracted once for each step between the two: neighbours are one step apart.",
         {
-            "the slope subtracted for each step apart": score - slope * apart,
-            "the slope added for each step apart": score + slope * apart,
+            "the slope subtracted once for each step": score - slope * apart,
+            "the slope added once for each step": score + slope * apart,
             "the slope subtracted for each step, and once more": score - slope * (apart + 1),
             "the slope subtracted for each token, and once more": score - slope * (n_tokens + 1),
             "the slope subtracted as a share of the score": score * (1 - slope),
@@ -690,7 +693,7 @@ ORACLE |= {
             if score > -math.inf
         )
     ),
-    "No weight moves, or too little to see.": holds(
+    "No weight moves, or it moves too little to see.": holds(
         lambda case: moved_between(weights_of(case, False), weights_of(case, True)) < 1e-4
     ),
     "One token cannot make two sentences: take a longer sentence.": holds(

@@ -196,7 +196,7 @@ def test_a_number_is_answered_within_a_tolerance_and_shown_as_a_distribution(fre
         press(one, "class_send")
     one.text_input(key="class_written").set_value("about a half").run()
     press(one, "class_send")
-    assert "A number is wanted here, such as 0.25 or 12." in texts(one) and fresh.answered(code, 1, 1) == 3
+    assert "Type a number, such as 0.25 or 12." in texts(one) and fresh.answered(code, 1, 1) == 3
     for stage, to in (("open", "closed"), ("closed", "shown"), ("shown", "explained")):
         fresh.step(code, key, 1, stage, to)
     said_now = " ".join(texts(at.run()))

@@ -301,7 +301,7 @@ def come_from(monkeypatch):
     return lambda where: monkeypatch.setattr(rooms, "address", lambda: where)
 
 
-WAITS = "One moment. Wrong codes were typed in your network, so this one takes a few seconds."
+WAITS = "One moment. Wrong codes were typed from your network, so this one takes a few seconds."
 
 
 def guess(codes):

@@ -54,5 +54,5 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
 def test_captions_can_be_left_to_the_class(lesson, query):
     plain, at = (open_page(f"many_heads/{lesson}", hide=hide, **query) for hide in ("edit", "caption"))
     assert not told(at, plain) and (told(plain, plain) or query.get("parity") == "levels")
-    assert all(said == "What there is to notice is left for you to find." for _, said in charts(at))
+    assert all(said == "What to notice is left for you to find." for _, said in charts(at))
     assert [tables.get("cells") for tables, _ in charts(at)] == [tables.get("cells") for tables, _ in charts(plain)]

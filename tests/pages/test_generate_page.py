@@ -238,7 +238,7 @@ def test_a_file_that_cannot_be_used_is_refused_in_a_sentence_and_nothing_is_lost
     upload(at, data, "other.safetensors")
     assert text_written(at) == before
     said = [text for text in texts(at) if text.startswith("This file cannot be used: expected ")]
-    assert len(said) == 1 and said[0].endswith("The model you brought before stays.")
+    assert len(said) == 1 and said[0].endswith("The model you uploaded before is kept.")
     upload(at, save_checkpoint(small_checkpoint("xyzxyzxyzxyz")), "third.safetensors")
     at.run()
     assert not any("cannot be used" in text for text in texts(at))
@@ -344,7 +344,7 @@ def test_the_template_stays_while_the_text_grows():
 def test_a_class_may_be_shown_less(part):
     at = open_page(PAGE, hide=part)
     labels = {e.label for e in (*at.expander, *at.button)} | set(in_drawer(at))
-    gone = {"predict": "Another question", "keep": "Keep this model, or bring one", "code": "The code that ran"}
+    gone = {"predict": "Another question", "keep": "Save this model, or upload one", "code": "The code that ran"}
     assert gone[part] not in labels
     assert labels >= set(gone.values()) - {gone[part]}
 

@@ -97,7 +97,7 @@ def test_another_question_of_the_page_counts_for_nothing_and_one_press_leads_bac
 def test_questions_of_the_teachers_own_are_answered_on_the_page_of_the_homework():
     at = press(begin(OWN), "homework_go_on")
     assert asked(at, "title") == "Homework" and "<b>Week</b> *3*" in texts(at)
-    for written, said in (("x", "A number is wanted here, such as 0.25 or 12."), ("3", "That is not right.")):
+    for written, said in (("x", "Type a number, such as 0.25 or 12."), ("3", "That is not right.")):
         at.text_input(key="homework_written_0").set_value(written).run()
         assert said in texts(press(at, "homework_send"))
     at.text_input(key="homework_written_0").set_value("0,26").run()

@@ -277,7 +277,7 @@ def test_captions_can_be_left_to_the_class(lesson):
     said = [said for _, _, said in all_charts(plain)]
     assert set(said) & set(texts(plain)) or lesson == "scores"
     assert not [line for line in texts(at) if any(line.startswith(caption) for caption in said)]
-    assert {said for _, _, said in all_charts(at)} == {"What there is to notice is left for you to find."}
+    assert {said for _, _, said in all_charts(at)} == {"What to notice is left for you to find."}
     assert grid_of(at)[0] == grid_of(plain)[0]
 
 

@@ -28,7 +28,7 @@ def test_what_a_real_model_reads_or_writes_is_taken_home_and_the_model_is_fetche
 def test_the_numbers_behind_a_question_are_not_taken_home_before_an_answer():
     at = ask_about_the_figure(open_page("one_head/mask", cover="true"), "mask")
     assert not offered(at) & BUTTONS
-    assert "The numbers wait until you have chosen an answer." in " ".join(texts(at))
+    assert "The numbers appear once you have chosen an answer." in " ".join(texts(at))
 
 
 def test_a_link_that_hides_the_code_hides_the_notebook():

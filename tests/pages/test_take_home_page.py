@@ -92,7 +92,7 @@ def test_without_a_code_nothing_is_wrong():
 
 def test_without_a_lesson_there_is_no_sheet_and_that_is_told():
     at = open_page(PAGE, **{f"on_paper_{lesson}": "false" for lesson in ON_PAPER})
-    assert "A worksheet needs at least one lesson, and none is chosen: choose one." in texts(at)
+    assert "No lesson is chosen. A worksheet needs at least one." in texts(at)
     assert not at.get("iframe") and not at.code
 
 
@@ -122,7 +122,7 @@ def test_the_sheets_of_200_students_are_written_beside_the_pages_and_saved_as_on
     assert f"Save all {MOST_SHEETS} sheets and keys" in saved(at.run())
     with zipfile.ZipFile(io.BytesIO(file_of_class(order))) as packed:
         codes = [line.split(",")[1] for line in packed.read("codes.csv").decode().split()[1:]]
-        assert packed.read("keys.html").decode().count("Key of sheet") == MOST_SHEETS
+        assert packed.read("keys.html").decode().count("Key to sheet") == MOST_SHEETS
     assert len(set(codes)) == MOST_SHEETS and {choices_of_code(code).seed for code in codes} == set(range(3, 203))
 
 
@@ -155,7 +155,7 @@ def test_another_class_waits_and_is_told(monkeypatch):
     monkeypatch.setattr(class_sheets(), "place", lambda order: False)
     at = open_page(PAGE, paper_sheets=5, paper_seed=4)
     at.button(key="paper_write").click().run()
-    assert "The sheets of another class are being written. Try again in some seconds." in texts(at)
+    assert "The sheets of another class are being written. Try again in a few seconds." in texts(at)
 
 
 def test_a_text_in_the_link_stands_in_the_sheet_as_a_text():

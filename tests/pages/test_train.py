@@ -517,7 +517,7 @@ def test_a_head_that_the_new_model_does_not_have_is_not_left_out(at):
 
 @pytest.mark.parametrize("part", ["compare", "heads_off", "keep"])
 def test_a_class_may_do_without_a_part(part):
-    labels = {"compare": "Compare two runs", "heads_off": "Ablate a head", "keep": "Keep the model"}
+    labels = {"compare": "Compare two runs", "heads_off": "Ablate a head", "keep": "Save the model"}
     folds = [fold.label for fold in open_page("training/train", hide=part).expander]
     assert not any(labels[part] in label for label in folds)
     assert sum(any(label in fold for fold in folds) for label in labels.values()) == 2

@@ -93,4 +93,4 @@ def test_an_order_that_is_cancelled_says_so(writer):
         writer.let.release()
     ending.join(10)
     assert not ending.is_alive() and writer.orders.done("a") is None
-    assert writer.orders.file("a") is not None or str(writer.orders.problem("a")) == "it was stopped before its end"
+    assert writer.orders.file("a") is not None or str(writer.orders.problem("a")) == "it was stopped before it finished"
