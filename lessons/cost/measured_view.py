@@ -194,7 +194,7 @@ def notice_writing(timings: Sequence[Timing]) -> Iterator[Message]:
     parted = parted_from(anew, kept, PARTED)
     if parted is not None:
         yield message(
-            "From {tokens} tokens on, reading all again takes at least {times} times as long as with the cache.",
+            "From {tokens} tokens on, reading all again takes {times} times as long as with the cache, or longer.",
             tokens=Integer(parted),
             times=Fixed(PARTED, 1),
         )

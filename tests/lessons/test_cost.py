@@ -495,7 +495,7 @@ ORACLE = {
     "After {tokens} tokens, reading all again takes {anew} ms; reading only the newest, with the cache, {kept} ms.": (
         writing
     ),
-    "From {tokens} tokens on, reading all again takes at least {times} times as long as with the cache.": parting,
+    "From {tokens} tokens on, reading all again takes {times} times as long as with the cache, or longer.": parting,
     "largest so far {largest}": lambda case, sentence: same_row(case, sentence) | {"concept": True},
     "from the largest so far": lambda case, sentence: {"concept": True},
     "largest m": lambda case, sentence: {"concept": True},
