@@ -95,12 +95,15 @@ def notice_split(trace: HeadsTrace, role: str) -> tuple[Message, ...]:
         "Each head gets {count} neighbouring features of every token.",
         each,
     )
-    return message("The shape {whole} is read as {parts}.", whole=whole, parts=parts), shared
+    split = message("The shape {whole} is read as {parts}.", whole=whole, parts=parts)
+    return (split, shared) if trace.n_heads > 1 else (split,)
 
 
 def notice_concatenate(trace: HeadsTrace) -> tuple[Message, ...]:
     """What becomes of the outputs of all heads."""
     shapes = {"parts": shape_in_words(trace.heads.output.shape), "whole": shape_in_words(trace.concatenated.shape)}
+    if trace.n_heads == 1:
+        return (message("The shape {whole} is read as {parts}.", whole=shapes["parts"], parts=shapes["whole"]),)
     return (
         message("The outputs of the heads, {parts}, are put side by side again: {whole}.", **shapes),
         message("No number changes, and no head knows yet what another has found."),

@@ -57,7 +57,7 @@ def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     count, asked = int(attention.visible[query].sum()), names[query]
     most, keys, share = largest(names, attention.weights[query], attention.visible[query])
     if count == 1:
-        return message("{query} receives the value of {keys}, unmixed.", query=asked, keys=keys)
+        return message("{query} receives its own value, unmixed.", query=asked)
     return plural(
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
         "{keys}.",

@@ -32,6 +32,7 @@ POINT = message(
 
 NEARLY_ONE_KEY = 1.05  # fewer keys that share evenly would be written as one
 ORDER = ("scores", "shifted", "powers", "weights")
+SEEN = 0.005  # a change of a weight that is less is not told
 SHIFT, FACTOR = 5.0, 3.0  # what is added to every score, and what every score is multiplied by
 NO_CHANGE = 1e-6
 
@@ -265,5 +266,5 @@ def notice_changes(
         before=before,
         after=after,
     )
-    changes = percent(before.value) != percent(after.value)
+    changes = abs(before.value - after.value) >= SEEN and percent(before.value) != percent(after.value)
     return *((plus,) if stays else ()), *((multiplied,) if changes else ())

@@ -18,8 +18,8 @@ from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.screen.choice import Text
-from lessons.screen.format import visible_text
-from lessons.screen.message import Argument, Fixed, ListOf, Message, message, plural, reason
+from lessons.screen.format import names, visible_text
+from lessons.screen.message import Fixed, ListOf, Message, message, plural
 from lessons.screen.screen import Axis, Cells, Matrices, Matrix, Screen, Table
 from lessons.tokens.questions import QUESTIONS
 from lessons.trace.computation import Computation
@@ -171,16 +171,18 @@ def what_is_added(example: ExampleTrace) -> tuple[Message, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """What becomes of words that the text may not hold: refused by its vocabulary, or taken by a row for all unknown.
-
-    `refusal` is the vocabulary's own sentence, None where it knows every token.
-    """
+    """What becomes of words that the text may not hold: its vocabulary lacks them, or a row takes all unknown ones."""
 
     tokens: tuple[str, ...]
-    refusal: Argument | None
     ids: tuple[int, ...]
     rows: Float[Tensor, "tokens d_model"]
     unknown_id: int
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Each token that has no row, once."""
+        pairs = zip(self.tokens, self.ids, strict=True)
+        return tuple(dict.fromkeys(token for token, i in pairs if i == self.unknown_id))
 
 
 def words_looked_up(example: ExampleTrace, text: str) -> tuple[Table, ...]:
@@ -193,13 +195,8 @@ def look_up(example: ExampleTrace, text: str) -> Lookup:
     tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
     vocabulary, table = table_of(example)
     ids = vocabulary.encode_with_unknown(tokens)
-    try:
-        vocabulary.encode(tokens)
-        refusal = None
-    except ValueError as error:
-        refusal = reason(error)
     rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(table))
-    return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
+    return Lookup(tokens, tuple(ids), rows, len(vocabulary))
 
 
 def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor, "larger_vocabulary d_model"]:
@@ -233,15 +230,15 @@ def notice_lookup(lookup: Lookup) -> Message:
     """Whether the vocabulary knows the words, and what a row for unknown ones would do."""
     if not lookup.tokens:
         return message("Type a word to look it up.")
-    if lookup.refusal is None:
+    strangers = names(lookup.unknown)
+    if not strangers:
         return message("The table knows every one of these words: each gets its row.")
-    strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
     return plural(
-        "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
-        "of the others), the unknown word gets that row.",
-        "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
-        "of the others), all {count} unknown words get that row.",
-        strangers,
-        refusal=lookup.refusal,
+        "The table has no row for {words}. If it had one more, shared by all unknown words (row {row}, the mean of the "
+        "others), the word would get that row.",
+        "The table has no rows for {words}. If it had one more, shared by all unknown words (row {row}, the mean of "
+        "the others), all {count} words would get that row.",
+        len(strangers),
+        words=ListOf(tuple(strangers)),
         row=lookup.unknown_id,
     )

@@ -131,7 +131,7 @@ SWAP = (
 TIMES = "Every value is multiplied by {times}; queries and keys stay the same. What happens to the output of {query}?"
 
 ORACLE = {
-    "{query} receives the value of {keys}, unmixed.": one_value,
+    "{query} receives its own value, unmixed.": one_value,
     "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
     "{keys}.": largest_weight,
     "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "

@@ -64,23 +64,9 @@ def vocabulary_of(case):
 def unknown(case, sentence):
     known = vocabulary_of(case)
     words = tokenize(case.choices.words, case.example.example.unit)[:12]
-    refused = REFUSES.format(**refusal(case, sentence))
-    return {
-        "refusal": refused,
-        "row": len(known),
-        "count": len({word for word in words if word not in known}),
-    }
-
-
-REFUSES = "these tokens are not in the vocabulary of {n}: {tokens}"
-
-
-def refusal(case, sentence):
-    """All strangers, at most five of them by their names."""
-    known = vocabulary_of(case)
-    words = tokenize(case.choices.words, case.example.example.unit)[:12]
     strangers = list(dict.fromkeys(word for word in words if word not in known))
-    return {"n": len(known), "tokens": ", ".join(map(repr, strangers[:5])) + (", …" if len(strangers) > 5 else "")}
+    assert [token.text for token in sentence.arguments["words"].items] == strangers
+    return {"words": [*range(len(strangers))], "row": len(known), "count": len(strangers)}
 
 
 def counted(case, sentence):
@@ -114,9 +100,8 @@ ORACLE = {
     "{count} number": counted,
     "{count} token": counted,
     "{tokens} are the same token, so they get the same row.": same_token,
-    "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean of "
-    "the others), the unknown word gets that row.": unknown,
-    REFUSES: refusal,
+    "The table has no row for {words}. If it had one more, shared by all unknown words (row {row}, the mean of the "
+    "others), the word would get that row.": unknown,
     "feature {feature}": chosen,
     "{rows}\u00a0×\u00a0{columns}": chosen,
     SHAPE: chosen,
@@ -262,15 +247,17 @@ def test_strangers_share_one_row_and_friends_keep_theirs():
     different = torch.stack([example.x[position] for position in (0, 1, 2, 4)])
     torch.testing.assert_close(lookup.rows[1], different.mean(dim=0))
     assert torch.equal(lookup.rows[1], lookup.rows[3]) and torch.equal(lookup.rows[4], example.x[1])
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError, match=r"'cow', 'a'$"):
         Vocabulary.in_order_of_appearance(example.tokens).encode(lookup.tokens)
     sentence = render(notice_lookup(lookup))
-    assert str(refused.value) in sentence and "all 2 unknown words get that row" in sentence and "row 4" in sentence
+    assert (
+        "no rows for “cow” and “a”." in sentence and "(row 4, the mean" in sentence and "all 2 words would" in sentence
+    )
 
 
 def test_what_is_known_is_not_refused():
     lookup = look_up(run_example(Example()), "journey journey")
-    assert lookup.refusal is None and lookup.ids == (1, 1)
+    assert lookup.unknown == () and lookup.ids == (1, 1)
     assert "knows every one" in render(notice_lookup(lookup))
 
 
