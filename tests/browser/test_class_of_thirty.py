@@ -118,7 +118,7 @@ def as_file(name, data):
 def teacher(visit):
     tab = bring_plan(visit(reduced_motion="reduce", viewport={"width": 1280, "height": 720}))
     tab.page.get_by_role("button", name="Teach a class with it").click()
-    tab.page.get_by_text("This class goes through a plan of 4 stops.").wait_for()
+    tab.page.get_by_text("This class follows a plan of 4 stops.").wait_for()
     return tab.settled()
 
 

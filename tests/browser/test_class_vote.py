@@ -60,7 +60,7 @@ def test_a_vote_from_the_projector_to_the_phone_and_back(visit, teacher, whole):
 def connection_is_lost(student, teacher):
     """In the reader's language, above everything; where the network is gone, and where the server does not answer."""
     student.page.context.set_offline(True)
-    said = student.page.get_by_text("The connection is lost. Keep this page open")
+    said = student.page.get_by_text("The connection has been lost. Keep this page open")
     said.wait_for()
     box = said.bounding_box()
     assert student.page.evaluate(
@@ -76,5 +76,5 @@ def connection_is_lost(student, teacher):
         polling=1000,
     )
     teacher.page.unroute("**/connection.js*")
-    teacher.page.get_by_text("The connection is lost").wait_for(state="hidden")
+    teacher.page.get_by_text("The connection has been lost").wait_for(state="hidden")
     teacher.errors.clear()

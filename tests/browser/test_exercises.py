@@ -74,10 +74,10 @@ def desk(visit):
 def test_solutions_pass(desk, whole):
     first, *others = [key for key, exercise in EXERCISES.items() if exercise.drawn][:: 1 if whole else 5]
     at = desk(first)
-    assert "Right, on all 3 cases." in at.run(EXERCISES[first].solution)
+    assert "Right in all 3 cases." in at.run(EXERCISES[first].solution)
     for key in others:
         at.choose(key)
-        assert "Right, on all 3 cases." in at.run(EXERCISES[key].solution), key
+        assert "Right in all 3 cases." in at.run(EXERCISES[key].solution), key
 
 
 def test_ones_own_code_finds_the_numbers_of_a_head_of_the_real_model(desk):
@@ -147,9 +147,9 @@ def test_the_frame_shows_code_and_what_is_printed_as_they_are_and_has_an_origin_
 def does_not_fit(at):
     """What is refused in a sentence and not run."""
     for code, words in (
-        ("x" * 10**6, "This has 1,000,000 characters; up to 20,000 are run."),
-        ("x = 1\ny = '\u202e'", "Line 2 has a character that cannot be seen (U+202E)."),
-        ("x = 1\x07", "Line 1 has a character that cannot be seen (U+0007)."),
+        ("x" * 10**6, "Your code has 1,000,000 characters; at most 20,000 can be run."),
+        ("x = 1\ny = '\u202e'", "Line 2 contains an invisible character (U+202E)."),
+        ("x = 1\x07", "Line 1 contains an invisible character (U+0007)."),
     ):
         at.frame.evaluate("text => editor.replace(text)", code)
         at.ready.click()
@@ -158,7 +158,7 @@ def does_not_fit(at):
     at.frame.evaluate("editor.replace('x = 1 # ' + String.fromCharCode(0xD800))")
     at.ready.click()
     at.page.wait_for_function("() => true")
-    assert "Line 1 has a character that cannot be seen (U+D800)." in at.status.inner_text()
+    assert "Line 1 contains an invisible character (U+D800)." in at.status.inner_text()
     assert "Right" in at.run(SOLUTION)
 
 
@@ -172,7 +172,7 @@ def test_a_loop_without_an_end_is_stopped_and_the_next_run_is_fine(desk):
         .evaluate("() => performance.getEntriesByName('run').map(run => run.duration)")
     )
     assert 4000 <= length < 5000
-    assert "Right, on all 3 cases." in at.run(SOLUTION)
+    assert "Right in all 3 cases." in at.run(SOLUTION)
 
 
 @pytest.mark.slow
@@ -193,7 +193,7 @@ def test_the_keyboard_of_the_editor(desk):
     assert at.frame.evaluate("document.activeElement.id") == "run", "Escape, then Tab leaves the editor"
     at.code.fill(EXERCISES["mask"].solution)
     at.code.press("Control+Enter")
-    at.page.get_by_text("Right, on all 3 cases.").wait_for()
+    at.page.get_by_text("Right in all 3 cases.").wait_for()
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_an_exercise_is_solved_saved_to_a_file_forgotten_and_loaded_again(visit)
     frame.locator("#run:enabled").wait_for()
     frame.locator("#code").fill(SOLUTION)
     frame.locator("#code").press("Control+Enter")
-    tab.page.get_by_text("Right, on all 3 cases.").wait_for()
+    tab.page.get_by_text("Right in all 3 cases.").wait_for()
     tab.page.wait_for_function(f"() => ({STORED})()?.exercises.includes('scores')")
     assert "scores" in tab.page.evaluate("localStorage.getItem('attention-lab exercises')")
 

@@ -185,9 +185,9 @@ def test_an_edit_outside_the_matrix_waits_and_says_so():
     assert large.W_q[0, 5] == 1 and large.W_q[6, 5] == 2 and large.x[4, 0] == 3 and large.notes == ()
     small = edited(*edits, example=replace(SENTENCE, d_k=2, text="a b c"))
     assert tuple(map(format_value, small.notes)) == (
-        "X is 3×7 now, and 1 number changed by hand has no place in it. "
+        "X is 3×7 now, and 1 number changed by hand lies outside it. "
         "Nothing is lost: the change counts again once there is room.",
-        "W_q is 7×4 now, and 2 numbers changed by hand have no place in it. "
+        "W_q is 7×4 now, and 2 numbers changed by hand lie outside it. "
         "Nothing is lost: the changes count again once there is room.",
     )
     assert torch.equal(small.W_q, run_example(replace(SENTENCE, d_k=2, text="a b c")).W_q)

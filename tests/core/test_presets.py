@@ -152,7 +152,7 @@ def test_the_softmax_of_three_times_the_scores_is_on_the_page_of_the_softmax(que
     example = run_example(preset("search", scaling=False, causal=False))
     rows = {m.key: m for f in softmax.screen(example, 0, softmax.Choices(query)).figures[1:] for m in f.matrices}
     close(rows["multiplied"].values[0], torch.softmax(q @ k.T * 3, dim=-1)[query])
-    assert render(rows["multiplied"].title) == "if all × 3"
+    assert render(rows["multiplied"].title) == "all scores × 3"
 
 
 def test_what_attention_costs_is_written_as_the_notebook_writes_it():

@@ -120,7 +120,7 @@ def test_an_exercise_is_solved(page):
     frame.locator("#run:enabled").wait_for()
     frame.locator("#code").fill(EXERCISES["softmax"].solution)
     frame.locator("#run:enabled").click()
-    expect(page.locator(".st-key-exercise_right")).to_contain_text("Right, on all 3 cases.")
+    expect(page.locator(".st-key-exercise_right")).to_contain_text("Right in all 3 cases.")
 
 
 def test_the_real_model_comes_to_the_cache_of_whoever_asks_for_it(page, started):

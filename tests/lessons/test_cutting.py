@@ -111,7 +111,7 @@ def test_what_is_said_of_a_text_is_there_to_see(smollm2):
     assert remarks(smollm2, "x") == ""
     figure = cutting_screen(cut(smollm2, "Ça 鰯"), 0, 0).figures[0]
     n = len(smollm2.tokenizer.encode("Ça 鰯").ids)
-    assert render_all(figure.notice).startswith(f"4 characters, 7 bytes, {n} tokens out of 49,152.")
+    assert render_all(figure.notice).startswith(f"4 characters, 7 bytes, {n} tokens from a vocabulary of 49,152.")
 
 
 @pytest.mark.parametrize("text", TEXTS)

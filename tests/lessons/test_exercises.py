@@ -48,7 +48,7 @@ def test_the_solution_passes_on_whatever_is_drawn(exercise):
         verdict = verdict_of(exercise, cases, sent(outputs_of(exercise.solution, exercise, cases)))
         assert verdict.passed and verdict.figures == ()
         assert render(verdict.says[0]) == (
-            "Right, on all 3 cases." if exercise.drawn else "Right: these are the numbers of the model itself."
+            "Right in all 3 cases." if exercise.drawn else "Right: these are the numbers of the model itself."
         )
     assert exercise.entry in exercise.starter and "Your code" in exercise.starter
     assert "Your code" not in exercise.solution

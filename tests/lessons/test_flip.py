@@ -42,8 +42,8 @@ def test_the_encoder_s_weights_and_what_is_said_of_them(smollm2, minilm):
     points, table = read_screen(ReadChoices(view="flip"), smollm2, minilm).figures
     best = divmod(int(flips.argmax()), 12)
     assert render(points.notice[0]) == (
-        f"MiniLM sees what comes after “it”: of its 72 heads, {best[0]}.{best[1]} flips most, in "
-        f"{float(flips.max()) / pairs:.0%} of 48 pairs, where the noun that is meant leads by 0.05 both times."
+        f"MiniLM sees what comes after “it”. Of its 72 heads, {best[0]}.{best[1]} flips most, in "
+        f"{float(flips.max()) / pairs:.0%} of 48 pairs: there the noun that is meant leads by 0.05 both times."
     )
     assert len(points.xs) == 72 and [row[1] for row in table.cells] == ["13.8", "13.8", *[".".join(map(str, best))] * 2]
     assert table.cells[0][3:] == table.cells[1][3:], "in a causal model nothing changes"
@@ -58,7 +58,7 @@ def made_up(tired, wide):
 def test_a_flip_is_said_where_there_is_one_and_where_there_is_none():
     assert "none of its 2 heads flips in any of the 1 pairs" in render(nearest_to_flip(made_up(0.3, 0.3)))
     assert "none of its 2 heads flips in any of the 1 pairs" in render(nearest_to_flip(made_up(0.3, -0.04)))
-    assert "of its 2 heads, 0.0 flips most, in 100% of 1 pairs" in render(nearest_to_flip(made_up(0.3, -0.06)))
+    assert "Of its 2 heads, 0.0 flips most, in 100% of 1 pairs" in render(nearest_to_flip(made_up(0.3, -0.06)))
     assert render(said_of_head(made_up(0.3, -0.25), (0, 0))) == (
         "Head 0.0 with tired: 0.30 on the animal, 0.00 on the thing; with wide: 0.00 and 0.25. "
         "It flips in 100% of the pairs."

@@ -63,7 +63,7 @@ def test_the_earliest_head_is_named_and_those_that_tie_with_it():
 
 def test_what_has_not_formed_is_said_plainly():
     said = render_all(formed_sentences(history(one_head([0.1, 0.9]))))
-    assert said.endswith("Not formed so far: recall head. That takes 50% of a head's weight on its job.")
+    assert said.endswith("Not formed so far: recall head. A head must put 50% of its weight on its job.")
     nothing = render_all(formed_sentences(history(one_head([0.1, 0.2]))))
     assert nothing.startswith("Not formed so far: previous-token head and recall head.")
     assert "gives heads no fixed job" in render_all(formed_sentences(history([], "characters")))

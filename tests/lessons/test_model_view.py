@@ -90,7 +90,7 @@ def test_the_first_sentence_is_what_was_measured(smollm2):
         "By looking back: from “it”, one of its 270 attention heads sends 80% of its attention to “cat”."
     )
     assert render_all(screen.figures[0].notice[1:]) == (
-        "Its first guess for what comes next is “happy”: 8%. Without head 13.8, “tired” falls from 7% to 3%."
+        "Its first guess for what comes next is “happy”: 8%. Without head 13.8, the probability of “tired” falls from 7% to 3%."
     )
 
 

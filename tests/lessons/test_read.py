@@ -677,7 +677,7 @@ def test_facts_that_the_lesson_is_about(smollm2):
     assert "the model guesses “Paris” (77%)" in said("guesses")
     assert "“tired” goes from 0.066 to 0.029" in said("off")
     assert "these 3 heads from there" in said("patch", patched=(180, 227))
-    assert "61% of the way" in said("patch") and "“Mary” and there “John”" in said("patch")
+    assert "61% of the way" in said("patch") and "“Mary” there “John”" in said("patch")
 
 
 def with_share(share, layer=13, head=8):
@@ -700,7 +700,7 @@ def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
     )
     assert said(0.39) == (
         "13.8",
-        "It has earned no name: nearest comes from “it” to a noun, with 39% of its weight; a name takes 40%.",
+        "It has earned no name. The nearest is from “it” to a noun, with 39% of its weight; a name requires 40%.",
     )
     maps = read_screen(begun("maps", layer=13), smollm2, jobs=with_share(0.79)).figures[0].maps
     assert [render(one.score) for one in maps] == ["a mixture"] * 8 + ["“it” → a noun"]

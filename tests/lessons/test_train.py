@@ -736,7 +736,7 @@ def test_heads_leave_room_for_the_curves_beside_them_or_for_the_axis_of_those_be
 def test_the_head_that_costs_the_most_is_named_and_ties_are_named_too():
     one, two = Ablation(((0, 0),), 0.5, 0.9, 0.1, 0.95), Ablation(((1, 0),), 2.0, 0.3, 0.1, 0.95)
     assert render_all(ablation_sentences([one, two])) == (
-        "With all heads, 95% of the answers are right. Ablating layer 2, head 1 costs the most: 30% are left."
+        "With all heads, 95% of the answers are right. Ablating layer 2, head 1 costs the most: 30% are still right."
     )
     tied = render_all(ablation_sentences([two, dataclasses.replace(two, ablated=((0, 0),))]))
     assert "Ablating one of layer 2, head 1 and layer 1, head 1 costs the most" in tied

@@ -46,7 +46,7 @@ def test_all_that_is_said_of_a_vote(cards, seed):
     assert told.startswith(f"Of {len(cast)} who voted twice, {len(changed)} changed their answer.")
     if changed:
         found, lost = (sum(pair[side] == 1 for pair in changed) for side in (1, 0))
-        assert told.endswith(f"{found} of them found the right one, {lost} left it.")
+        assert told.endswith(f"{found} of them moved to the right answer, {lost} away from it.")
 
 
 @pytest.mark.parametrize("seed", range(10))

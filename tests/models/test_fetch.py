@@ -104,7 +104,7 @@ def test_other_bytes_under_the_name_are_thrown_away(package_index, settings, fol
         folder.mkdir()
         (folder / f"{NAME}.part").write_bytes(package_index.content[:1000])
     ended = fetched(settings)
-    assert ended.stage is Stage.FAILED and "another file" in str(ended.error) and "127.0.0.1" in str(ended.error)
+    assert ended.stage is Stage.FAILED and "a different file" in str(ended.error) and "127.0.0.1" in str(ended.error)
     assert nothing_there(folder) and not (folder / f"{NAME}.part").exists()
 
 
@@ -117,13 +117,13 @@ def test_a_part_that_was_spoilt_is_fetched_again_without_a_word(package_index, s
 @pytest.mark.parametrize("longer", [-1000, 1000])
 def test_a_file_of_another_length_is_not_even_read(package_index, settings, folder, longer):
     package_index.content = packed(WEIGHTS[:longer] if longer < 0 else WEIGHTS + WEIGHTS[:longer])
-    assert "another file" in str(fetched(settings).error)
+    assert "a different file" in str(fetched(settings).error)
     assert nothing_there(folder)
 
 
 def test_a_hash_on_the_page_that_is_not_ours_is_enough(package_index, settings, folder):
     package_index.sha256 = "0" * 64
-    assert "another file" in str(fetched(settings).error)
+    assert "a different file" in str(fetched(settings).error)
     assert not package_index.files_asked()
 
 
@@ -264,7 +264,7 @@ def test_a_folder_of_packages_needs_no_network(settings, folder, tmp_path, packa
         assert fetched(IndexSettings(pages=(str(place),), indexes=())).stage is Stage.HERE
         shutil.rmtree(folder)
     (tmp_path / NAME).write_bytes(WHEEL_BYTES[::-1])
-    assert "another file" in str(fetched(IndexSettings(pages=(str(tmp_path),), indexes=())).error)
+    assert "a different file" in str(fetched(IndexSettings(pages=(str(tmp_path),), indexes=())).error)
     assert not package_index.requests
 
 
@@ -317,7 +317,7 @@ def test_the_proxy_of_pip_is_asked(package_index, folder):
 def test_a_page_that_is_no_list_of_files_is_said(package_index, settings, folder, monkeypatch):
     for text in (b"[1, 2", b'{"files": 3}', b"[" * 100_000):
         monkeypatch.setattr(PackageIndex, "page", lambda self, request, text=text: send(request, text))
-        assert "no list of files" in str(fetched(settings).error)
+        assert "did not answer with a list of files" in str(fetched(settings).error)
 
 
 def send(request, text):
@@ -329,7 +329,7 @@ def send(request, text):
 
 
 def test_no_index_and_no_folder_is_said(folder):
-    assert "no index" in str(fetched(IndexSettings(indexes=())).error)
+    assert "no package index" in str(fetched(IndexSettings(indexes=())).error)
 
 
 @pytest.mark.parametrize(("value", "starts", "may"), [("1", True, True), ("0", False, False), (None, False, True)])

@@ -111,7 +111,7 @@ def everything(at):
 
 
 def covered(at):
-    return all("wait until the class has voted" in chart(at, i)[2] for i in range(len(at.get("vega_lite_chart"))))
+    return all("appear once the class has voted" in chart(at, i)[2] for i in range(len(at.get("vega_lite_chart"))))
 
 
 def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
@@ -140,7 +140,7 @@ def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
     press(at, "class_to_compared")
     assert "Of 2 who voted twice, 1 changed their answer." in texts(at)
     press(at, "class_to_explained")
-    assert "Of 2 who voted twice, 1 changed their answer. 1 of them found the right one, 0 left it." in texts(at)
+    assert "Of 2 who voted twice, 1 changed their answer. 1 of them moved to the right answer, 0 left it." in texts(at)
     for card in question.cards:
         assert render(card.reply) in texts(at), "the misconception of each wrong card"
     assert not covered(at) and not covered(second.run())
@@ -652,7 +652,7 @@ def test_a_level_is_opened_for_a_class_and_its_teacher_sees_how_many_have_solved
     student_at_level(code)
     assert fresh.votes(code, 1, 2).first == (1, 1), "whoever is at another level has not begun"
     assert "class_level" not in keys(began)
-    assert any("your teacher sees how many have solved it" in said for said in captions(began))
+    assert any("Your teacher sees how many have solved it" in said for said in captions(began))
     assert "1 of 2 have solved it" in texts(at.run())
     press(done, "build_reset")
     assert fresh.votes(code, 1, 2).first == (1, 1), "who has solved it has"

@@ -6,7 +6,7 @@ from visiting import answer, ask_about_the_figure, chart, open_page, texts
 from attention_ui.page.derivation import CHOOSE
 from lessons.screen.format import render
 
-WAITING = "The numbers wait"
+WAITING = "The numbers appear"
 LESSONS = [
     ("heads", {}),
     ("heads", {"mh_step": "output"}),

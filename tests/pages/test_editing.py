@@ -105,7 +105,7 @@ def test_the_mirror_marks_both_maps():
         ("q1,2=", "the cell is empty"),
         ("q1,2=<b>x</b>", "“<b>x</b>” is not a number"),
         ("nonsense", "write it like q1,2=0.5"),
-        ("v9,9=1", "W_v is 3×2 now, and 1 number changed by hand has no place in it."),
+        ("v9,9=1", "W_v is 3×2 now, and 1 number changed by hand lies outside it."),
         ("q1,1=1;" * 900, "6,300 characters"),
     ],
 )

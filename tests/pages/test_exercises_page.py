@@ -51,7 +51,7 @@ def test_the_cases_that_go_to_the_browser_are_those_of_the_seed_and_others_after
 def test_right_answers_pass_and_known_mistakes_are_named(key):
     exercise = EXERCISES[key]
     at = send(open_page(PAGE, exercise=key), exercise.answer)
-    right = "Right, on all 3 cases." if exercise.drawn else "Right: these are the numbers of the model itself."
+    right = "Right in all 3 cases." if exercise.drawn else "Right: these are the numbers of the model itself."
     assert right in texts(at)
     assert any("The cases were drawn" in caption.value for caption in at.caption) == exercise.drawn
     for mistake in exercise.mistakes[:2]:

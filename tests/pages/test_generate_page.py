@@ -202,7 +202,7 @@ def test_the_model_of_this_session_writes_what_the_training_page_showed():
     assert at.session_state["own_writer"].checkpoint.updates == 2
 
 
-@pytest.mark.parametrize(("writer", "said"), [("mine", "No model was trained"), ("file", "No model was brought")])
+@pytest.mark.parametrize(("writer", "said"), [("mine", "No model was trained"), ("file", "No model has been uploaded")])
 def test_a_model_that_is_not_there_gives_way_to_the_notebooks(writer, said):
     at = open_page(PAGE, writer=writer)
     assert any(said in text for text in texts(at))

@@ -311,7 +311,7 @@ def test_dropout_shows_the_sums_of_the_rows_and_marks_what_was_dropped():
     marks = sum(row["kind"] == "changed" for row in chart(at)[1]["cells"])
     assert marks == int(((dropped.weights[0] == 0) & trace.heads.visible[0]).sum()) > 0
     at.slider(key="mh_dropout").set_value(0).run()
-    assert any("so training changes nothing." in line for line in texts(at))
+    assert any("so nothing is dropped in training either." in line for line in texts(at))
 
 
 def test_the_parameters_are_listed_when_the_panel_is_opened():

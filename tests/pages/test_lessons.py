@@ -29,7 +29,7 @@ from lessons.softmax.lesson import softmax_row
 from lessons.tokens import lesson as tokens
 from tests.printed import readings
 
-WAITING = "The numbers wait"
+WAITING = "The numbers appear"
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 
 
@@ -139,7 +139,7 @@ def test_what_a_class_hides_is_not_there(lesson):
     assert not at.exception
     assert not at.expander or {panel.label for panel in at.expander} <= {"More"}
     assert in_drawer(at) == ["Numbers and pictures"]
-    assert not any("First tries" in line for line in captions(at))
+    assert not any("Right at the first try" in line for line in captions(at))
     assert not [button for button in at.button if button.label == "Another question"]
 
 
@@ -218,7 +218,7 @@ def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_ques
     assert WAITING in grid_of(at)[1]
     at.button(key="show_numbers").click().run()
     assert not at.exception and WAITING not in grid_of(at)[1] and at.toggle(key="cover").value
-    assert chosen(at, "mask") is None and "First tries" not in " ".join(captions(at)), "nothing was answered"
+    assert chosen(at, "mask") is None and "Right at the first try" not in " ".join(captions(at)), "nothing was answered"
     at.button(key="mask_another").click().run()
     assert WAITING in grid_of(ask_about_the_figure(at, "mask"))[1]
     at.button(key="show_numbers").click().run()

@@ -60,7 +60,7 @@ WAYS = {
 }
 STOPS = ("trained_for",)  # of these a number gives way to the stop before it, as the slider does
 # What pages say that know better than the rule.
-SAID = {"compared": "Our solution stands", "mh_heads": "heads cannot share", "mh": "no module to compare"}
+SAID = {"compared": "Our solution appears", "mh_heads": "heads cannot share", "mh": "no module to compare"}
 SOURCES = [
     {"example": "sentence", "heads": "4"},
     {"example": "batch"},

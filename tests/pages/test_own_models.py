@@ -104,7 +104,7 @@ def test_of_one_that_cannot_be_used_a_sentence_says_why_and_the_usual_one_is_the
 def test_a_model_built_otherwise_is_no_example_of_the_lessons(tiny):
     biased = replace(tiny.kept, config=replace(tiny.kept.config, qkv_bias=True))
     example = run_example(Example(source="language", text="the dog", layer=3, real_model=replace(tiny, kept=biased)))
-    assert example.trained.layer == 13 and "built in another way" in render(example.notes[0])
+    assert example.trained.layer == 13 and "built differently" in render(example.notes[0])
 
 
 def test_names_are_those_that_this_very_model_has_earned(tiny):

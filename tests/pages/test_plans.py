@@ -181,7 +181,7 @@ def test_a_link_that_unpacks_to_far_more_than_it_is_long_is_refused():
         with pytest.raises(ValueError, match="plan"):
             plan_of_link(code, PAGES)
     at = open_page(PAGE, paper="own", plan="x<b>")
-    assert any("holds no whole plan" in line for line in texts(at))
+    assert any("does not hold a complete plan" in line for line in texts(at))
 
 
 @pytest.mark.parametrize("minutes", [45, 90])

@@ -99,10 +99,10 @@ def test_forgetting_takes_the_code_the_answers_and_the_tries_with_it_and_tells_t
     editor = args_of(at, "runner")
     assert editor["code"] == EXERCISES["scores"].starter and editor["forget"] != before
     assert handed(at) == NOTHING
-    assert "Right, on all 3 cases." not in texts(at)
+    assert "Right in all 3 cases." not in texts(at)
     go_to(at, "one_head/mask")
     assert handed(at) == NOTHING
-    assert not any("First tries" in text for text in captions(at))
+    assert not any("Right at the first try" in text for text in captions(at))
 
 
 def upload(at, file):

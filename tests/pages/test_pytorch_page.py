@@ -106,7 +106,7 @@ def test_what_the_notebooks_print_of_pytorchs_own_module_stands_there():
         shown = [table[f"map2 {i},{j}"]["v"] for j in range(4)]
         assert shown == pytest.approx(printed[0, i].tolist(), abs=1e-6)
     at.selectbox(key="mh").set_value("journey_builtin").run()
-    assert any("an output [6, 1, 6] and weights [1, 6, 6]" in line for line in texts(at))
+    assert any("an output of shape [6, 1, 6] and weights of shape [1, 6, 6]" in line for line in texts(at))
 
 
 def test_one_mask_is_drawn_in_both_meanings():

@@ -97,8 +97,8 @@ def test_without_a_lesson_there_is_no_sheet_and_that_is_told():
 
 
 def test_a_sentence_that_is_too_short_or_too_long_is_told():
-    assert any("at least 2 tokens, and this has 1." in line for line in texts(open_page(PAGE, paper_text="one")))
-    assert any("There is room for 5 tokens" in line for line in texts(open_page(PAGE, paper_text="a b c d e f")))
+    assert any("at least 2 tokens, but this one has 1." in line for line in texts(open_page(PAGE, paper_text="one")))
+    assert any("There is room for only 5 tokens" in line for line in texts(open_page(PAGE, paper_text="a b c d e f")))
 
 
 def wait_for(order):

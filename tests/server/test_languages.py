@@ -99,7 +99,7 @@ def test_the_start_page_brings_what_says_that_the_connection_is_lost(server):
     (source, sentence) = re.search(r'<script defer src="\.(.*?)" data-lost="(.*?)"></script></head>', page).groups()
     script = server.get(source)
     assert script.status == 200 and script.headers["Content-Type"].startswith("text/javascript")
-    assert "immutable" in script.headers["Cache-Control"] and sentence.startswith("The connection is lost.")
+    assert "immutable" in script.headers["Cache-Control"] and sentence.startswith("The connection has been lost.")
     assert "immutable" not in server.get(source.split("?")[0]).headers["Cache-Control"]
 
 
@@ -108,7 +108,7 @@ def test_a_lost_connection_is_said_until_it_is_back(server, tab):
     page = tab()
     page.goto(f"{server.url}/softmax?lang=en&example=journey")
     page.wait_for_function(SETTLED)
-    said = page.locator("#connection", has_text="The connection is lost.")
+    said = page.locator("#connection", has_text="The connection has been lost.")
     assert not said.count()
     server.process.send_signal(signal.SIGSTOP)
     try:

@@ -240,7 +240,7 @@ def test_untouched_they_say_so_and_the_notebook_runs(said):
 
 
 def test_solved_they_are_right(said):
-    assert "".join(said["solved"]).count("Right, on all 3 cases.") == DRAWN
+    assert "".join(said["solved"]).count("Right in all 3 cases.") == DRAWN
 
 
 def test_a_wrong_answer_is_told_where_it_differs(said):

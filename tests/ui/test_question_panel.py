@@ -129,16 +129,16 @@ def test_a_card_that_is_pressed_twice_stays_chosen():
 
 def test_only_first_tries_are_counted():
     at = open_question()
-    assert not any("First tries" in text for text in captions(at))
+    assert not any("Right at the first try" in text for text in captions(at))
     answer(at, wrong(current(at)))
-    assert "First tries right: 0 of 1" in captions(at)
+    assert "Right at the first try: 0 of 1" in captions(at)
     answer(at, current(at).right)
-    assert "First tries right: 0 of 1" in captions(at)
+    assert "Right at the first try: 0 of 1" in captions(at)
     question = current(at, another(at))
     answer(at, question.right)
-    assert "First tries right: 1 of 2" in captions(at)
+    assert "Right at the first try: 1 of 2" in captions(at)
     answer(at, wrong(question))
-    assert "First tries right: 1 of 2" in captions(at)
+    assert "Right at the first try: 1 of 2" in captions(at)
 
 
 def test_a_question_that_comes_again_is_not_counted_again():
@@ -148,7 +148,7 @@ def test_a_question_that_comes_again_is_not_counted_again():
         at.session_state["chosen"] = chosen
         at.run()
     answer(at, wrong(current(at)))
-    assert "First tries right: 1 of 1" in captions(at)
+    assert "Right at the first try: 1 of 1" in captions(at)
 
 
 def test_the_score_is_that_of_all_lessons_together():
@@ -157,7 +157,7 @@ def test_the_score_is_that_of_all_lessons_together():
     at.session_state["lesson"] = "softmax"
     at.run()
     answer(at, wrong(current(at)), "softmax")
-    assert "First tries right: 1 of 2" in captions(at)
+    assert "Right at the first try: 1 of 2" in captions(at)
 
 
 @pytest.mark.parametrize("change", [{"seed": 7}, {"source": "sentence"}, {"source": "sentence", "text": "one two"}])
