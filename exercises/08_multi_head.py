@@ -1,7 +1,7 @@
 """Multi-head attention.
 
-A module of PyTorch: four layers of weights, several heads, a causal mask if asked for. Return the
-output and the weights of all heads, shape [n_heads, queries, keys].
+Write a PyTorch module with four layers of weights, several heads and, if asked for, a causal mask.
+Return the output and the weights of all heads, shape [n_heads, queries, keys].
 """
 
 import math

@@ -2,7 +2,7 @@
 
 Train the last layer by one step. The softmax of the logits X W gives the probabilities P; `right`
 has a 1 at the token that followed and 0 elsewhere. The loss is the mean over the tokens of −ln of
-the right one's probability. Its gradient with respect to the logits is (P − right) / number of
+the right token's probability. Its gradient with respect to the logits is (P − right) / number of
 tokens; with respect to W it is Xᵀ times that. Return the loss before the step, and the new weights:
 W minus the learning rate times the gradient.
 """

@@ -1,8 +1,8 @@
 """Gradient of the softmax.
 
-Backwards through the softmax: given the weights and the gradient of the loss with respect to each
-weight, find that with respect to each score. A weight depends on all scores of its row: d_scores[i,
-j] = weights[i, j] · (d_weights[i, j] − Σₘ weights[i, m] · d_weights[i, m]).
+Go backwards through the softmax: from the weights and the gradient of the loss with respect to each
+weight, find its gradient with respect to each score. A weight depends on all scores of its row:
+d_scores[i, j] = weights[i, j] · (d_weights[i, j] − Σₘ weights[i, m] · d_weights[i, m]).
 """
 
 import math

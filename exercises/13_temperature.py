@@ -1,8 +1,8 @@
 """Sampling with temperature.
 
 Draw the next token: divide the logits by the temperature, take the softmax, and lay the
-probabilities end to end from 0 to 1. The token on whose stretch the random number `uniform` falls
-is drawn. Return the probabilities and the number of the token, counted from 0.
+probabilities end to end from 0 to 1. Draw the token on whose stretch the random number `uniform`
+falls. Return the probabilities and the number of the token, counted from 0.
 """
 
 import math

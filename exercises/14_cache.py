@@ -1,9 +1,9 @@
 """Generation with a cache.
 
-A model writes one token after the other. Given are the query, key and value of the new token, and
-the cache: the keys and values of all tokens before it. Put the new key and value at its end, and
-let the new token attend to all. Return its context vector, the last row of causal attention over
-all tokens, and the longer cache. No other row is computed again.
+A model writes one token after another. You are given the query, key and value of the new token, and
+the cache, which holds the keys and values of all tokens before it. Put the new key and value at its
+end, and let the new token attend to all. Return its context vector, the last row of causal
+attention over all tokens, and the longer cache. No other row is computed again.
 """
 
 import math

@@ -1,10 +1,9 @@
 """A head of a real model.
 
 Head 13.8 of SmolLM2 reads “The cat sat on the mat because it was very”. X is what enters its layer,
-one row for each of the 10 tokens; the head's own maps lead from 576 features to 64. Compute its
-context vectors and its weights. Queries and keys are turned by `rotate`, which stands there
-already; the mask is causal, and scores are divided by √d_k. Your numbers are compared with those of
-the model.
+one row for each of the 10 tokens; the head's own maps take 576 features to 64. Compute its context
+vectors and its weights. Queries and keys are turned by `rotate`, which is already written; the mask
+is causal, and scores are divided by √d_k. Your numbers are compared with those of the model.
 """
 
 import math

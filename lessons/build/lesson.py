@@ -27,7 +27,7 @@ from lessons.screen.screen import Axis, Facts, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
 
 TOPIC = message("Build a head by hand")
-POINT = message("A head is a table of who asks for whom, made from what W_q asks and W_k answers. Set it yourself.")
+POINT = message("A head is a table of who asks for whom, made from what W_q asks and W_k answers: set it yourself.")
 EXAMPLE_SEED = 3
 ONLY_THE_PRODUCT = message("Only W_q W_kᵀ counts: doubling W_q and halving W_k gives the same head.")
 

@@ -11,7 +11,7 @@ from lessons.screen.screen import Card, Code, Figure, Part, Parts, Question, Tab
 
 TOPIC = message("Voting in class")
 POINT = message(
-    "A class answers a question, sees how all answered, talks it over and answers again. Then the "
+    "A class answers a question, sees how all answered, talks it over and answers again; then the "
     "figure shows who was right."
 )
 CARD_LETTERS = "ABCD"

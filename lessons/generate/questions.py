@@ -123,7 +123,11 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
     reply = message("Only the likeliest is kept, whatever the seed and the temperature.")
     return multiple_choice(
         message("Set top-k to 1 and draw this token again with other seeds and temperatures. Which token comes?"),
-        Card(message("{token}, every time", token=called(best)), reply, message("only the likeliest is left")),
+        Card(
+            message("{token}, every time", token=called(best)),
+            reply,
+            message("only the likeliest token is left to draw"),
+        ),
         Card(
             message("{token}, every time", token=called(new.draw.token)),
             reply,

@@ -94,13 +94,13 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
             n=n,
             query=example.names[query],
         ),
-        (kept, why, message("the weights of the visible keys, added up")),
+        (kept, why, message("the visible keys' weights, added up")),
         (
             1.0,
             message("That holds if the mask comes first: then the visible keys share the whole."),
             message("a row of weights always sums to 1"),
         ),
-        (1 - kept, why, message("the weights of the hidden keys, added up")),
+        (1 - kept, why, message("the hidden keys' weights, added up")),
         (int(masked.visible[query].sum()) / n, why, message("the share of keys that are visible")),
         (
             float(free.weights[query].where(masked.visible[query], 0.0).max()),

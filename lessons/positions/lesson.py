@@ -32,7 +32,7 @@ from lessons.trace.head import head_inputs
 TOPIC = message("Positions")
 POINT = message(
     "Without a mask or positions, attention does not know the order: shuffle the tokens, and the "
-    "outputs are shuffled in the same way."
+    "outputs shuffle the same way."
 )
 
 VISIBLE = 1e-6  # weights that differ by less differ by rounding

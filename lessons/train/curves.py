@@ -131,7 +131,7 @@ def success_sentences(settings: TrainingSettings, evaluation: Evaluation) -> tup
     roles = (texts_of(task).roles[role] for role in task.roles)
     played = [role_sentence(task, *pair) for pair in zip(roles, evaluation.role_weights, strict=True)]
     if may_read_ahead(settings):
-        return right, *played, message("It may look ahead, so it may have read off its right answers.")
+        return right, *played, message("It may look ahead: its right answers may be read off.")
     return right, *played, verdict_on(task, evaluation)
 
 

@@ -105,9 +105,9 @@ def test_what_is_said_of_a_text_is_there_to_see(smollm2):
         f"“␣cat” has the id {ids('Ġcat')}; without its space it would be another token, with the id {ids('cat')}."
         in said
     )
-    assert "“␣didn” and “'t” are two because" in said and "one by one: 2 0 2 4." in said
+    assert "“␣didn” and “'t” are two tokens because" in said and "one by one: 2 0 2 4." in said
     assert "several tokens" not in said
-    assert "鰯: several tokens each" in remarks(smollm2, "a 鰯")
+    assert "Cut into several tokens: 鰯." in remarks(smollm2, "a 鰯")
     assert remarks(smollm2, "x") == ""
     figure = cutting_screen(cut(smollm2, "Ça 鰯"), 0, 0).figures[0]
     n = len(smollm2.tokenizer.encode("Ça 鰯").ids)

@@ -60,6 +60,6 @@ def test_a_flip_is_said_where_there_is_one_and_where_there_is_none():
     assert "none of its 2 heads flips in any of the 1 pairs" in render(nearest_to_flip(made_up(0.3, -0.04)))
     assert "Of its 2 heads, 0.0 flips most, in 100% of 1 pairs" in render(nearest_to_flip(made_up(0.3, -0.06)))
     assert render(said_of_head(made_up(0.3, -0.25), (0, 0))) == (
-        "Head 0.0 with tired: 0.30 on the animal, 0.00 on the thing; with wide: 0.00 and 0.25. "
+        "With “tired”, head 0.0 puts 0.30 on the animal and 0.00 on the thing; with “wide”, 0.00 and 0.25. "
         "It flips in 100% of the pairs."
     )

@@ -144,9 +144,9 @@ def answer_zeroed(case, prompt):
     kept = left(case)[query]
     seen = case.choices.may_attend[query].tolist()
     thoughts = {
-        "the weights of the visible keys, added up": kept,
+        "the visible keys' weights, added up": kept,
         "a row of weights always sums to 1": 1.0,
-        "the weights of the hidden keys, added up": 1 - kept,
+        "the hidden keys' weights, added up": 1 - kept,
         "the share of keys that are visible": sum(seen) / len(seen),
         "the maximum weight of a visible key": max(
             w for w, sees in zip(weights_of(case, False)[query], seen, strict=True) if sees

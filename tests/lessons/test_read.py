@@ -676,8 +676,8 @@ def test_facts_that_the_lesson_is_about(smollm2):
     assert "From “it”, head 13.8 looks most at “cat”: 80%." in said("one")
     assert "the model guesses “Paris” (77%)" in said("guesses")
     assert "“tired” goes from 0.066 to 0.029" in said("off")
-    assert "these 3 heads from there" in said("patch", patched=(180, 227))
-    assert "61% of the way" in said("patch") and "“Mary” there “John”" in said("patch")
+    assert "these 3 heads taken from there" in said("patch", patched=(180, 227))
+    assert "61% of the way" in said("patch") and "“Mary”, there “John”" in said("patch")
 
 
 def with_share(share, layer=13, head=8):

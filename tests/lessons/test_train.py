@@ -624,7 +624,7 @@ def test_a_model_that_looks_ahead_is_not_praised_for_it():
         assert said.endswith("The levels are for models that see only what came before.")
     perfect = Evaluation(400, 0.001, 1.0, no_roles(1, 4), True)
     judged = [render(sentence) for sentence in success_sentences(settings, perfect)]
-    assert judged[-1] == "It may look ahead, so it may have read off its right answers."
+    assert judged[-1] == "It may look ahead: its right answers may be read off."
     assert render(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learned the task")
     assert "look ahead" not in render_all(loss_sentences(recommended(BANANA), 0.001))
 

@@ -140,7 +140,10 @@ def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
     press(at, "class_to_compared")
     assert "Of 2 who voted twice, 1 changed their answer." in texts(at)
     press(at, "class_to_explained")
-    assert "Of 2 who voted twice, 1 changed their answer. 1 of them moved to the right answer, 0 left it." in texts(at)
+    assert (
+        "Of 2 who voted twice, 1 changed their answer. 1 of them moved to the right answer, 0 away from it."
+        in texts(at)
+    )
     for card in question.cards:
         assert render(card.reply) in texts(at), "the misconception of each wrong card"
     assert not covered(at) and not covered(second.run())
@@ -420,7 +423,7 @@ def test_a_code_may_be_typed_in_any_way(fresh):
 def test_the_page_says_what_is_kept_and_for_how_long(fresh):
     _, code, _ = asking()
     said = everything(student(code))
-    assert "No names or addresses are kept" in said and re.search(r"forgotten on \d\d \w+, \d\d:\d\d UTC", said)
+    assert "No names or addresses are kept" in said and re.search(r"deleted on \d\d \w+, \d\d:\d\d UTC", said)
     assert "Each browser has one vote" in said and "sends no cookie" in said
     assert "temporary folder" not in said
     fresh.outlives_process = False

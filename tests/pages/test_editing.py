@@ -121,7 +121,7 @@ def test_a_change_waits_while_the_matrix_is_too_small():
     at = open_page("one_head/projections", edits="q1,5=2", d_k=5)
     assert "W_q 0,4" in marked(at)
     at.slider(key="d_k").set_value(2).run()
-    assert marked(at) == set() and any("no place in it" in line for line in texts(at))
+    assert marked(at) == set() and any("lies outside it" in line for line in texts(at))
     at.slider(key="d_k").set_value(5).run()
     assert "W_q 0,4" in marked(at)
 

@@ -133,7 +133,7 @@ def test_while_its_heads_are_measured_the_map_says_how_far_that_is(smollm2, monk
     assert told.wait(60)
     at = first()
     assert {row["kind"] for row in view(at)["heads"]} == {"unmeasured"} and view(at)["jobs"] == []
-    assert "25% of it is done" in at.get("progress")[0].proto.text
+    assert "25% is done" in at.get("progress")[0].proto.text
     go_on.set()
     measurement.wait(smollm2)
     assert len(view(at.run())["jobs"]) == len(JOBS) + 1

@@ -83,7 +83,7 @@ def test_a_row_that_sees_nothing_is_shown_as_numbers():
     assert [drawn[f"nan 0,{j}"]["text"] for j in range(5)] == ["nan"] * 5
     assert [drawn[f"even 0,{j}"]["text"] for j in range(5)] == ["0.20"] * 5
     assert drawn["infinity 0,0"]["kind"] == "masked" and drawn["number 0,0"]["v"] == -1e9
-    assert any("with −1e9 each is 0.20" in line for line in texts(at))
+    assert any("−1e9 makes each 0.20" in line for line in texts(at))
 
 
 @pytest.mark.parametrize(

@@ -93,21 +93,21 @@ def three_of_a_name(smollm2, monkeypatch, tmp_path):
 
 def test_all_heads_of_a_name_are_patched_at_once(three_of_a_name):
     at = open_read(read_view="patch", patch_heads="named")
-    assert "with only these 3 heads from there" in " ".join(texts(at))
+    assert "With only these 3 heads taken from there" in " ".join(texts(at))
     at.segmented_control(key="patch_heads").set_value("one").run()
-    assert "with only head 23.3 from there" in " ".join(texts(at))
+    assert "With only head 23.3 taken from there" in " ".join(texts(at))
     at.selectbox(key="read_head").set_value("29.1").run()
     assert at.segmented_control(key="patch_heads").options == ["one head", "several heads"], "267 are too many"
 
 
 def test_heads_by_hand_are_patched_with_the_chosen_one_and_stand_in_the_link(smollm2):
     at = open_read(read_view="patch", patch_heads="several", read_heads="180,9999,x")
-    assert "with only these 2 heads from there" in " ".join(texts(at))
+    assert "With only these 2 heads taken from there" in " ".join(texts(at))
     at.multiselect(key="read_heads").set_value([180, 227]).run()
-    assert "with only these 3 heads from there" in " ".join(texts(at))
+    assert "With only these 3 heads taken from there" in " ".join(texts(at))
     assert at.query_params["read_heads"] in ("180,227", ["180,227"])
     at = open_read(read_view="patch", patch_heads="several", read_heads=",".join(map(str, range(100))))
-    assert "with only these 30 heads from there" in " ".join(texts(at))
+    assert "With only these 30 heads taken from there" in " ".join(texts(at))
 
 
 @pytest.mark.parametrize("view", VIEW.options)

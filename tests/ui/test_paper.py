@@ -190,7 +190,7 @@ def test_the_file_of_a_class_holds_a_sheet_and_a_key_for_each_student_and_every_
 
 def test_what_is_no_longer_kept_is_told_in_the_file():
     with zipfile.ZipFile(io.BytesIO(file_in_place_of_class())) as packed:
-        assert b"no longer kept" in packed.read("read me.txt")
+        assert b"no longer has this file" in packed.read("read me.txt")
 
 
 def test_the_sheets_of_a_class_are_in_the_language_of_whoever_ordered_them():
