@@ -23,8 +23,7 @@ from lessons.trace.head import compute_head, project
 OWN_EXAMPLE = "language"
 TOPIC = message("Scores and √d_k")
 POINT = message(
-    "Scores are dot products of queries and keys. The more features (d_k) these have, the wider the "
-    "scores spread, so we divide by √d_k."
+    "Scores are dot products of queries and keys; the more features, d_k, the wider they spread, so we divide by √d_k."
 )
 
 MEASURED_KEYS, MEASURED_DRAWS = 16, 200

@@ -116,7 +116,7 @@ def test_what_is_no_code_is_told_in_a_sentence(typed):
 
 
 def test_what_makes_no_sheet_is_told_in_a_sentence():
-    with pytest.raises(ValueError, match=r"No lesson is chosen. A worksheet needs at least one"):
+    with pytest.raises(ValueError, match=r"No lesson is chosen\. A worksheet needs at least one"):
         SheetChoices(lessons=())
     for wrong in ({"tasks": 0}, {"tasks": 13}, {"seed": -1}, {"decimals": 3}, {"text": "one"}, {"lessons": ("heads",)}):
         with pytest.raises(ValueError, match=r"goes from|tokens|in this order"):
