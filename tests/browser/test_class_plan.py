@@ -6,6 +6,9 @@ import pytest
 
 from lessons.class_plan.ready_made import ready_plan
 from lessons.class_vote.question_link import screen_asked
+from models.folders import model_named
+from models.opening import shared_model
+from models.wheels import MINILM
 
 BLANK = "!!document.getElementById('blank-screen')"
 
@@ -140,7 +143,10 @@ def promised(stop, action):
 @pytest.mark.slow
 @pytest.mark.parametrize("minutes", [45, 60, 90])
 def test_a_projector_shows_whole_what_every_stop_of_a_plan_promises_and_a_phone_goes_along(visit, minutes, request):
-    where = {"url": request.getfixturevalue("with_model")} if minutes == 60 else {}  # a lesson on the real model
+    where, models = {}, ()
+    if minutes == 60:  # a lesson on the real model
+        models = request.getfixturevalue("smollm2"), shared_model(model_named(MINILM.name))
+        where = {"url": request.getfixturevalue("with_model")}
     teacher = teaching(visit, minutes, viewport={"width": 1280, "height": 720}, **where)
     student, plan, faults = student_of(visit, teacher), ready_plan(minutes), []
     teacher.page.mouse.move(640, 5)  # pointing at nothing
@@ -148,7 +154,7 @@ def test_a_projector_shows_whole_what_every_stop_of_a_plan_promises_and_a_phone_
         stop = plan.stops[at]
         press(teacher, "ArrowRight", place, len(plan.steps))
         if action in ("ask", "again"):
-            letter = "ABCD"[screen_asked(stop.screen)[1].right]
+            letter = "ABCD"[screen_asked(stop.screen, *models)[1].right]
             student.page.locator(f".st-key-class_vote_{letter} button").click()
             student.page.locator(f".st-key-class_vote_{letter}").get_by_text("your answer").wait_for()
             teacher.page.get_by_text("1 has answered").wait_for()
