@@ -29,7 +29,6 @@ from report import judged, say  # noqa: E402
 from servers import ONE_CHART, OURS, Resident, resident  # noqa: E402
 
 import attention_ui  # noqa: E402, F401  says how many threads NumPy has, before it is imported
-from attention_core.cache import present  # noqa: E402
 from attention_core.weights import named_weights  # noqa: E402
 from models.folders import CACHE, cache_folder, model_named  # noqa: E402
 from models.opening import SharedModel, shared_model  # noqa: E402
@@ -188,6 +187,8 @@ def read_in_one_process(folder: str) -> None:
 def measure_token(model: SharedModel, theirs: Any, ids: Any, rounds: int) -> None:
     """A token with the cache: beside reading each weight once, multiplying each once, and `transformers`."""
     import torch
+
+    from attention_core.cache import present
 
     say("tokens")
     ours, newest = ids.numpy(), ids[-1:]
