@@ -81,6 +81,7 @@ def shown(screen, key):
     return [m for figure in figures if isinstance(figure, Matrices) for m in figure.matrices if m.key == key]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_lesson_shows_what_enters_that_head(name):
     trace = run_example(EXAMPLES[name])
@@ -123,6 +124,7 @@ def test_several_heads_are_those_of_the_model_as_they_are(name):
     assert heads.n_heads == trace.example.n_heads and heads.tokens == trace.tokens
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("lesson", OF_LESSONS)
 @pytest.mark.parametrize("name", ["mine, turned", "mine, apart", "mine, sliced"])
 def test_every_lesson_is_true_for_a_model_of_the_visitor(lesson, name, whole):

@@ -227,6 +227,7 @@ def test_what_ran_too_long_is_told():
     assert said == "It ran longer than 4 seconds and was stopped. Is there an endless loop?"
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("number", ["1e308", "-1e308", "1e39", "nan", "inf", "-inf", "1e-320", "1e16", "-0.0"])
 def test_whatever_number_comes_the_sentence_is_short_and_the_figure_is_drawn(number):
     for exercise in EVERY:

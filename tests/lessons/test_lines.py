@@ -37,6 +37,7 @@ def traced_arrays(name, seed):
     return [array for array in arrays_in(result) if isinstance(array, Traced) and not isinstance(array.rule, Given)]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_every_line_of_every_cell_evaluates_to_its_value(name):
     every = traced_arrays(name, 3)

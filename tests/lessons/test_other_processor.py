@@ -90,6 +90,7 @@ def nothing_kept():
                 getattr(one, "cache_clear", lambda: None)()
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_lesson_is_true_for_a_trained_model_whatever_processor_computes_it(lesson, whole):
     check_computed_elsewhere(lesson, learnt_example("induction", layer=2), every=1 if whole else 5)

@@ -196,6 +196,7 @@ def test_these_are_the_questions_that_the_screen_asks(lesson):
         ]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("lesson", ABOUT)
 def test_the_right_answer_of_the_first_question_stands_anywhere(lesson):
     """With two cards, at most 65%."""

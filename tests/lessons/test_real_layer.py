@@ -76,6 +76,7 @@ def test_turned_or_as_stored_scores_and_weights_are_the_same():
     torch.testing.assert_close(*lengths, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("lesson", ONE_HEAD)
 def test_every_line_of_the_real_head_can_be_computed_again(lesson, shapes_taken_for_granted):
     example, module = run_example(SHIPPED), import_module(LESSONS[lesson])

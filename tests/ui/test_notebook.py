@@ -227,6 +227,7 @@ def said(one_of_each, tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_runs(said):
     assert "All numbers match the screen." in "".join(said["longest"])
 
