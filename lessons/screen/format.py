@@ -99,10 +99,14 @@ def with_point(value: float, decimals: int) -> str:
 
 
 def magnitude(value: float) -> str:
-    """A size that may be tiny: two decimals, or a power of ten below 0.01; nothing at all reads 0."""
+    """A size that may be tiny: two decimals, or two digits below 0.01, and a power of ten below 0.0001; nothing at all
+    reads 0.
+    """
     if value == 0:
         return "0"
-    return number(value) if abs(value) >= 0.01 else localised(f"{value:.1e}".replace("-", "−"))
+    if abs(value) >= 0.0001:
+        return number(value, max(2, 1 - math.floor(math.log10(abs(value)))))
+    return localised(f"{value:.1e}".replace("-", "−").replace("e−0", "e−"))
 
 
 def percent(value: float) -> str:

@@ -10,6 +10,7 @@ from lessons.screen.format import (
     argmax_ties,
     distinguishable,
     format_value,
+    magnitude,
     names,
     number,
     percent,
@@ -22,6 +23,11 @@ from lessons.screen.message import Fixed, ListOf, Percent, Token, message, plura
 
 def value(text):
     return float(text.replace("−", "-"))
+
+
+def test_small_sizes_are_written_out_and_tiny_ones_as_a_power_of_ten():
+    written = {0: "0", 12.345: "12.35", 0.01: "0.01", 0.00932: "0.0093", -0.000456: "−0.00046", 2.94e-7: "2.9e−7"}
+    assert {size: magnitude(size) for size in written} == written
 
 
 def says(shown, share):
