@@ -104,8 +104,10 @@ def magnitude(value: float) -> str:
     """
     if value == 0:
         return "0"
+    if abs(value) >= 0.01:
+        return number(value)
     if abs(value) >= 0.0001:
-        return number(value, max(2, 1 - math.floor(math.log10(abs(value)))))
+        return number(value, 1 - math.floor(math.log10(abs(value))))
     return localised(f"{value:.1e}".replace("-", "−").replace("e−0", "e−"))
 
 
