@@ -121,8 +121,8 @@ def show_chart(
         else:
             selects = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
             state = st.vega_lite_chart(chart, **box, **selects)
-        if style:  # right behind the chart: where both arrive at once, it is drawn once
-            st.html(f"<style>{style}</style>")
+    if style:  # right behind the chart: where both arrive at once, it is drawn once
+        place.html(f"<style>{style}</style>")
     if not picking and lesson is None:  # elsewhere the drawer offers them
         offer_numbers(figure.key, cells)
     return picked_cell(state) if picking and not covered(lesson) else None
