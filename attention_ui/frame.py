@@ -30,6 +30,12 @@ def draw_rail(here: Entry) -> None:
     st.html(rail(here, progress().lessons, share_of_exercises(), large=is_projected()))
 
 
+def style_of_page() -> str:
+    """The style of every page, and what is different on a projector."""
+    files = ("frame.css", "projector.css") if is_projected() else ("frame.css",)
+    return "\n".join((Path(__file__).parent / file).read_text(encoding="utf-8") for file in files)
+
+
 def leads_again() -> bool:
     """True where a teacher's page was loaded anew, and its browser has handed the key back just now."""
     if not get_state("class_inside"):
@@ -55,7 +61,7 @@ if at_home := not in_class and bool(text_in_link("homework")):
 # What stands in the sidebar is about the lessons' example, and acts on no real model.
 folded = (here is CONTENTS[0] and settled_picture() == "model") or is_projected()  # the picture is settled in any case
 with page_turn():  # from here on: two frames at once would hold each other up
-    st.html(Path(__file__).parent / "frame.css")
+    st.html(f"<style>{style_of_page()}</style>")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
     st.set_page_config(
         page_title=f"{here.name} · Attention Lab",

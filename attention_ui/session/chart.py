@@ -115,14 +115,14 @@ def show_chart(
     chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson, given)}
     box = {"width": width, "height": height, "alt": name}
     place = st.container(key=figure.key)
-    if style:
-        place.html(f"<style>{style}</style>")
     with place:
         if not picking:
             st.vega_lite_chart(chart, **box)
         else:
             selects = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
             state = st.vega_lite_chart(chart, **box, **selects)
+    if style:  # right behind the chart: where both arrive at once, it is drawn once
+        place.html(f"<style>{style}</style>")
     if not picking and lesson is None:  # elsewhere the drawer offers them
         offer_numbers(figure.key, cells)
     return picked_cell(state) if picking and not covered(lesson) else None

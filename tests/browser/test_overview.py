@@ -78,6 +78,34 @@ def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone_and_with_shi
     assert tab.page.get_by_text("The code that ran").count() == 0
 
 
+WATCH = """() => {
+  const befores = new Map()
+  window.timesDrawn = () => [...befores].map(([mark, before]) => new Set([...before, mark.getAttribute('d')]).size - 1)
+  new MutationObserver(changes => changes.forEach(({target, oldValue}) =>
+    befores.set(target, [...befores.get(target) ?? [], oldValue])
+  )).observe(document.querySelector('.st-key-pipeline svg.marks'),
+    {subtree: true, attributeFilter: ['d'], attributeOldValue: true})
+}"""
+
+
+def test_other_sizes_move_the_cells_that_are_there_and_draw_each_once(visit):
+    """Also where the picture itself becomes lower: its box has its new size when the numbers come."""
+    tab = figure(visit(viewport={"width": 1366, "height": 768}).open("?example=journey&picture=steps&d_k=4"))
+    in_place = tab.marked(".st-key-pipeline svg .numbers_marks text")
+    height = tab.page.locator(".st-key-pipeline svg.marks").bounding_box()["height"]
+    tab.page.evaluate(WATCH)
+    tab.page.locator(".st-key-d_k input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**d_k=5**")
+    tab.settled().page.wait_for_function(
+        "before => document.querySelector('.st-key-pipeline svg.marks').getBoundingClientRect().height < before - 1",
+        arg=height,
+    )
+    drawn = tab.page.evaluate("() => window.timesDrawn()")
+    assert len(drawn) > 300 and max(drawn) == 1
+    assert in_place()
+
+
 @pytest.mark.slow
 def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):
     tab = figure(visit(url=start_server()).open("overview?d_k=5&causal=false&step=scores&seed=3"))

@@ -87,9 +87,12 @@ def on_cells(*layers: alt.Chart) -> alt.LayerChart:
 def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
     """As `on_cells`, as a picture of its own, as wide and as high as its box: the cells are as large as fit it.
 
-    How many cells need room is told by the data, so that other numbers of them change the picture that is there.
+    How many cells need room is told by the data, so that other numbers of them change the picture that is there. With
+    them its box has its new height, before the signal says so: cells that waited for it would all be drawn twice. There
+    is half a pixel more, so that rounded heights make no difference where the width is what limits cells.
     """
-    wide, narrow = (f"min(width / {way}columns, height / {way}rows)" for way in ("", "narrow_"))
+    height = "(max(height, containerSize()[1] || 0) + 0.5)"
+    wide, narrow = (f"min(width / {way}columns, {height} / {way}rows)" for way in ("", "narrow_"))
     found = {name: f"length(data('cells')) ? {LAST}.{place} : 1" for name, place in CORNERS.items()}
     found |= {"narrow": "width < turn * columns", "cell": f"narrow ? {narrow} : {wide}"}
     return (
@@ -106,14 +109,12 @@ def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
 def rows_of(*kinds: str) -> alt.Chart:
     """What is drawn of these kinds.
 
-    New data find what was drawn at the same place before, by the key, and change it; else all would be drawn anew.
+    New data find by the key what was drawn of the same cell before, or at the same place what is no cell, and change
+    it; else all would be drawn anew.
     """
+    key = "cell_tag:N" if {*COLOURED, "masked"} >= {*kinds} else "place:N"
     wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
-    return (
-        alt.Chart(alt.NamedData(name="cells"))
-        .transform_filter(f"({wanted}) && {PLACE['y']} >= 0")
-        .encode(key="place:N")
-    )
+    return alt.Chart(alt.NamedData(name="cells")).transform_filter(f"({wanted}) && {PLACE['y']} >= 0").encode(key=key)
 
 
 def layer(*kinds: str) -> alt.Chart:

@@ -338,12 +338,14 @@ def only_there(table: pa.Table) -> pa.Table:
 def style_of(figure: Matrices, table: pa.Table, letters: float) -> str:
     """The size of a figure: its cells are as large as its room is wide and the screen is high, and letters can be read.
 
-    Where numbers need `letters` of at least so many pixels, it is rather higher than the screen. `--cell` is the width
-    of a cell, as the chart computes it from its own size.
+    Where numbers need `letters` of at least so many pixels, it is rather higher than the screen. Where rows slide,
+    `--cell` is the width of a cell, as the chart computes it from its own size.
     """
+    slides = any(matrix.came_from is not None for matrix in figure.matrices)  # elsewhere no mark need inherit it
 
     def box(columns: float, rows: float, most: str) -> str:
-        return f"--cell: min(100cqi / {columns:g}, {most}, {LARGEST_CELL}px); --rows: {rows:g}"
+        cell = f"min(100cqi / {columns:g}, {most}, {LARGEST_CELL}px)"
+        return f"height: calc({cell} * {rows:g}) !important" + (f"; --cell: {cell}" if slides else "")
 
     corner = table.slice(len(table) - 1).to_pylist()[0]
     columns, rows, narrow_columns = corner["gx"], corner["gy"], corner["nx"]
@@ -352,12 +354,11 @@ def style_of(figure: Matrices, table: pa.Table, letters: float) -> str:
     wide = box(columns, rows, f"max({smallest:g}px, (100dvh - {around}) / {rows:g})")
     narrow = box(narrow_columns, corner["ny"], f"{ROOMY_CELL}px")
     chart = f".st-key-{figure.key} .stVegaLiteChart"
-    height = "height: calc(var(--cell) * var(--rows)) !important"
     asked_first = ""
     if corner["ny"] > HIGHEST_ON_A_PHONE:  # there, what is asked would stand below two screens
         asked_first = f".st-key-lesson:has(.st-key-stage .st-key-{figure.key}) {{ --lab-question: -1 }}"
     return (
-        f".st-key-{figure.key} {{ container-type: inline-size }} {chart} {{ {wide}; {height} }} "
+        f".st-key-{figure.key} {{ container-type: inline-size }} {chart} {{ {wide} }} "
         f"@container (width < {columns * least_cell(figure):g}px) {{ {chart} {{ {narrow} }} }} {asked_first}"
     )
 
