@@ -6,7 +6,7 @@ from tests.first_views import QUESTION_BESIDE, SCREENS, measure
 
 WIDE, PHONE = ({"width": width, "height": height} for width, height in (SCREENS["wide"], SCREENS["phone"]))
 LEAST_NUMBERS, IN_MANY = 16, 13  # pixels; in two matrices that are as large as these
-WITH_MANY = ("scores", "mask", "pytorch")
+WITH_MANY = ("scores", "mask")
 
 
 def faults_of(wide, phone, least):
