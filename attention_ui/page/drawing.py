@@ -93,7 +93,7 @@ from words import FIRST, cached_by_language, language
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 LETTERS_OF_FILM = 13  # pixels
 PROJECTED_MAPS, PROJECTED_CURVES = 310, 330  # pixels of the height that a film has on a projector
-PROJECTED_ALONE, PART_OF_FILM = 370, (310, 300)  # and its maps without curves; the curves, before they are enlarged
+PROJECTED_ALONE, PART_OF_FILM = 348, (310, 300)  # and its maps without curves; the curves, before they are enlarged
 LARGE_NAMES = 92  # pixels that the names of its rows have there
 AXIS_OF_LETTERS = 3.6  # letters of the height that the x axis of a curve takes
 ABOVE_OF_LETTERS, LEAST_CURVE = 2.4, 70  # and those above each; pixels of the lowest curve

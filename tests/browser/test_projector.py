@@ -77,7 +77,7 @@ def test_what_starts_a_run_or_writes_on_stands_beside_its_question_and_both_are_
     tab = visit(viewport={"width": 1280, "height": 720})
     for page, presses, figure in (("train", "start", "run"), ("generate", "write_more", "distribution")):
         cards = f"[class*=st-key-{page}_card_] button"
-        tab.open(f"{page}?large=true&steps=20&task=previous").page.locator(cards).first.wait_for()
+        tab.open(f"{page}?large=true&task=previous&writer=sea").page.locator(cards).first.wait_for()
         tab.page.wait_for_selector(f".st-key-{figure} svg.marks")
         first_view = f"h1, .st-key-{presses} button, .st-key-{figure} svg.marks, [class*=_quiz] h2, {cards}"
         assert seen_whole(tab.settled(), first_view), page
