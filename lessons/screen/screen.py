@@ -47,14 +47,15 @@ Colour = Literal["ink", "muted", "q", "k", "v", "weight"]
 class Axis:
     """What the rows or the columns of a matrix are, such as queries, and what each is called.
 
-    Where they are `named`, the labels stand beside the matrix; else its shape says how many there are. A single row
-    or column has a label and no name.
+    Where they are `named`, the labels stand beside the matrix; else its shape says how many there are. Long ones are
+    cut, unless they are to be seen `whole`. A single row or column has a label and no name.
     """
 
     name: Message | None
     labels: tuple[str | Message, ...]  # tokens and numbers as they are; our own words as sentences
     named: bool = False
     one: Message | None = None  # what a single one of them is
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -100,7 +100,8 @@ class Layout:
             return self.name_columns
         figure = self.figure
         narrow = self.stacked or not figure.numbered or figure.width < Matrices.width  # where letters fill their cells
-        return LABEL_COLUMNS if narrow or len(figure.matrices) == 1 else columns_of_names(figure)
+        fixed = narrow or len(figure.matrices) == 1
+        return LABEL_COLUMNS if fixed and not named_whole(figure) else columns_of_names(figure)
 
     @cached_property
     def gap(self) -> float:
@@ -226,12 +227,20 @@ def room(matrix: Matrix) -> float:
 
 
 def columns_of_names(figure: Matrices) -> float:
-    """Columns that the longest name of a row takes, or what all rows are together; no name takes more than two."""
+    """Columns that the longest name of a row takes, or what all rows are together; no name takes more than two, or than
+    twice as many where it is to be seen whole.
+    """
     named = [matrix.rows for matrix in figure.matrices if matrix.rows.named]
     said = [f"{render(rows.name)} ↓" for rows in named if rows.name is not None]
     said += [f"{render(matrix.columns.name)} →" for matrix in figure.matrices if matrix.columns.named]
     longest = max(map(letters, (*said, *(label for rows in named for label in labels_of(rows)))), default=0)
-    return min(LABEL_COLUMNS, in_quarters(NAME_LETTER * longest - LEFT / 2))
+    most = 2 * LABEL_COLUMNS if named_whole(figure) else LABEL_COLUMNS
+    return min(most, in_quarters(NAME_LETTER * longest - LEFT / 2))
+
+
+def named_whole(figure: Matrices) -> bool:
+    """True where the names of some rows are to be seen whole."""
+    return any(matrix.rows.named and matrix.rows.whole for matrix in figure.matrices)
 
 
 def in_quarters(columns: float) -> float:
