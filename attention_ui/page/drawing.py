@@ -20,6 +20,7 @@ from attention_ui.figures.matrices.grid import (
     CURVE_ROOM,
     LEFT,
     POINT_AT_CELL,
+    PROJECTED_NUMBER,
     SMALL_LABEL_COLUMNS,
     SMALLEST_CELL,
     SMALLEST_CELL_WITHOUT_NUMBER,
@@ -92,12 +93,14 @@ from words import FIRST, cached_by_language, language
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 LETTERS_OF_FILM = 13  # pixels
 PROJECTED_MAPS, PROJECTED_CURVES = 310, 330  # pixels of the height that a film has on a projector
+PROJECTED_ALONE, PART_OF_FILM = 348, (310, 300)  # and its maps without curves; the curves, before they are enlarged
 LARGE_NAMES = 92  # pixels that the names of its rows have there
 AXIS_OF_LETTERS = 3.6  # letters of the height that the x axis of a curve takes
 ABOVE_OF_LETTERS, LEAST_CURVE = 2.4, 70  # and those above each; pixels of the lowest curve
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
-WIDTH_BESIDE, HEIGHT_BESIDE = 860, 470  # pixels of one beside a question there, all of it seen at once
+WIDTH_BESIDE, HEIGHT_BESIDE = 860, 400  # pixels of bars beside a question there, all of it seen at once
+LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
 MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
 
 
@@ -136,13 +139,20 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
 
 def chosen_part(figure: Matrices) -> Matrices:
     """The part of a figure that a projector shows. A key goes on to the next; after the last comes the first again."""
-    parts, key = parts_on_a_projector(figure), f"{figure.key}_part"
-    here = (get_state(key) or 0) % len(parts)
-    if len(parts) > 1:
-        with st.container(key=f"parts_{figure.key}", horizontal=True, vertical_alignment="center", gap="small"):
-            st.text(f"{here + 1} / {len(parts)}", width="content")
-            st.button(translate("Next"), key=f"{key}_next", shortcut="Down", on_click=set_state, args=(key, here + 1))
-    return parts[here]
+    parts = parts_on_a_projector(figure)
+    return parts[step_through(figure.key, len(parts)) if len(parts) > 1 else 0]
+
+
+def step_through(figure: str, count: int) -> int:
+    """Which of so many parts of a figure is shown, counted from 0; and what goes on to the next one."""
+    key = f"{figure}_part"
+    here = (get_state(key) or 0) % count
+    with st.container(
+        key=f"parts_{figure}", horizontal=True, vertical_alignment="center", gap="small", width="content"
+    ):
+        st.text(f"{here + 1} / {count}", width="content")
+        st.button(translate("Next"), key=f"{key}_next", shortcut="Down", on_click=set_state, args=(key, here + 1))
+    return here
 
 
 @cached_by_language(maxsize=MOST_TABLES)
@@ -193,10 +203,35 @@ def say_whose_weights(figure: Figure) -> None:
         st.caption(render(figure.weights))
 
 
-def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None) -> None:
-    """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked."""
+def draw_film(
+    lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None, part: int | None = None
+) -> None:
+    """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked.
+
+    Beside a question on a projector only one `part` of it has room: its matrices (0), or its curves (1).
+    """
+    if part:
+        for place, curves in zip(st.columns(len(film.curves)), film.curves, strict=True):
+            with place:
+                width, height = PART_OF_FILM
+                draw_curves(lesson, replace(only_first_level(curves), width=width, height=height))
+    else:
+        draw_moving(lesson, film, on_pick, alone=part is not None)
+
+
+def only_first_level(curves: Curves) -> Curves:
+    """Curves with one level: the names of more would lie over each other in large letters."""
+    return replace(curves, levels=curves.levels[:1])
+
+
+def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | None, *, alone: bool) -> None:
+    """A film with its curves, or its matrices `alone`, as large as a projector allows."""
     from attention_ui.figures.matrices.film_chart import film_template, stand_beside
 
+    jumps = jumps_of(film)
+    if alone:
+        frames = tuple(replace(frame, width=film.width) for frame in film.frames)
+        film = replace(film, curves=(), frames=frames)
     first = film.frames[0]
     names, letters = SMALL_LABEL_COLUMNS, max(least_letters(), LETTERS_OF_FILM)
     layout = layout_of_film(first, names)
@@ -211,13 +246,13 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
     if stand_beside(cell * columns, film.width, *(one.width for one in film.curves)):
         height = max(cell * rows, PROJECTED_CURVES if is_projected() else 0)
         film = replace(film, curves=curves_beside(film.curves, height, letters))
-    if is_projected():  # the names of more levels would lie over each other in large letters
-        film = replace(film, curves=tuple(replace(one, levels=one.levels[:1]) for one in film.curves))
+    if is_projected():
+        film = replace(film, curves=tuple(map(only_first_level, film.curves)))
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
     yield_turn()  # the tables take a while
     every = -(-least_letters() // cell) or 1
     tables = film_tables(film, layout, numbered=numbered, letters=letters, every=every)
-    look = {"jumps": jumps_of(film), "letters": least_letters(), "columns_of_names": names}
+    look = {"jumps": jumps, "letters": least_letters(), "columns_of_names": names}
     spec = film_template(len(film.frames), cell, columns, rows, film.width, *shapes, **look)
     show_chart(film, spec, tables, lesson, on_pick=on_pick)
 
@@ -234,7 +269,8 @@ def projected_cell(film: Film, layout: Layout, cell: int) -> int:
     beside = (film.width - curves - LARGE_NAMES) // columns
     below = (film.width - LARGE_NAMES) // columns  # where there is no room for both, the curves stand below
     across = beside if beside > SMALLEST_CELL_WITHOUT_NUMBER else below
-    return max(SMALLEST_CELL_WITHOUT_NUMBER, int(min(cell, PROJECTED_MAPS // layout.height, across)))
+    high = PROJECTED_MAPS if film.curves else PROJECTED_ALONE
+    return max(SMALLEST_CELL_WITHOUT_NUMBER, int(min(cell, high // layout.height, across)))
 
 
 def curves_beside(curves: tuple[Curves, ...], height: int, letters: int) -> tuple[Curves, ...]:
@@ -248,10 +284,11 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
     """Bars for the parts of a whole."""
     from attention_ui.figures.shares.parts_chart import parts_chart
 
-    width, line = figure.width, line_height(figure)
+    width, line, letters = figure.width, line_height(figure), least_letters()
     if is_projected():
         width, line = WIDTH_BESIDE, min(liked(line), HEIGHT_BESIDE // (len(figure.parts) + 1))
-    chart = template(parts_chart, len(figure.rows), width, line, least_letters())
+        letters = max(letters, min(PROJECTED_NUMBER, int(line / LINE_OF_LETTERS)))
+    chart = template(parts_chart, len(figure.rows), width, line, letters)
     show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
 
 

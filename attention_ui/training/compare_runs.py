@@ -5,12 +5,22 @@ import time
 import streamlit as st
 
 from attention_ui.controls.bound import one_in_list
+from attention_ui.page.drawing import step_through
 from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.training_runs import FIRST, RUN, start, visitors_run
 from attention_ui.training.controls import QUESTION, ChosenRun, set_task
-from attention_ui.training.view import MOVING, draw_half, draw_progress, draw_run, in_words, note_change, run_buttons
+from attention_ui.training.view import (
+    MOVING,
+    asks_beside,
+    draw_half,
+    draw_progress,
+    draw_run,
+    in_words,
+    note_change,
+    run_buttons,
+)
 from lessons.screen.format import render_all, translate
 from lessons.train.compare_runs import COMPARISONS, comparison_sentences
 from runs.page_lock import Priority
@@ -35,7 +45,9 @@ def live_run(choice: ChosenRun) -> TrainingRun | None:
             every = refresh_seconds() if training else None
             with line, st.container(key="run_progress"):
                 st.fragment(watch_progress, run_every=every)(run, first, time.monotonic() if training else None)
-            draw_picture(run, first)
+            with line:
+                part = step_through("run", 2) if asks_beside() else None
+            draw_picture(run, first, part)
     return run
 
 
@@ -49,10 +61,10 @@ def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: float | N
         st.rerun()
 
 
-def draw_picture(run: TrainingRun, first: TrainingRun | None) -> None:
-    """The run alone, or beside the first one if one is kept."""
+def draw_picture(run: TrainingRun, first: TrainingRun | None, part: int | None) -> None:
+    """The run alone, or a `part` of it, or beside the first one if one is kept."""
     if first is None:
-        draw_run(run, run.look())
+        draw_run(run, run.look(), part)
     else:
         draw_both(first, run)
 

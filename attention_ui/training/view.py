@@ -32,7 +32,7 @@ from runs.run import RunView, TrainingRun
 
 MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
 FOLDS = ("compare", *RUN_TOOLS)
-HALF_WIDTH, PROJECTED_FILM = 480, 1200  # pixels
+HALF_WIDTH, PROJECTED_FILM = 480, 838  # pixels
 
 
 def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
@@ -104,12 +104,18 @@ def draw_progress(view: RunView) -> None:
     show_notes(view.problem)
 
 
-def draw_run(run: TrainingRun, view: RunView) -> None:
-    """The film of a run; of a text, with a choice of what to look at."""
+def asks_beside() -> bool:
+    """True on a projector: there the question stands beside the run, unless two runs take all of the width."""
+    return is_projected() and get_state(FIRST) is None
+
+
+def draw_run(run: TrainingRun, view: RunView, part: int | None) -> None:
+    """The film of a run, or one `part` of it; of a text, with a choice of what to look at."""
     picture = st.container()
     probe, heat = probe_controls() if isinstance(view.settings.task, CharacterTask) else ("", 1.0)
     with picture:
-        shown = draw_film_of(run, view, probe, heat, width=PROJECTED_FILM if is_projected() else FILM_WIDTH)
+        width = FILM_WIDTH if part is None else PROJECTED_FILM
+        shown = draw_film_of(run, view, probe, heat, width=width, part=part)
     show_notes(*shown.notes)
 
 
@@ -119,7 +125,14 @@ def draw_half(run: TrainingRun, view: RunView, which: str) -> None:
 
 
 def draw_film_of(
-    run: TrainingRun, view: RunView, probe: str, heat: float, *, width: int = FILM_WIDTH, which: str = ""
+    run: TrainingRun,
+    view: RunView,
+    probe: str,
+    heat: float,
+    *,
+    width: int = FILM_WIDTH,
+    which: str = "",
+    part: int | None = None,
 ) -> Beginning:
     """A run that stands still, from its first moment to the present one; of one that is trained, the present alone.
 
@@ -139,7 +152,7 @@ def draw_film_of(
     film = replace(film, key=film.key + which)
     pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
     with picture:
-        draw_film(None, film, pressed if can_be_left_out else None)
+        draw_film(None, film, pressed if can_be_left_out else None, part)
     if less is not None:  # what the press did stands where it was pressed
         show_notes(less.sentence)
     with st.container(key=f"run_said{which}"):

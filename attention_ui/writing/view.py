@@ -16,7 +16,7 @@ from attention_ui.page.lesson_page import Room
 from attention_ui.page.question import Ask, current_question, question_panel
 from attention_ui.page.words import draw_words
 from attention_ui.server.process import outside_turn, redrawn_picture
-from attention_ui.session.chart import covered, show_notes
+from attention_ui.session.chart import covered, is_projected, show_notes
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
@@ -33,6 +33,7 @@ from runs.checkpoint import Checkpoint
 
 ADDRESS = "generate"
 PLAY_SECONDS = 0.6
+MOST_PROJECTED = 11  # tokens of a distribution on a projector, in large letters
 CHUNK = 25  # so many tokens are written ahead, so that a step costs nothing
 
 
@@ -54,12 +55,13 @@ def screen_so_far(request: Request, length: int) -> tuple[str, Screen]:
 
     Raises ValueError for a model with broken weights.
     """
+    most = MOST_PROJECTED if is_projected() else None
     if isinstance(request.start, RealBeginning):
         with outside_turn():  # a token takes a while: the pages of others need not wait for it
             real = real_writing(request.writer.model, request.start.ids, length, request.sampling, request.seed)
-        return real.text_to_see, real_screen(real, request.head)
+        return real.text_to_see, real_screen(real, request.head, most)
     small = writing_so_far(request, length)
-    return small.text_to_see, generate_screen(small)
+    return small.text_to_see, generate_screen(small, most)
 
 
 def writing_so_far(request: Request, length: int) -> Writing:

@@ -224,7 +224,7 @@ def cache_table() -> Table:
         heading=message("The cache of published models"),
         columns=(
             message("model"),
-            message("bytes of each token: 2 · layers · key/value heads · features · 2"),
+            message("bytes of each token"),
             message("tokens kept"),
             message("a full cache, GiB"),
             message("source"),
@@ -246,6 +246,7 @@ def cache_table() -> Table:
             for model in PUBLISHED.values()
         ),
         notice=(
+            message("A token takes 2 · layers · key/value heads · features · 2 bytes."),
             message(
                 "This counts a key and a value of every layer, in 16-bit numbers, for one sequence. Mistral 7B "
                 "keeps no token older than its window; the layers of GPT-3 that see only a band of tokens are "

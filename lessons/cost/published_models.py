@@ -115,7 +115,7 @@ PUBLISHED = {
         n_kv_heads=1,
         d_head=256,
         context=8192,
-        source="Gemma Team 2024, arXiv 2403.08295, table 1; github.com/google/gemma_pytorch, config.py",
+        source="arXiv 2403.08295, table 1; github.com/google/gemma_pytorch, config.py",
     ),
     "llama3_8b": PublishedModel(
         name="Llama 3 8B",
@@ -125,7 +125,7 @@ PUBLISHED = {
         n_kv_heads=8,
         d_head=128,
         context=8192,
-        source="github.com/meta-llama/llama-models, models/sku_list.py and llama3/MODEL_CARD.md",
+        source="github.com/meta-llama/llama-models, models/sku_list.py, llama3/MODEL_CARD.md",
     ),
     "smollm2": PublishedModel(
         name="SmolLM2-135M",

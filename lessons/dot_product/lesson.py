@@ -11,7 +11,7 @@ from lessons.dot_product.loops_and_numpy import LoopsBesideMatrices, loops_besid
 from lessons.dot_product.questions import QUESTIONS
 from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.kit.attention_notices import notice_row
-from lessons.kit.differences import compare
+from lessons.kit.differences import compare, in_one_unit
 from lessons.kit.matrices import QUERIES, feature_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import UNMASKED_QUERY
@@ -138,7 +138,7 @@ def two_ways(example: ExampleTrace, computation: Computation, query: int) -> Vie
         traced_matrix(
             computation, "output", message("O by matrices"), example.tokens, key="matrices", colour="ink", **axes
         ),
-        followed_matrix(gap, key="gap", title=message("difference"), scale="difference", **axes),
+        followed_matrix(gap, key="gap", title=message("difference"), **in_one_unit(gap.values), **axes),
     )
     return notice_ways(ways), "gap", (band,)
 

@@ -76,11 +76,11 @@ class Writing:
         return written + visible_text(self.text[len(written) :])
 
 
-def generate_screen(writing: Writing) -> Screen:
-    """The newest token: what it was drawn from, and what the heads looked at before."""
+def generate_screen(writing: Writing, most: int | None = None) -> Screen:
+    """The newest token: what it was drawn from, with so many tokens at `most`, and what the heads looked at before."""
     new, vocabulary = writing.newest, writing.vocabulary
     return Screen(
-        figures=(distribution(writing), looks(new)),
+        figures=(distribution(writing, most), looks(new)),
         remarks=(window_read(new), *about_training(writing)),
         code=Code((write_text, *WRITES)),
         ask=question_picker("generate", QUESTIONS, writing.seed, new, vocabulary),
@@ -141,9 +141,12 @@ class Drawn(Protocol):
     def sampling(self) -> Sampling: ...
 
 
-def distribution(writing: Drawn) -> Parts:
-    """The vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
-    listed = tokens_listed(writing)
+def distribution(writing: Drawn, most: int | None = None) -> Parts:
+    """The vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts.
+
+    It has room for so many tokens at `most`, and one that was drawn.
+    """
+    listed = tokens_listed(writing, most)
     return Parts(
         key="distribution",
         name=message("The distribution over the next token"),
@@ -159,13 +162,13 @@ def distribution(writing: Drawn) -> Parts:
     )
 
 
-def tokens_listed(writing: Drawn) -> list[int]:
+def tokens_listed(writing: Drawn, most: int | None) -> list[int]:
     """All tokens, the likeliest first; of more than fit, the likeliest, and what was drawn where it is none of them."""
     draw = writing.newest.draw
     order = ranked(draw.logits).tolist()
-    if len(order) <= MAX_VOCABULARY:
+    if len(order) <= (most or MAX_VOCABULARY):
         return order
-    return list(dict.fromkeys((*order[:MOST_SHOWN_TOKENS], draw.token)))
+    return list(dict.fromkeys((*order[: most or MOST_SHOWN_TOKENS], draw.token)))
 
 
 def tokens_not_shown(writing: Drawn, listed: Sequence[int]) -> tuple[Message, ...]:

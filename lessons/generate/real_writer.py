@@ -124,11 +124,11 @@ def real_writing(model: WritingModel, start: tuple[int, ...], length: int, how: 
     return RealWriting(model, ids, length, token, how, seed)
 
 
-def real_screen(writing: RealWriting, head: Head | None) -> Screen:
+def real_screen(writing: RealWriting, head: Head | None, most: int | None = None) -> Screen:
     """The newest token: what it was drawn from, and where one head, or all on average, looked before."""
     vocabulary = writing.vocabulary
     return Screen(
-        figures=(distribution(writing), shares_of_text(writing.newest, head)),
+        figures=(distribution(writing, most), shares_of_text(writing.newest, head)),
         remarks=(*unfinished(writing), *about_the_model(writing.model)),
         code=code_of_real(),
         ask=question_picker("generate", QUESTIONS, writing.seed, writing.newest, vocabulary),

@@ -1,5 +1,6 @@
 """What two ways of computing gave, side by side as it stands on the screen, and the difference to its last digit."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,10 +9,12 @@ from torch import Tensor
 
 from attention_core.arrays import Array
 from lessons.kit.matrices import traced_matrix
-from lessons.screen.message import Magnitude, Message, message
+from lessons.screen.message import Message, Numeral, message
 from lessons.screen.screen import Matrix
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
+
+HIDDEN = 0.1  # of less than this, two decimals tell little
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +36,23 @@ def compare(
     return Computation(subtract, {"one": one.double(), "other": other.double()}, Names(sentences, {}))
 
 
-def gap_matrix(comparison: Computation, beside: Matrix, most: float, **look: Any) -> Matrix:
-    """The difference, with the axes of the matrix `beside` it; no number of it is beyond `most`."""
-    remark = message("at most {most}", most=Magnitude(most))
-    usual = {"rows": beside.rows, "columns": beside.columns, "scale": "difference", "remark": remark}
+def gap_matrix(comparison: Computation, beside: Matrix, **look: Any) -> Matrix:
+    """The difference, with the axes of the matrix `beside` it, in one unit that fits all of its numbers."""
+    usual = {"rows": beside.rows, "columns": beside.columns, **in_one_unit(comparison.result.gap)}
     return traced_matrix(comparison, "gap", message("difference"), (), **(usual | look))
+
+
+def in_one_unit(gap: Array) -> dict[str, Any]:
+    """How differences are drawn: each as a multiple of a power of ten, which the remark names where it is not 1."""
+    unit = unit_of(gap)
+    written = Numeral(f"{unit:.0e}".replace("-", "−"))
+    remark = message("in units of {unit}", unit=written) if unit != 1 else None
+    return {"scale": "difference", "unit": unit, "remark": remark}
+
+
+def unit_of(gap: Array) -> float:
+    """The power of ten of which the largest number is 10 to 100 times as much; 1 where two decimals show it as well."""
+    largest = float(abs(gap).max())
+    if not 0 < largest < HIDDEN:
+        return 1.0
+    return 10.0 ** (math.floor(math.log10(largest)) - 1)

@@ -147,7 +147,7 @@ def matrices_in_both_orders(
     yield first
     if not of_weights:
         says = message("shuffled first − shuffled after")
-        yield gap_matrix(compare(both.shuffled.head.output, both.output, gap=says), first, both.residual, sources=same)
+        yield gap_matrix(compare(both.shuffled.head.output, both.output, gap=says), first, sources=same)
 
 
 # What there is to notice.

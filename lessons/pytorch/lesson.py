@@ -220,9 +220,9 @@ def outputs_band(beside: Beside, view: str) -> Iterator[Matrix]:
     """Ours, theirs and the difference, feature by feature; of very wide outputs some features of each head."""
     parity, function = beside.parity, THEIRS[view]
     if view == "fused" or parity.module is None:
-        tensor, theirs, most = "concatenated", merge_heads(parity.fused), parity.fused_difference
+        tensor, theirs = "concatenated", merge_heads(parity.fused)
     else:
-        tensor, theirs, most = "output", parity.module, parity.module_difference
+        tensor, theirs = "output", parity.module
     ours = whole(beside.ours, tensor, MOST_FEATURES, key="ours", title=message("ours"), colour="v", remark=None)
     shown = shown_features(theirs.shape[-1], beside.ours.n_heads)
     comparison = compare(
@@ -234,7 +234,7 @@ def outputs_band(beside: Beside, view: str) -> Iterator[Matrix]:
     look = {"key": "theirs", "rows": ours.rows, "columns": ours.columns, "colour": "v"}
     yield ours
     yield traced_matrix(comparison, "one", message("{function}", function=function), (), **look)
-    yield gap_matrix(comparison, ours, most)
+    yield gap_matrix(comparison, ours)
 
 
 def notice_parity(parity: Parity, view: str) -> Message:

@@ -76,12 +76,12 @@ def curves(reading: Reading, found: EarlyGuesses) -> Curves:
         name=message("The guess for the next token, layer by layer"),
         notice=(when_it_leads(reading, found), *largest_rise(found)),
         lines=(line,),
-        x=message("layers read (a half: the attention of the next layer, not yet its MLP)"),
+        x=message("layers read (a half: attention, not yet the MLP)"),
         y=message("probability of {token}", token=final),
         logarithmic_y=True,
         y_domain=(LEAST_DRAWN, 1),
         marks=((message("first from here on"), found.first_for_good / 2),),
-        width=900,
+        width=680,
         height=300,
     )
 

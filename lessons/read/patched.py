@@ -130,7 +130,7 @@ def compute_ways(texts: TwoTexts) -> Computation:
 def ways_figure(texts: TwoTexts, moved: Computation) -> Matrices:
     """The difference with each group patched, and the share of the way."""
     one, other = (texts.here.in_vocabulary(token).text for token in texts.answers)
-    rows = Axis(message("heads"), tuple(map(group_name, heads_patched(texts))), named=True)
+    rows = Axis(message("heads"), tuple(map(group_name, heads_patched(texts))), named=True, whole=True)
     columns = single_axis("")
     matrices = (
         traced_matrix(

@@ -47,14 +47,15 @@ Colour = Literal["ink", "muted", "q", "k", "v", "weight"]
 class Axis:
     """What the rows or the columns of a matrix are, such as queries, and what each is called.
 
-    Where they are `named`, the labels stand beside the matrix; else its shape says how many there are. A single row
-    or column has a label and no name.
+    Where they are `named`, the labels stand beside the matrix; else its shape says how many there are. Long ones are
+    cut, unless they are to be seen `whole`. A single row or column has a label and no name.
     """
 
     name: Message | None
     labels: tuple[str | Message, ...]  # tokens and numbers as they are; our own words as sentences
     named: bool = False
     one: Message | None = None  # what a single one of them is
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,6 +65,7 @@ class Matrix:
     `step(i, j)` is the arithmetic of that cell and `before(i, j)` all that leads to it, from X and the weights on.
     `sources(i, j)` are the cells that light up when one points at it, and so does the cell at the same place of its
     `twin`, such as its gradient. A question covers what is not `given`.
+    Cells write their numbers as multiples of a `unit`, which the remark names.
     Frames stand for a matrix that is not `drawn` yet. `marked` cells carry a sign, and so do those that differ from
     what they were without the learner's edits (`was`). Once the question is answered, weights grow from what
     they `began` as, so that one sees how they are shared out anew; and the rows of a shuffled matrix slide from those
@@ -76,6 +78,7 @@ class Matrix:
     rows: Axis
     columns: Axis
     scale: Scale = "number"
+    unit: float | None = None
     colour: Colour = "ink"
     visible: Array | Sequence[Sequence[bool]] | None = None
     step: Callable[[int, int], Step] | None = None
@@ -133,7 +136,8 @@ class Matrices(Figure):
     that a product can stand where its factors meet; None leaves a place empty. A band that is alone goes on below
     itself where it is too wide for the page. `first` is the matrix whose derivation is offered first. Where each step
     adds some, `of_step` are those that the last one is about: a projector shows these alone, in larger cells. Where all
-    of them would be too small there, it shows one part after the other; each best begins with one of those `apart`.
+    of them would be too small there, it shows one part after the other; each best begins with one of those `apart`. A
+    `compact` figure saves lines: no shape stands below a title, and that of a single row stands beside it.
     """
 
     bands: tuple[tuple[Matrix | None, ...], ...]
@@ -144,6 +148,7 @@ class Matrices(Figure):
     hinted: bool = True  # False leaves that line out
     of_step: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
+    compact: bool = False
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:

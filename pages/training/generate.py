@@ -2,7 +2,7 @@
 
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.lesson_page import lay_out
-from attention_ui.session.chart import show_notes
+from attention_ui.session.chart import is_projected, show_notes
 from attention_ui.session.links import link_notes
 from attention_ui.writing.asked import remember_writing
 from attention_ui.writing.controls import writing_buttons, writing_controls
@@ -14,6 +14,7 @@ room = lay_out()
 with room.controls:
     writer = chosen_writer()
     request = writing_controls(writer)
+with room.stage if is_projected() else room.controls:
     writing_buttons(request)
 with room.notes:
     show_notes(*link_notes(), *writer.notes, *request.start.notes)

@@ -23,8 +23,9 @@ LOOKING = """([width, scheme]) => {
     const app = document.querySelector('.stApp')
     return app.clientWidth === width && getComputedStyle(app).colorScheme === scheme
 }"""
-FADED = """() => document.getAnimations().every(fading =>
-    fading.playState !== 'running' || fading.effect.getComputedTiming().endTime === Infinity)"""
+# What follows scrolling, such as the shadow over a table, runs as long as it is there.
+FADED = """() => document.getAnimations().every(fading => fading.timeline !== document.timeline
+    || fading.playState !== 'running' || fading.effect.getComputedTiming().endTime === Infinity)"""
 CARD = "[class*=st-key-cards_] button"
 # What a screen reader says of each control, where that is markup rather than words.
 READ_AS_MARKUP = """() => [...document.querySelectorAll('[aria-label]')].map(one => one.getAttribute('aria-label'))

@@ -1,12 +1,10 @@
 """What stands in the first view of a lesson, on a laptop and on a phone; a projector has its own tests."""
 
-import pytest
-
 from tests.first_views import QUESTION_BESIDE, SCREENS, measure
 
 WIDE, PHONE = ({"width": width, "height": height} for width, height in (SCREENS["wide"], SCREENS["phone"]))
 LEAST_NUMBERS, IN_MANY = 16, 13  # pixels; in two matrices that are as large as these
-WITH_MANY = ("scores", "mask", "pytorch")
+WITH_MANY = ("scores", "mask")
 
 
 def faults_of(wide, phone, least):
@@ -42,14 +40,12 @@ def test_topic_point_figure_and_question_stand_in_the_first_view(visit, whole):
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(("screen", "address"), [("wide", "train"), ("projector", "train?large=true")])
-def test_a_film_is_seen_whole_and_its_question_begins_right_below(visit, screen, address):
-    width, height = SCREENS[screen]
-    tab = visit(viewport={"width": width, "height": height}).open(address)
+def test_a_film_is_seen_whole_and_its_question_begins_right_below(visit):
+    tab = visit(viewport=WIDE).open("train")
     tab.page.wait_for_selector(".st-key-run svg.marks")
     seen = measure(tab.page)
-    assert seen["figure"]["bottom"] <= height
+    assert seen["figure"]["bottom"] <= WIDE["height"]
     assert seen["question"]["top"] - seen["figure"]["bottom"] < 90, "the bar of its steps alone stands between"
-    assert seen["letters"] >= (13 if screen == "wide" else 18)
+    assert seen["letters"] >= 13
     names = tab.page.locator(".st-key-run svg.marks .mark-text text").all_text_contents()
     assert not [name for name in names if "…" in name]

@@ -5,7 +5,7 @@ from tests.first_views import QUESTION_BESIDE, measure
 
 LEAST = 18  # pixels
 LEAST_NUMBER, IN_MANY = 24, 19  # of numbers; in a matrix of 80 or more
-WITH_MANY = ("scores", "mask", "output", "variants")
+WITH_MANY = ("scores", "mask")
 LETTERS_OF_CARDS = (
     "() => Math.min(...[...document.querySelectorAll('[class*=_card_] button p:first-child')]"
     ".map(one => parseFloat(getComputedStyle(one).fontSize)))"
@@ -71,6 +71,37 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
         assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not right. ")), page
         assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST and tab.page.evaluate(SMALLER, LEAST) == [], page
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, page
+
+
+def test_what_starts_a_run_or_writes_on_stands_beside_its_question_and_both_are_seen_before_and_after_the_answer(visit):
+    tab = visit(viewport={"width": 1280, "height": 720})
+    for page, presses, figure in (("train", "start", "run"), ("generate", "write_more", "distribution")):
+        cards = f"[class*=st-key-{page}_card_] button"
+        tab.open(f"{page}?large=true&task=previous&writer=sea").page.locator(cards).first.wait_for()
+        tab.page.wait_for_selector(f".st-key-{figure} svg.marks")
+        first_view = f"h1, .st-key-{presses} button, .st-key-{figure} svg.marks, [class*=_quiz] h2, {cards}"
+        assert seen_whole(tab.settled(), first_view), page
+        beside = tab.page.locator("[class*=_quiz] h2").bounding_box()
+        picture = tab.page.locator(f".st-key-{figure} svg.marks").bounding_box()
+        assert beside["x"] > picture["x"] + picture["width"] and beside["y"] < picture["y"], page
+        assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST, page
+        tab.page.locator(cards).first.click()
+        tab.page.wait_for_selector(f"{cards}[kind=primary]")
+        assert seen_whole(tab.settled(), f"{first_view}, [class*=_quiz] [data-testid=stText] >> nth=-1"), page
+        assert not [name for name in tab.page.locator("svg.marks text").all_text_contents() if "…" in name], page
+
+
+def test_a_film_shows_its_matrices_or_its_curves_and_stays_in_view_once_it_can_be_moved(visit):
+    tab = visit(viewport={"width": 1280, "height": 720}).open("train?large=true&steps=20&task=previous")
+    tab.page.locator(".st-key-start button").click()
+    tab.page.locator(".st-key-run .vega-bindings input[type=range]").wait_for()
+    assert seen_whole(tab.settled(), ".st-key-run svg.marks, .st-key-run .vega-bindings")
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.wait_for_selector(".st-key-progress svg.marks")
+    assert seen_whole(tab.settled(), ".st-key-loss svg.marks, .st-key-progress svg.marks")
+    assert not tab.page.locator(".st-key-run svg.marks").count()
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.wait_for_selector(".st-key-run svg.marks")
 
 
 def test_a_key_goes_on_to_the_next_part_of_a_figure_and_after_the_last_to_the_first(visit):

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pytest
 from arithmetic_checks import evaluates
 from learnt_oracle import ORACLE as LEARNT
 
@@ -142,10 +143,21 @@ def part_of_features(case: Case, sentence: Message) -> dict[str, object]:
     return {"shown": 8, "all": sentence.arguments["all"]}
 
 
+def unit_of_differences(case: Case, sentence: Message) -> dict[str, object]:
+    """A power of ten of which the largest difference in the matrix that says it is 10 to 100 times as much."""
+    matrices = [matrix for figure in case.screen.figures for matrix in getattr(figure, "matrices", ())]
+    (gap,) = (matrix for matrix in matrices if matrix.remark == sentence)
+    largest = max(abs(float(value)) for row in gap.values for value in row)
+    power = next(power for power in range(-40, 0) if largest / 10.0**power < 100)
+    assert gap.unit == pytest.approx(10.0**power)
+    return {"unit": f"1e−{-power:02}"}
+
+
 # What many lessons say.
 SHARED: Oracle = {
     "{shown} of {all}": part_of_features,
     "{rows} × {columns}": chosen,
+    "in units of {unit}": unit_of_differences,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
     "Untrained: random weights (seed {seed}), some of them changed by hand.": lambda case, sentence: {
         "seed": case.example.example.seed

@@ -391,6 +391,28 @@ def test_every_part_has_the_shares_and_the_fate_that_plain_python_finds(writing)
         assert (render(part.remark) if part.remark else "") == remark
 
 
+def test_where_few_fit_the_likeliest_and_the_drawn_token_are_listed_and_what_is_left_is_said():
+    (writing,) = [one for one in map(written_late, range(40)) if likeliness_of_drawn(one) >= 3][:1]
+    whole, few = (generate_screen(writing, most).figures[0] for most in (None, 3))
+    listed = [part.name for part in whole.parts]
+    drawn = listed[likeliness_of_drawn(writing)]
+    assert [part.name for part in few.parts] == [*listed[:3], drawn]
+    (left,) = [sentence for sentence in few.notice if sentence.template.startswith("The other")]
+    rest = [part.shares[0] for part in whole.parts if part.name not in (*listed[:3], drawn)]
+    assert left.arguments["count"].value == len(rest)
+    assert left.arguments["share"].value == pytest.approx(sum(rest), abs=1e-6)
+
+
+def written_late(seed):
+    return written_by(untrained(), "h", 5, seed)
+
+
+def likeliness_of_drawn(writing):
+    """How many tokens the model found likelier than the newest one."""
+    logits = writing.newest.draw.logits.tolist()
+    return ranking(logits).index(writing.newest.draw.token)
+
+
 def test_the_notebooks_model_runs_into_the_character_it_never_read():
     written = written_by(untrained(), "h", 60, 0).written
     resting = sum("d" in new.window for new in written)

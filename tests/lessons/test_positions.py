@@ -314,7 +314,6 @@ ORACLE = {
     "The output rows are permuted in the same way: no number differs by more than {single}, which is rounding error.": (
         no_trace
     ),
-    "at most {most}": lambda case, sentence: {"most": rounding(sentence.arguments["most"], residual(case))},
     "The output differs by at most this much between attending first and shuffling first.": lambda case, sentence: {},
     "Without positions it is {free}; with only the causal mask, {masked}.": leak,
     "One row for each position, drawn at random from seed {seed}: untrained.": chosen,

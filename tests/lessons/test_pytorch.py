@@ -325,7 +325,6 @@ ORACLE = {
     "With enable_gqa=True it differs by at most": lambda case, sentence: {},
     "Every {each} of the {all} heads share keys and values: with enable_gqa=True the function takes "
     "queries of shape {q}, but keys and values of shape {k}.": (keys_once),
-    "at most {most}": lambda case, sentence: {"most": only_rounding(sentence.arguments["most"])},
     "{outputs} differ by at most {difference}, in numbers up to {size}.": difference,
     "head {head}": chosen,
     "{parameter}, rows {first} to {last}": rows_of_a_projection,

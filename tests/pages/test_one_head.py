@@ -195,9 +195,10 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
         for i in range(3):
             for j in range(3):
                 assert drawn[f"{key} {i},{j}"]["v"] == pytest.approx(float(wanted[i, j]), rel=1e-6, abs=1e-30)
-    gap = float(beside.gap[1, 2])
-    shown = drawn["gap 1,2"]["text"].replace("−", "-")
-    assert float(shown) == pytest.approx(gap, rel=0.5, abs=1e-30) and ("e-" in shown or gap == 0)
+    said = (row["text"] for row in chart(at)[1]["cells"] if row["text"].startswith("in units of "))
+    unit, gap = float(next(said).removeprefix("in units of ").replace("−", "-")), float(beside.gap[1, 2])
+    shown = float(drawn["gap 1,2"]["text"].replace("−", "-"))
+    assert gap and unit * shown == pytest.approx(gap, abs=0.05 * unit)
     assert drawn["gap 1,2"]["say"].startswith("output of “two”, feature 3: by loops"), "columns are features"
 
 

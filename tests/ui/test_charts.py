@@ -7,6 +7,7 @@ from dataclasses import replace
 import altair as alt
 import numpy as np
 import pytest
+import torch
 
 from attention_core.model import ModelConfig
 from attention_core.observe import observe_texts
@@ -32,6 +33,7 @@ from attention_ui.figures.sentence.ribbons import FIRST_RIBBONS
 from attention_ui.figures.sentence.ribbons_chart import ribbons_template
 from attention_ui.figures.template import fitted, template, written_template
 from lessons.example.example import Example, run_example
+from lessons.kit.differences import unit_of
 from lessons.kit.head_maps import every_head
 from lessons.overview import matrices_view as overview
 from lessons.screen.message import message
@@ -190,6 +192,16 @@ def test_numbers_fit_their_cells(value, text):
 )
 def test_a_long_number_is_shorter_where_cells_are_small(value, text):
     assert short_text(value) == text
+
+
+def test_differences_are_multiples_of_their_unit_and_every_cell_has_its_number():
+    gap = torch.tensor([[2.4e-7, -2.4e-7, 0.0], [-1.49e-8, 3e-11, 5.96e-8]], dtype=torch.float64)
+    grid = Grid(lambda *_: "", lambda *_: "")
+    grid.matrix(DrawnMatrix("gap", "", gap.tolist(), unit=unit_of(gap)), 0, 0)
+    rows = grid.table().to_pylist()
+    assert [row["text"] for row in rows] == ["24.0", "−24.0", "0", "−1.49", "0.00", "5.96"]
+    assert [row["short"] for row in rows] == ["24.0", "−24", "0", "−1.5", "0.00", "5.96"]
+    assert [unit_of(torch.tensor([size])) for size in (0.0, 0.5, 7.0)] == [1.0] * 3, "two decimals show these as well"
 
 
 def test_cells_shrink_to_fit_but_never_below_what_can_be_read():

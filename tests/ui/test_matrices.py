@@ -9,8 +9,9 @@ from attention_ui.figures.matrices.matrices import Layout, matrices_table, parts
 from lessons.dot_product import lesson as dot_product
 from lessons.example.example import Example, run_example
 from lessons.kit.matrices import feature_axis, token_axis
+from lessons.output import lesson as output
 from lessons.screen.message import message
-from lessons.screen.screen import Matrices, Matrix
+from lessons.screen.screen import Axis, Matrices, Matrix
 from lessons.screen.text_width import letters
 
 
@@ -73,6 +74,27 @@ def test_a_part_begins_where_the_lesson_says_and_keeps_what_stands_above_and_bel
     first, second = parts_on_a_projector(shown)
     assert [len(part.bands) for part in (first, second)] == [2, 2] and not (first.hinted or second.hinted)
     assert parts_on_a_projector(shown) is parts_on_a_projector(shown), "their tables are kept by them"
+
+
+def test_names_that_are_to_be_seen_whole_have_the_room_they_need():
+    shown = figure(3, 1, 1)
+    rows = Axis(message("heads"), ("20.0, 23.3, 25.2", "1.1", "2.2 … 29.8 (30)"), named=True)
+    widths = []
+    for whole in (False, True):
+        named = replace(rows, whole=whole)
+        band = tuple(replace(matrix, rows=named) for matrix in shown.matrices)
+        widths.append([Layout(replace(shown, bands=(band,)), stacked=stacked).names for stacked in (False, True)])
+    assert widths == [[2, 2], [3.25, 3.25]]
+
+
+def test_a_compact_figure_says_remarks_behind_titles_and_the_title_of_a_single_row_beside_it():
+    (shown,) = output.screen(run_example(Example(source="language")), 0, output.Choices("one", 7)).figures
+    first, second = parts_on_a_projector(shown)
+    assert parts(shown) == [["weight", "v"], ["part", "sum"]] and first.compact
+    assert Layout(shown).height == 14 and Layout(first).height == 11 and Layout(second).height == 12
+    rows = matrices_table(second, Layout(second), numbered=True).to_pylist()
+    said = {(row["kind"], row["gy"]): row["text"].replace("\u00a0", " ") for row in rows}
+    assert said["title", 0] == "weight × value: 10 × 8 of 64" and said["axis", 11] == "output"
 
 
 def test_names_of_rows_take_what_they_need_and_no_more_than_two_columns():

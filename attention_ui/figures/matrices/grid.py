@@ -60,6 +60,7 @@ class DrawnMatrix:
     drawn: bool = True  # False leaves empty frames where the cells will be
     changed: Sequence[Sequence[bool]] | None = None  # True marks the cell
     tiny: bool = False  # numbers that two decimals would hide are written as powers of ten
+    unit: float | None = None  # of which the numbers are written as multiples; only 0 itself then reads 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -123,8 +124,10 @@ class Grid:
         if matrix.visible is not None and not matrix.visible[i][j]:
             kind, tone, value = "masked", "hatch", None
         elif numbered:
-            text = tiny_text(value) if matrix.tiny else cell_text(value)
-            short = text if len(text) <= LONG_NUMBER else "" if "e" in text else short_text(value)
+            told = value / (matrix.unit or 1.0)
+            text = tiny_text(told) if matrix.tiny else cell_text(told)
+            text = "0" if matrix.unit and not value else text
+            short = text if len(text) <= LONG_NUMBER else "" if "e" in text else short_text(told)
         tags = row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
         self._add(x, y, kind, tone, value, text, short, self.say(key, i, j), self.lights(key, i, j), *tags)
 

@@ -34,6 +34,7 @@ from attention_ui.figures.matrices.grid import (
     row_tag,
 )
 from lessons.screen.format import (
+    LABELLED,
     distinguishable,
     equation,
     format_value,
@@ -66,7 +67,7 @@ LONGEST = 150  # letters of the arithmetic in a tooltip
 MOST_IN_PARTS = 8  # figures that are kept in their parts
 PROJECTED_ROOM = 890, 574  # pixels of a figure beside a question on a projector, all of it seen at once
 HEADING = 54  # of its height
-PROJECTED_IN_LARGE, LARGE_MATRIX = 19, 80  # pixels of numbers there, in a matrix of so many numbers
+PROJECTED_IN_LARGE, LARGE_MATRIX = 19, 100  # pixels of numbers there, in a matrix of so many numbers
 HIGHEST_ON_A_PHONE = 30  # rows of cells
 NARROWEST = 10  # columns of a line on a narrow screen, with the names of its rows: letters can be read in so many
 WIDEST = 28  # columns of a line: so many, with their numbers, fit beside a question
@@ -99,7 +100,8 @@ class Layout:
             return self.name_columns
         figure = self.figure
         narrow = self.stacked or not figure.numbered or figure.width < Matrices.width  # where letters fill their cells
-        return LABEL_COLUMNS if narrow or len(figure.matrices) == 1 else columns_of_names(figure)
+        fixed = narrow or len(figure.matrices) == 1
+        return LABEL_COLUMNS if fixed and not named_whole(figure) else columns_of_names(figure)
 
     @cached_property
     def gap(self) -> float:
@@ -166,7 +168,7 @@ class Layout:
         top, above = 0, ()
         for band in self.bands:
             lefts = self._lefts((band,) if self.stacked else self.bands)
-            header = header_of(band, above)
+            header = header_of(band, above, compact=self.figure.compact)
             height = max(matrix.values.shape[0] for matrix in band if matrix is not None)
             for at, matrix in enumerate(band):
                 if matrix is not None:
@@ -185,17 +187,25 @@ class Layout:
         return lefts
 
 
-def header_of(band: tuple[Matrix | None, ...], above: tuple[Matrix | None, ...]) -> int:
+def header_of(band: tuple[Matrix | None, ...], above: tuple[Matrix | None, ...], *, compact: bool = False) -> int:
     """Rows above a band: for titles, shapes or remarks, and names of columns.
 
-    Remarks on single rows need no line, nor do shapes that stand right above already.
+    Remarks on single rows need no line, nor do shapes that stand right above already; where all is `compact`, no shape
+    does, nor the title of a single row below others.
     """
     matrices = [matrix for matrix in band if matrix is not None]
     if any(matrix.columns.named for matrix in matrices):
         return 3
+    if compact:
+        return 0 if above and all(has_title_beside(matrix) for matrix in matrices) else 1
     if all(matrix.values.shape[0] == 1 and matrix.remark is not None for matrix in matrices):
         return 1
     return 1 if shapes_of(band) == shapes_of(above) and all(matrix.remark is None for matrix in matrices) else 2
+
+
+def has_title_beside(matrix: Matrix) -> bool:
+    """True for a single row without a name: in a compact figure its title takes that place."""
+    return matrix.values.shape[0] == 1 and not matrix.rows.named
 
 
 def shapes_of(band: tuple[Matrix | None, ...]) -> list[tuple[int, ...] | None]:
@@ -217,12 +227,20 @@ def room(matrix: Matrix) -> float:
 
 
 def columns_of_names(figure: Matrices) -> float:
-    """Columns that the longest name of a row takes, or what all rows are together; no name takes more than two."""
+    """Columns that the longest name of a row takes, or what all rows are together; no name takes more than two, or than
+    twice as many where it is to be seen whole.
+    """
     named = [matrix.rows for matrix in figure.matrices if matrix.rows.named]
     said = [f"{render(rows.name)} ↓" for rows in named if rows.name is not None]
     said += [f"{render(matrix.columns.name)} →" for matrix in figure.matrices if matrix.columns.named]
     longest = max(map(letters, (*said, *(label for rows in named for label in labels_of(rows)))), default=0)
-    return min(LABEL_COLUMNS, in_quarters(NAME_LETTER * longest - LEFT / 2))
+    most = 2 * LABEL_COLUMNS if named_whole(figure) else LABEL_COLUMNS
+    return min(most, in_quarters(NAME_LETTER * longest - LEFT / 2))
+
+
+def named_whole(figure: Matrices) -> bool:
+    """True where the names of some rows are to be seen whole."""
+    return any(matrix.rows.named and matrix.rows.whole for matrix in figure.matrices)
 
 
 def in_quarters(columns: float) -> float:
@@ -279,16 +297,32 @@ def parts_on_a_projector(figure: Matrices) -> tuple[Matrices, ...]:
         return (figure,)
     places = max(map(len, figure.bands))
     splits = (
-        tuple(part_of(figure, *ends) for ends in pairwise((0, *sorted(cuts), places)))
+        tuple(part_of(one, *ends) for ends in pairwise((0, *sorted(cuts), places)))
+        for one in (figure, compacted(figure))
         for n_cuts in range(places)
         for cuts in combinations(range(places - 1, 0, -1), n_cuts)
     )
 
     def fault(parts: tuple[Matrices, ...]) -> tuple[float, ...]:
         elsewhere = sum(part.matrices[0].key not in figure.apart for part in parts[1:])
-        return (-min(map(nearness, parts)), len(parts), elsewhere, max(Layout(part).width for part in parts))
+        widest = max(Layout(part).width for part in parts)
+        return (-min(map(nearness, parts)), parts[0].compact, len(parts), elsewhere, widest)
 
     return min(splits, key=fault)
+
+
+def compacted(figure: Matrices) -> Matrices:
+    """The same in fewer lines: a remark stands behind its title, and no shape below it."""
+
+    def in_a_line(matrix: Matrix | None) -> Matrix | None:
+        if matrix is None or matrix.remark is None or matrix.columns.named:
+            return matrix
+        if has_title_beside(matrix):
+            return replace(matrix, remark=None)
+        title = LABELLED._replace(arguments={"meaning": matrix.title, "arithmetic": matrix.remark})
+        return replace(matrix, title=title, remark=None)
+
+    return replace(figure, compact=True, bands=tuple(tuple(map(in_a_line, band)) for band in figure.bands))
 
 
 def part_of(figure: Matrices, begin: int, end: int) -> Matrices:
@@ -373,8 +407,9 @@ def sources_in(matrices: dict[str, Matrix]) -> Callable[[str], list[tuple[Lit, .
 def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
     """The same on a grid that says and lights up what it likes."""
     for place in layout.places:
-        if layout.of_single_rows:
-            grid.text(render(place.matrix.title), place.left - 1, place.top, "axis", "ink")
+        if layout.of_single_rows or not place.header:
+            tone = "ink" if layout.of_single_rows else place.matrix.colour
+            grid.text(render(place.matrix.title), place.left - 1, place.top, "axis", tone)
         else:
             name_matrix(grid, place, shaped=figure.numbered)
         if place.header and place.matrix.columns.named:
@@ -454,8 +489,8 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
         was = matrix.was.tolist()
         changed = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, was, strict=True)]
     kind = matrix.scale if matrix.scale in ("weight", "change", "gradient") else "score"
-    tiny = matrix.scale in ("difference", "gradient")
-    return drawn.DrawnMatrix(matrix.key, "", values, kind, matrix.colour, matrix.seen, matrix.drawn, changed, tiny)
+    about = (kind, matrix.colour, matrix.seen, matrix.drawn, changed, matrix.scale == "gradient", matrix.unit)
+    return drawn.DrawnMatrix(matrix.key, "", values, *about)
 
 
 def lights(

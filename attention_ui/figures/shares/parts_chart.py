@@ -7,6 +7,7 @@ from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, LABEL_WIDTH
 
 LAST = "data('bars')[length(data('bars')) - 1]"  # the lines are in their order
 BETWEEN_LINES, AROUND_LINES = 0.25, 0.1  # of a line
+LARGEST_TITLE, TITLE_ON_A_PHONE, NARROW_PICTURE = 18, 13, 400  # pixels: those of panels stand side by side
 MOST_ON_A_PHONE = 2  # panels whose titles have room beside each other
 
 
@@ -18,10 +19,12 @@ def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.Lay
     outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)
     start, end = alt.X("from:Q", axis=None, scale=x_scale), alt.X2("to:Q")
     font = max(letters, 10, min(16, step * 0.62))
+    largest = min(font, LARGEST_TITLE)
+    title = alt.ExprRef(f"width < {NARROW_PICTURE} ? {min(font, TITLE_ON_A_PHONE):g} : {largest:g}")
 
     def words(kinds: tuple[str, ...], colour: str, at: str, **look) -> alt.Chart:
         where = alt.X(f"{at}:Q", axis=None, scale=x_scale)
-        text = things(*kinds).mark_text(fontSize=font, aria=False, **look)
+        text = things(*kinds).mark_text(**{"fontSize": font, "aria": False} | look)
         return text.encode(where, y, role_colour(colour), text="text:N")
 
     chart = layered(
@@ -30,7 +33,7 @@ def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.Lay
         .mark_bar(cornerRadius=2, aria=False, filled=False, strokeDash=[3, 3], strokeWidth=1.5)
         .encode(start, y, outline, x2=end),
         words(("name",), "tone", "from", align="right", dx=-6, fontWeight="bold"),
-        words(("title",), "tone", "from", align="left", fontWeight="bold"),
+        words(("title",), "tone", "from", align="left", fontWeight="bold", fontSize=title),
         words(("bar",), "ink", "to", align="left", dx=4),
         words(("drawn",), "ink", "to", align="left", dx=4, fontWeight="bold"),
         words(("dropped",), "muted", "to", align="left", dx=4, fontStyle="italic"),
