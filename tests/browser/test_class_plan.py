@@ -137,7 +137,8 @@ def promised(stop, action):
         )
     if stop.page == "exercises":
         return (".st-key-topic",)
-    return (".st-key-topic",) if action == "train" else (".st-key-topic", PICTURE)
+    topic = ".st-key-model_headline" if stop.page == "home" else ".st-key-topic"
+    return (topic,) if action == "train" else (topic, PICTURE)
 
 
 @pytest.mark.slow

@@ -146,7 +146,7 @@ def chosen_in_view(figure: ModelView) -> pa.Table:
             "off": [figure.off],
             "mapped": [mapped],
             "measured": [bool(figure.jobs)],
-            "heading": [translate("All {count} heads: point at one to read about it", count=count)],
+            "heading": [translate("All {count} heads: point at one", count=count)],
             "legend": [translate("What each does")],
             "first_head": [translate("head {head}", head=0)],
             "first_layer": [translate("layer {layer}", layer=0)],
