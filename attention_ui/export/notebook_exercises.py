@@ -44,7 +44,7 @@ def try_answer(entry, returns: list[str], cases: list[dict], expected: list[list
             if apart.any():
                 print(f"In case {place}, {apart.sum()} of {apart.size} entries of {name} differ from PyTorch's.")
                 return
-    print(f"Right, on all {len(cases)} cases.")
+    print(f"Right in all {len(cases)} cases.")
 
 
 TRYING = (NotReady, given, number, output, outputs, call, try_answer)  # each after those that it needs

@@ -10,7 +10,8 @@ from lessons.example.example import Example, run_example
 FILMS = "document.getAnimations().filter(film => (film.animationName || '') === 'lab-reshare')"
 PAUSED = f"() => {FILMS}.map(film => film.pause()).length"
 STOP = f"moment => {FILMS}.forEach(film => {{ film.pause(); film.currentTime = moment; }})"
-LENGTHS = "() => document.getAnimations().map(film => film.effect.getComputedTiming().endTime)"
+LENGTHS = """() => document.getAnimations().filter(film => film.timeline === document.timeline)  // no shadow of a table
+    .map(film => film.effect.getComputedTiming().endTime)"""
 SQUARES = f"""() => {FILMS}.map(film => film.effect.target.getBoundingClientRect())
     .map(box => [box.x + box.width / 2, box.y + box.height / 2, box.width])"""
 BEGINS, GROWS = 600, 900  # milliseconds

@@ -141,5 +141,4 @@ def test_the_sidebar_leaves_its_room_to_the_figure(visit):
     tab.page.get_by_test_id("stExpandSidebarButton").click()
     tab.page.locator(".st-key-large label").click()
     tab.page.wait_for_url(lambda address: "large=true" not in address)
-    tab.settled()
-    assert tab.page.evaluate(SMALLER, LEAST) != []
+    tab.page.wait_for_function(f"least => ({SMALLER})(least).length", arg=LEAST)

@@ -1,4 +1,4 @@
-"""In every figure each layer draws at most one thing at a place: by the place it is found again."""
+"""In every figure each layer draws at most one thing at a place, and of a cell: by its key it is found again."""
 
 import re
 from collections import Counter
@@ -32,12 +32,13 @@ SCREENS = [
 
 
 def layers_of_cells(spec):
-    """The layers of a figure that are found again by their place: the table and the kinds of things that each draws."""
+    """The layers of a figure whose marks are found again: the table, the key, and the kinds of things that are drawn."""
     for layer in spec.get("layer", []):
         if "key" in layer["encoding"]:
-            assert layer["encoding"]["key"]["field"] == "place"
+            key = layer["encoding"]["key"]["field"]
+            assert key in ("place", "cell_tag")
             filters = " ".join(str(transform.get("filter")) for transform in layer["transform"])
-            yield layer["data"]["name"], set(re.findall(r"datum\.kind === '(\w+)'", filters))
+            yield layer["data"]["name"], key, set(re.findall(r"datum\.kind === '(\w+)'", filters))
 
 
 @pytest.mark.part(2)
@@ -46,16 +47,17 @@ def test_a_layer_draws_at_most_one_thing_at_a_place(page, name, view):
     at = open_page(page, **{name: view, "edits": "q1,2=0.5"})
     for index in range(len(at.get("vega_lite_chart"))):
         spec, tables, _ = chart(at, index)
-        for table, kinds in layers_of_cells(spec):
+        for table, key, kinds in layers_of_cells(spec):
             assert kinds
             drawn = [row for row in tables[table] if row["kind"] in kinds]
-            counted = Counter((row.get("frame", row.get("moment")), row["place"]) for row in drawn)
-            assert not [place for place, count in counted.items() if count > 1]
+            for found_by in {"place", key}:
+                counted = Counter((row.get("frame", row.get("moment")), row[found_by]) for row in drawn)
+                assert not [place for place, count in counted.items() if count > 1], found_by
             if table == "cells":
                 assert all(row["place"] == row["gy"] * PLACES_IN_A_LINE + int(QUARTERS * row["gx"]) for row in drawn)
 
 
 def test_every_figure_made_of_matrices_has_such_layers():
     spec, tables, _ = chart(open_page())
-    kinds = set.union(*(kinds for table, kinds in layers_of_cells(spec) if table == "cells"))
+    kinds = set.union(*(kinds for table, _, kinds in layers_of_cells(spec) if table == "cells"))
     assert {row["kind"] for row in tables["cells"]} <= kinds
