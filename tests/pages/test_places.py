@@ -32,7 +32,7 @@ SCREENS = [
 
 
 def layers_of_cells(spec):
-    """The layers of a figure whose marks are found again: the table, the key, and the kinds of things that are drawn."""
+    """The layers of a figure whose marks are found again: the table, the key, and the kinds of things drawn."""
     for layer in spec.get("layer", []):
         if "key" in layer["encoding"]:
             key = layer["encoding"]["key"]["field"]
