@@ -104,7 +104,7 @@ NOT_SEEN = """([...selectors]) => {
     const strip = document.querySelector('.st-key-class_strip').getBoundingClientRect()
     const main = document.querySelector('.stMain').getBoundingClientRect()
     const hidden = box => box.bottom > innerHeight || box.top < main.top || box.right > innerWidth || box.left < 0
-        || (box.right > strip.left && box.bottom > strip.top)
+        || (box.right > strip.left && box.left < strip.right && box.bottom > strip.top && box.top < strip.bottom)
     const range = document.createRange()
     const found = selectors.flatMap(selector => {
         const first = [...document.querySelectorAll(selector)].filter(seen)[0]
@@ -123,6 +123,7 @@ NOT_SEEN = """([...selectors]) => {
 DRAWN = """() => [...document.querySelectorAll('.stVegaLiteChart')]
     .every(one => one.querySelector('svg text') || !one.checkVisibility())"""
 PICTURE = ".stMain .stVegaLiteChart svg"
+TOPIC = ":is(.st-key-topic, .st-key-model_headline)"
 
 
 def promised(stop, action):
@@ -136,9 +137,8 @@ def promised(stop, action):
             PICTURE,
         )
     if stop.page == "exercises":
-        return (".st-key-topic",)
-    topic = ".st-key-model_headline" if stop.page == "home" else ".st-key-topic"
-    return (topic,) if action == "train" else (topic, PICTURE)
+        return (TOPIC,)
+    return (TOPIC,) if action == "train" else (TOPIC, PICTURE)
 
 
 @pytest.mark.slow
