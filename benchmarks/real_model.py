@@ -221,7 +221,7 @@ def measure_token(model: SharedModel, theirs: Any, ids: Any, rounds: int) -> Non
 
 
 def measure_screen(launches: int) -> None:
-    """From the command to the first figure, and memory then: ours, ours without the model, and a bare page."""
+    """From the command to the first figure, before the model is open: ours, ours without it, and a bare page."""
     from browser import FIRST_FIGURE, Launch, chromium, launch_once, typical
 
     pages = {"ours": (OURS, FIRST_FIGURE), "bare": (ONE_CHART, CHART), "without": (OURS, FIRST_FIGURE)}
@@ -241,14 +241,6 @@ def measure_screen(launches: int) -> None:
     print_row("&nbsp; processor time of the server until then, s", ours.processor, bare.processor, ratio, None, 2)
     ratio = ratio_of(painted["ours"], painted["without"])
     print_row(f"{what}, s (beside: without the model)", ours.painted, without.painted, ratio, None, 2)
-    more = {
-        "its own": (ours.own_memory, without.own_memory, 170),
-        "pages of files": (ours.memory - ours.own_memory, without.memory - without.own_memory, 350),
-    }
-    for kind, (mine, its, most) in more.items():
-        goal = judged(mine - its <= most, f"at most {most} more")
-        what = f"memory of the server then, {kind}, MB (beside: without the model)"
-        print(f"| {what} | {mine:.0f} | {its:.0f} | {mine - its:+.0f} | {goal} |", flush=True)
 
 
 @contextmanager

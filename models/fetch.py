@@ -216,7 +216,7 @@ def bring(
 
 def convert_model(wheel: Wheel) -> None:
     """Open the model once, and let go of it. Raises InputError and DiskError."""
-    from models.opening import open_model  # brings torch, which nobody needs who fetches
+    from models.opening import open_model  # with NumPy and safetensors, which nobody needs who only fetches
 
     open_model(model_named(wheel.name))
 

@@ -40,6 +40,7 @@ class NewestToken:
     """What is known at the end of a text: scores for the next token, and how the last one attends in each layer.
 
     `present` are the keys and values of all its tokens: with them the text that is one token longer takes one row.
+    They are of the library that the model computes with, the others are torch's tensors.
     """
 
     logits: Float[Array, " vocabulary"]
@@ -122,7 +123,9 @@ def in_torch(value: Any) -> Any:
     It looks into tuples and dataclasses. Other values stay as they are, a part without arrays is the same object.
     """
     if isinstance(value, np.ndarray):
-        return namespace(None).from_numpy(value)
+        import torch  # only where lessons ask for tensors
+
+        return torch.from_numpy(value)
     if isinstance(value, tuple):
         parts = [in_torch(part) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):

@@ -101,7 +101,7 @@ def digest_of(*parts: object) -> str:
 def forget_older(file: Path, files: ModelFiles) -> None:
     """What was converted from these files when they were others. Who has it open keeps it to the end."""
     for older in file.parent.glob(f"{family(files)}-*.safetensors"):
-        if older.name.split("-")[-2] != file.name.split("-")[-2]:
+        if older != file:
             try:
                 older.unlink()
             except OSError:
@@ -114,9 +114,9 @@ def open_stored(file: Path) -> StoredModel | None:
         with safe_open(file, "np") as whole:  # it checks the file; what it gives are copies
             about, names = json.loads(whole.metadata()["about"]), whole.offset_keys()
             shapes = {name: whole.get_slice(name).get_shape() for name in names}
+        numbers = np.memmap(file, np.dtype("<f4"), "c", offset=file.stat().st_size - N_BYTES * n_numbers(shapes))
     except (FileNotFoundError, SafetensorError):
         return None
-    numbers = np.memmap(file, np.dtype("<f4"), "c", offset=file.stat().st_size - N_BYTES * n_numbers(shapes))
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()])[:-1]
     parts = np.split(np.asarray(numbers), ends)
     weights = {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)}

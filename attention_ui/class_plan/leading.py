@@ -179,7 +179,9 @@ def plan_of_class() -> Plan | None:
 
 
 def draw_strip(here: str) -> None:
-    """A line at the foot of the page: for its teacher what one key does, for others the way back to the class."""
+    """A line at the foot of the page, on a projector at its head: for its teacher what one key does, for others the way
+    back to the class.
+    """
     show_notes(take_state("class_said"))
     code = get_state("class_inside")
     if code is None or (here == VOTE_PAGE and shows_notes()):  # the notes have all of it at their top

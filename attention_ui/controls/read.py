@@ -85,7 +85,7 @@ def chosen_head_of_model(model: RealModel, begin: str) -> str:
 
 def names_of_heads(model: RealModel) -> dict[str, Message]:
     """Each head, under the name that it has earned where that was measured."""
-    config, jobs = model.transformer.config, jobs_of(model)
+    config, jobs = model.kept.config, jobs_of(model)
     places = product(range(config.n_layers), range(config.n_heads))
     return {head_name(*place): called(jobs, *place) for place in places}
 
@@ -123,7 +123,7 @@ def heads_patched_with(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:
     which = one_in_row(replace(PATCHED, options=options))
     if which != "several":
         return named if which == "named" else ()
-    n_heads = model.transformer.config.n_heads
+    n_heads = model.kept.config.n_heads
     names = dict(enumerate(map(render, names_of_heads(model).values())))
     del names[asked.layer * n_heads + asked.head]
     return several_in_list(OTHER_HEADS, names, MOST_PATCHED - 1, width=300)
@@ -136,7 +136,7 @@ def heads_of_its_name(asked: ReadChoices, model: RealModel) -> tuple[int, ...]:
     if jobs is None or job is MIXTURE or jobs.count(job) > MOST_PATCHED:
         return ()
     places = [place for place in jobs.all_heads if jobs.job_of(*place) is job and place != (asked.layer, asked.head)]
-    return tuple(layer * model.transformer.config.n_heads + head for layer, head in places)
+    return tuple(layer * model.kept.config.n_heads + head for layer, head in places)
 
 
 def numbered_names(reading: Reading) -> dict[int, str]:

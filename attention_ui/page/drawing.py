@@ -17,7 +17,6 @@ from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
 from attention_ui.figures.matrices.film import film_tables, jumps_of
 from attention_ui.figures.matrices.grid import (
-    CURVE_ROOM,
     LEFT,
     POINT_AT_CELL,
     PROJECTED_NUMBER,
@@ -92,7 +91,7 @@ from words import FIRST, cached_by_language, language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 LETTERS_OF_FILM = 13  # pixels
-PROJECTED_MAPS, PROJECTED_CURVES = 310, 330  # pixels of the height that a film has on a projector
+PROJECTED_MAPS = 310  # pixels of the height that a film has on a projector
 PROJECTED_ALONE, PART_OF_FILM = 348, (310, 300)  # and its maps without curves; the curves, before they are enlarged
 LARGE_NAMES = 92  # pixels that the names of its rows have there
 AXIS_OF_LETTERS = 3.6  # letters of the height that the x axis of a curve takes
@@ -244,8 +243,7 @@ def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | No
     columns, rows = layout.columns + LEFT, layout.height
     film = replace(film, curves=tuple(map(liked_curves, film.curves)))
     if stand_beside(cell * columns, film.width, *(one.width for one in film.curves)):
-        height = max(cell * rows, PROJECTED_CURVES if is_projected() else 0)
-        film = replace(film, curves=curves_beside(film.curves, height, letters))
+        film = replace(film, curves=curves_beside(film.curves, cell * rows, letters))
     if is_projected():
         film = replace(film, curves=tuple(map(only_first_level, film.curves)))
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
@@ -263,12 +261,8 @@ def layout_of_film(frame: Matrices, names: int) -> Layout:
 
 
 def projected_cell(film: Film, layout: Layout, cell: int) -> int:
-    """The pixels of a cell on a projector: maps and curves are to be seen whole, side by side, while they move."""
-    curves = max((liked_curves(one).width + CURVE_ROOM for one in film.curves), default=0)
-    columns = layout.columns - layout.names
-    beside = (film.width - curves - LARGE_NAMES) // columns
-    below = (film.width - LARGE_NAMES) // columns  # where there is no room for both, the curves stand below
-    across = beside if beside > SMALLEST_CELL_WITHOUT_NUMBER else below
+    """The pixels of a cell on a projector: maps are to be seen whole while they move."""
+    across = (film.width - LARGE_NAMES) // (layout.columns - layout.names)
     high = PROJECTED_MAPS if film.curves else PROJECTED_ALONE
     return max(SMALLEST_CELL_WITHOUT_NUMBER, int(min(cell, high // layout.height, across)))
 

@@ -128,7 +128,7 @@ def draw_what_is_missing(model: RealModel | None, jobs: HeadJobs | None, *, open
 
 
 def watch_opening() -> None:
-    """Have the model opened once the browser shows this page, for PyTorch takes a second; then it is drawn anew."""
+    """Have the model opened once the browser shows this page, as it is converted the first time; then draw it anew."""
     if not will_be_open():
         st.rerun()
     if get_state("looked_on"):

@@ -62,7 +62,7 @@ def chosen_model() -> ChosenModel:
 def language_model(files: ModelFiles) -> SharedModel:
     """The model of these files. Raises InputError and DiskError where it cannot be opened, or says no next token."""
     model = shared_model(files)
-    config = model.transformer.config
+    config = model.kept.config
     if not config.causal or config.unembedding == "none":
         raise InputError("expected a model that predicts the next token from those before it, but this one does not")
     if config.context < LEAST_CONTEXT:

@@ -1,4 +1,4 @@
-"""Two runs side by side: one kept as the first, the other the visitor's own; and the classical questions."""
+"""Two runs side by side: one kept as the first, the other the visitor's own; and the classic questions."""
 
 import time
 
@@ -70,7 +70,7 @@ def draw_picture(run: TrainingRun, first: TrainingRun | None, part: int | None) 
 
 
 def compare_panel(run: TrainingRun | None) -> None:
-    """Keep this run as the first, or let both runs of a classical question begin at once."""
+    """Keep this run as the first, or let both runs of a classic question begin at once."""
     if hidden("compare"):
         return
     with st.expander(translate("Compare two runs"), key="compare_open", on_change="rerun") as panel:

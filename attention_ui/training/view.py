@@ -17,7 +17,7 @@ from attention_ui.page.drawing import draw_figure, draw_film, draw_notice, say_w
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import first_pick, is_projected, least_letters, show_notes
 from attention_ui.session.state import get_state, set_state
-from attention_ui.session.training_runs import FIRST, one_step, pause, reset, start
+from attention_ui.session.training_runs import FIRST, RUN, one_step, pause, reset, start
 from attention_ui.training.controls import HEAT, ChosenRun
 from attention_ui.training.run_tools import RUN_TOOLS
 from lessons.example.prompt import Beginning, read_probe
@@ -106,7 +106,7 @@ def draw_progress(view: RunView) -> None:
 
 def asks_beside() -> bool:
     """True on a projector: there the question stands beside the run, unless two runs take all of the width."""
-    return is_projected() and get_state(FIRST) is None
+    return is_projected() and get_state(FIRST) in (None, get_state(RUN))
 
 
 def draw_run(run: TrainingRun, view: RunView, part: int | None) -> None:

@@ -61,7 +61,7 @@ def writing_controls(writer: Writer) -> Request:
 
 def chosen_head(model: RealModel) -> Head | None:
     """Whose attention is shown: that of one head of a real model, or the mean over all."""
-    config = model.transformer.config
+    config = model.kept.config
     heads = {head_name(*place): place for place in product(range(config.n_layers), range(config.n_heads))}
     names = {"all": message("all heads, on average")} | {name: name for name in heads}
     return heads.get(one_in_list(OneOf("attention_of", message("Attention shown"), names)))

@@ -77,7 +77,7 @@ class Writing:
 
 
 def generate_screen(writing: Writing, most: int | None = None) -> Screen:
-    """The newest token: what it was drawn from, with so many tokens at `most`, and what the heads looked at before."""
+    """The newest token: what it was drawn from, with at most `most` tokens, and what the heads looked at before."""
     new, vocabulary = writing.newest, writing.vocabulary
     return Screen(
         figures=(distribution(writing, most), looks(new)),
@@ -144,7 +144,7 @@ class Drawn(Protocol):
 def distribution(writing: Drawn, most: int | None = None) -> Parts:
     """The vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts.
 
-    It has room for so many tokens at `most`, and one that was drawn.
+    It has room for at most `most` tokens, and one that was drawn.
     """
     listed = tokens_listed(writing, most)
     return Parts(

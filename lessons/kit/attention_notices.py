@@ -55,9 +55,9 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
 def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
     """What a query receives: a weighted mix of values, and the largest weight in it, which is not a part of the sum."""
     count, asked = int(attention.visible[query].sum()), names[query]
-    most, keys, share = largest(names, attention.weights[query], attention.visible[query])
-    if count == 1:
+    if count == 1 and attention.visible[query, query]:
         return message("{query} receives its own value, unmixed.", query=asked)
+    most, keys, share = largest(names, attention.weights[query], attention.visible[query])
     return plural(
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
         "{keys}.",

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attention_core.arrays import Array
 from lessons.kit.matrices import traced_matrix
+from lessons.screen.format import power_of_ten
 from lessons.screen.message import Message, Numeral, message
 from lessons.screen.screen import Matrix
 from lessons.trace.computation import Computation
@@ -45,8 +46,7 @@ def gap_matrix(comparison: Computation, beside: Matrix, **look: Any) -> Matrix:
 def in_one_unit(gap: Array) -> dict[str, Any]:
     """How differences are drawn: each as a multiple of a power of ten, which the remark names where it is not 1."""
     unit = unit_of(gap)
-    written = Numeral(f"{unit:.0e}".replace("-", "−"))
-    remark = message("in units of {unit}", unit=written) if unit != 1 else None
+    remark = message("in units of {unit}", unit=Numeral(power_of_ten(unit))) if unit != 1 else None
     return {"scale": "difference", "unit": unit, "remark": remark}
 
 

@@ -167,7 +167,7 @@ def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts:
         said = {"weight": Percent(weight), "share": Percent(share), "length": at, "mean": average}
         return message(
             "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
-            "up. Its value has length {length}; the weighted mean is {mean}.",
+            "up. Its value has length {length}; the weighted mean of all lengths is {mean}.",
             key=example.names[key],
             **said,
         )

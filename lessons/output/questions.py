@@ -59,7 +59,7 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
 
 @beyond_figure
 def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
-    "Each query has a row with as many features as a value."
+    """A row for each query, with the features of a value."""
     n, d_v = sizes(2, random)
     reply = message("Each query has a row with as many features as a value.")
     return multiple_choice(

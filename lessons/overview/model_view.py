@@ -408,7 +408,7 @@ def by_chance_too(jobs: HeadJobs) -> Message:
     """The names that as many shuffled heads would earn as heads of the model do, or that there is none."""
     cheap = [job for job in JOBS if jobs.by_chance(job) >= jobs.count(job)]
     if not cheap:
-        return message("Every name is earned by more heads of the model than shuffled heads.")
+        return message("Every name is earned by more heads of the model than heads with shuffled weights.")
     names = ListOf(tuple(message("{name}", name=job.name) for job in cheap))
     return plural(
         "Heads with shuffled weights earn this name at least as often as heads of the model: {names}.",

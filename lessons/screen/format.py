@@ -108,7 +108,12 @@ def magnitude(value: float) -> str:
         return number(value)
     if abs(value) >= 0.0001:
         return number(value, 1 - math.floor(math.log10(abs(value))))
-    return localised(f"{value:.1e}".replace("-", "−").replace("e−0", "e−"))
+    return localised(power_of_ten(value, 1))
+
+
+def power_of_ten(value: float, digits: int = 0) -> str:
+    """So many digits behind the point and a power of ten, as 2.9e−7."""
+    return f"{value:.{digits}e}".replace("e-0", "e-").replace("-", "−")
 
 
 def percent(value: float) -> str:

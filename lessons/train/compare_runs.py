@@ -1,4 +1,4 @@
-"""Two runs side by side: in what their settings differ, the classical questions, and what came of them."""
+"""Two runs side by side: in what their settings differ, the classic questions, and what came of them."""
 
 import math
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A classical question: a task, what is changed from the first run to the second, and what both runs change."""
+    """A classic question: a task, what is changed from the first run to the second, and what both runs change."""
 
     question: Message
     task: Task

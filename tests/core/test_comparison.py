@@ -1,4 +1,4 @@
-"""Two settings in words, the classical questions, and what two runs came to."""
+"""Two settings in words, the classic questions, and what two runs came to."""
 
 import dataclasses
 import math

@@ -150,7 +150,7 @@ def unit_of_differences(case: Case, sentence: Message) -> dict[str, object]:
     largest = max(abs(float(value)) for row in gap.values for value in row)
     power = next(power for power in range(-40, 0) if largest / 10.0**power < 100)
     assert gap.unit == pytest.approx(10.0**power)
-    return {"unit": f"1e−{-power:02}"}
+    return {"unit": f"1e−{-power}"}
 
 
 # What many lessons say.

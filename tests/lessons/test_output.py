@@ -135,7 +135,7 @@ ORACLE = {
     "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
     "{keys}.": largest_weight,
     "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
-    "up. Its value has length {length}; the weighted mean is {mean}.": contribution,
+    "up. Its value has length {length}; the weighted mean of all lengths is {mean}.": contribution,
     "No share differs from its weight by more than {gap}.": nearly_the_same,
     "Every value that {query} receives is zero, so nothing is added up.": all_zero,
     "{rows}\u00a0×\u00a0{columns}": chosen,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from lessons.screen.format import localised
+from lessons.screen.format import localised, power_of_ten
 from lessons.screen.message import message
 
 POINT_AT = message("Point at a number to see where it comes from.")
@@ -174,7 +174,7 @@ def signed_digits(value: float, digits: str) -> str:
 def tiny_text(value: float) -> str:
     """As `cell_text`, but what two decimals would hide is a power of ten; only 0 itself reads 0."""
     if 0 < abs(value) < 0.005:
-        return localised(f"{value:.0e}".replace("e-0", "e-").replace("-", "−"))
+        return localised(power_of_ten(value))
     return cell_text(value) if value else "0"
 
 

@@ -312,12 +312,12 @@ def parts_on_a_projector(figure: Matrices) -> tuple[Matrices, ...]:
 
 
 def compacted(figure: Matrices) -> Matrices:
-    """The same in fewer lines: a remark stands behind its title, and no shape below it."""
+    """The same in fewer lines: a remark stands behind its title, of a single row none, and no shape below it."""
 
     def in_a_line(matrix: Matrix | None) -> Matrix | None:
         if matrix is None or matrix.remark is None or matrix.columns.named:
             return matrix
-        if has_title_beside(matrix):
+        if has_title_beside(matrix) and matrix.unit in (None, 1):
             return replace(matrix, remark=None)
         title = LABELLED._replace(arguments={"meaning": matrix.title, "arithmetic": matrix.remark})
         return replace(matrix, title=title, remark=None)
