@@ -121,16 +121,17 @@ def beside_numbers(level: str) -> OneOf:
 def numbers_of_visit(level: str) -> str:
     """The numbers of a level: those of the link where it is new, else those that this visit keeps.
 
-    A link without numbers, such as a class's, takes none away. Nor does one that this page has said of the level: a
-    browser that sends two things at once sends the second with a link that does not know of the first.
+    A link without numbers, such as a class's, takes none away. Nor does one that this page has said lately, of this level
+    or of the one before: a browser that sends two things at once sends the second with a link that does not know of the
+    first.
     """
-    asked, said = text_in_link(build.BUILT.name), get_state(f"built_said_{level}") or ("",)
+    asked, said = text_in_link(build.BUILT.name), get_state("built_said") or ("",)
     if (asked and asked not in said) or (asked != said[-1] and came_through_history()):
         set_state(f"built_{level}", asked)
     code = get_state(f"built_{level}") or ""
     say_in_link(build.BUILT.name, code) if code else forget_in_link(build.BUILT.name)
     if code != said[-1]:
-        set_state(f"built_said_{level}", (*said, code)[-LINKS_KNOWN:])
+        set_state("built_said", (*said, code)[-LINKS_KNOWN:])
     return code
 
 
