@@ -121,9 +121,9 @@ def beside_numbers(level: str) -> OneOf:
 def numbers_of_visit(level: str) -> str:
     """The numbers of a level: those of the link where it is new, else those that this visit keeps.
 
-    A link without numbers, such as a class's, takes none away. Nor does one that this page has said lately, of this level
-    or of the one before: a browser that sends two things at once sends the second with a link that does not know of the
-    first.
+    A link without numbers, such as a class's, takes none away. Nor does one that this page has said lately, of this
+    level or of the one before: a browser that sends two things at once sends the second with a link that does not know
+    of the first.
     """
     asked, said = text_in_link(build.BUILT.name), get_state("built_said") or ("",)
     if (asked and asked not in said) or (asked != said[-1] and came_through_history()):
