@@ -52,6 +52,7 @@ here = CONTENTS[pages.index(page)]
 settle_link(page, here.address)  # opening another link takes a moment in which others compute
 if in_class := bool(get_state("class_inside") or text_in_link("class")):
     from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
+    from attention_ui.voting.watching import nobody_waits
 
     follow_class(here.address)
 if at_home := not in_class and bool(text_in_link("homework")):
@@ -69,7 +70,7 @@ with page_turn():  # from here on: two frames at once would hold each other up
         layout="wide",
         initial_sidebar_state="collapsed" if folded else SIDEBAR,
     )
-    if here.section == "training":
+    if here.section == "training" or (in_class and nobody_waits()):
         lower_priority()
     st.fragment(draw_rail)(here)
     if left_out():  # what is hidden stays on the page and keeps what the link says

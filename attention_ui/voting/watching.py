@@ -57,6 +57,7 @@ class Known(NamedTuple):
 
 WATCHED: dict[str, Watched] = {}  # by visit
 KNOWN: dict[str, Known] = {}  # by code, as of the last look: pages that follow ask nobody
+SENT_FOR: set[str] = set()  # visits whose page is to be drawn anew though nobody has pressed anything there
 WAKE: list[Callable[[], None]] = []  # what makes the task look at once, on a server that runs
 
 
@@ -69,6 +70,15 @@ def watch(code: str, token: str) -> Watched:
 def unwatch() -> None:
     """The page that is being drawn looks at no class."""
     WATCHED.pop(running_session() or "", None)
+
+
+def nobody_waits() -> bool:
+    """True where the page that is being drawn follows its class, once: its visitor has pressed nothing."""
+    here = running_session()
+    if here not in SENT_FOR:
+        return False
+    SENT_FOR.discard(here)
+    return True
 
 
 def doubt() -> None:
@@ -152,14 +162,17 @@ async def keep_watching() -> None:
 async def draw_anew(sessions: list[str]) -> None:
     """The pages of those who are there, a few at a time; who has just pressed something has his drawn already.
 
-    Three hundred pages that began at once would hold up everybody until the last of them is drawn.
+    Three hundred pages that began at once would hold up everybody until the last of them is drawn. And whoever presses
+    something comes before each of them.
     """
+    SENT_FOR.clear()
     began: dict[str, float] = {}
     for session in sessions:
         while len(began := still_drawn(began)) >= AT_ONCE:
             await asyncio.sleep(NAP_SECONDS)
         if session_is_open(session) and not is_being_drawn(session):
             WATCHED.pop(session, None)  # its page will say what it looks at by then
+            SENT_FOR.add(session)
             rerun_session(session)
             began[session] = time.monotonic()
         await asyncio.sleep(0)

@@ -481,6 +481,24 @@ def test_only_pages_whose_class_has_changed_are_drawn_anew(fresh, named):
     assert sorted(watching.look_at_all()) == ["student", "teacher"], "a vote is no reason to draw a page"
 
 
+def test_a_page_that_follows_lets_others_go_first_and_one_whose_visitor_presses_does_not(named, monkeypatch):
+    drawn, low = [], []
+    monkeypatch.setattr(watching, "session_is_open", lambda session: True)
+    monkeypatch.setattr(watching, "is_being_drawn", lambda session: False)
+    monkeypatch.setattr(watching, "rerun_session", drawn.append)
+    monkeypatch.setattr("attention_ui.server.process.lower_priority", lambda: low.append(1))
+    _, code, _ = asking()
+    named("student")
+    at = student(code)
+    assert not low
+    asyncio.run(watching.draw_anew(["student"]))
+    assert drawn == ["student"]
+    at.run()
+    assert len(low) == 1
+    vote(at, "A")
+    assert len(low) == 1 and not watching.SENT_FOR
+
+
 def test_two_tabs_of_one_browser_show_the_same_answer(fresh, named, monkeypatch):
     _, code, _ = asking()
     monkeypatch.setattr(rooms, "browser_mark", lambda: b"the cookie")
