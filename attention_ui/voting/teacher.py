@@ -19,7 +19,6 @@ from attention_ui.session.chart import fold, offer, show_notes
 from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.recent_screens import seen_of
 from attention_ui.session.state import get_state, set_state, take_state
-from attention_ui.session.streamlit_insides import draw_later
 from attention_ui.voting.asked import Asked, asked_here, lesson_asked
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import do, join_link, leave_class
@@ -39,7 +38,6 @@ from lessons.class_vote.question_link import ScreenLink, askable, first_asked, w
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, reason
 
-ONCE_MORE_SECONDS = 3.0  # after a press
 DEEDS = {
     "closed": message("Close the vote"),
     "shown": message("Show how the class voted"),
@@ -135,23 +133,13 @@ def draw_stage(room: Room, key: str) -> None:
             st.button(
                 render(DEEDS[to]),
                 key=f"class_to_{to}",
-                on_click=take_stage,
-                args=(room.code, key, room.number, room.stage, to),
+                on_click=do,
+                args=("step", room.code, key, room.number, room.stage, to),
                 type="primary",
             )
         with st.container(width="content"):
             draw_count(room)
         st.text(translate("Join with the code {code}", code=spaced(room.code)), width="content")
-
-
-def take_stage(*values: object) -> None:
-    """Bring the class to another stage.
-
-    While a vote goes on, its count asks for itself again and again. Where it asks just when the page has been drawn,
-    Streamlit drops what was drawn last, such as the button that closes the vote: so the page is drawn once more.
-    """
-    if do("step", *values):
-        draw_later(ONCE_MORE_SECONDS)
 
 
 def spaced(code: str) -> str:
