@@ -42,7 +42,7 @@ def test_a_vote_from_the_projector_to_the_phone_and_back(visit, teacher, whole):
     student.page.reload()
     student.page.locator(CARD, has_text="your answer").wait_for()
     step(teacher, "Close the vote", "Show how the class voted")
-    step(teacher, "Show how the class voted", "Show the answer")  # "Vote again" has been there since the vote was closed
+    step(teacher, "Show how the class voted", "Show the answer")  # "Vote again" is there since the vote was closed
     step(teacher, "Vote again", "Close and compare")
     student.page.get_by_text("The same question again").wait_for()
     student.page.locator(CARD).nth(1).click()
