@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -23,6 +25,7 @@ from attention_ui.session.streamlit_insides import front_end_folder, running_ses
 from models.small import is_small
 
 log = logging.getLogger("app")
+SCRIPT = Path(__file__).resolve().parent / "attention_ui" / "frame.py"
 health = Health(computes, faults=(classes_are_reached,))
 LOOK_SECONDS, FORGET_SECONDS = 0.1, 3600.0
 FRONT_END = front_end_folder()
@@ -132,6 +135,9 @@ ROUTES = [
     Route("/language/{code}", change_language),
     Route("/{base:path}/language/{code}", change_language),
 ]
+# Streamlit puts its script's folder on Python's path for each run, and takes it away again, unless it stands there. An
+# import that another thread is looking for just then would skip a folder and find nothing.
+sys.path.append(str(SCRIPT.parent))
 keep_heaps_small(is_small())
 log_without_words(running_session)
-app = App("attention_ui/frame.py", lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)
+app = App(SCRIPT, lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

@@ -491,7 +491,7 @@ def test_a_page_that_follows_lets_others_go_first_and_one_whose_visitor_presses_
     named("student")
     at = student(code)
     assert not low
-    asyncio.run(watching.draw_anew(["student"]))
+    awaited(watching.draw_anew(["student"]))
     assert drawn == ["student"]
     at.run()
     assert len(low) == 1

@@ -63,3 +63,13 @@ def test_numpy_has_one_thread_in_the_app_and_in_the_tests():
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
     assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+
+
+def test_a_run_leaves_the_path_as_it_is_for_what_another_thread_imports_just_then():
+    code = (
+        "import sys, app; from streamlit.runtime.scriptrunner.exec_code import modified_sys_path\n"
+        "before = [*sys.path]\n"
+        "with modified_sys_path('attention_ui/frame.py'):\n"
+        "    sys.exit(sys.path != before)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
