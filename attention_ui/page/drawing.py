@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import streamlit as st
 
+from attention_ui.figures.cover import covered_table, emptied
 from attention_ui.figures.curves.curves import covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.features.by_feature import pairs_numbers, tables_of_pairs
 from attention_ui.figures.features.by_feature_chart import pairs_template
@@ -83,7 +84,20 @@ from lessons.screen.message import Message
 from lessons.screen.model_view import ModelView
 from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
-from lessons.screen.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
+from lessons.screen.screen import (
+    Arcs,
+    Curves,
+    Facts,
+    Figure,
+    Film,
+    HeadMaps,
+    Listing,
+    Matrices,
+    Matrix,
+    Parts,
+    Points,
+    Table,
+)
 from lessons.screen.softmax_parts import Sharing
 from lessons.screen.strips import Strips
 from lessons.screen.token_text import TokenText
@@ -460,6 +474,27 @@ def offer_matrices(figure: Matrices) -> None:
             offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")
 
 
+def picture_of_matrices(figure: Matrices, covered: bool) -> bytes | None:
+    """Matrices as a picture that nobody can point at; while they are `covered`, with no numbers but those given."""
+    figure = replace(figure if figure.numbered else named_in_full(figure), weights=None, hinted=False)
+    table = emptied(numbers_of(figure), "say", True, "")
+    if covered:
+        table = covered_table(table, [matrix.key for matrix in figure.matrices if matrix.given])
+    return svg_of(table) if can_be_drawn(table) else None
+
+
+def named_in_full(figure: Matrices) -> Matrices:
+    """Small maps with what one learns from them by pointing: their numbers, and the names of rows and columns."""
+
+    def in_full(matrix: Matrix | None) -> Matrix | None:
+        named = (
+            {"rows": replace(matrix.rows, named=True), "columns": replace(matrix.columns, named=True)} if matrix else {}
+        )
+        return matrix and replace(matrix, **named)
+
+    return replace(figure, numbered=True, bands=tuple(tuple(map(in_full, band)) for band in figure.bands))
+
+
 def offer_ribbons(figure: Ribbons) -> None:
     """The weights of a sentence at all moments."""
     with offer_line(figure):
@@ -507,8 +542,9 @@ class Kind(NamedTuple):
 
     While its lesson is covered, it is drawn without its numbers, or else `waits` undrawn. Beside one that can be
     `followed` stands how a number in it comes about. It `says` what there is to notice within itself, or the page does
-    below it. `numbers` offers what is in it as a file. Those that go `together` share a line, and a file. What is no
-    picture, but numbers in large type, is not `seen`: it is about the picture that follows.
+    below it. `numbers` offers what is in it as a file, and its `picture` is one of SVG, where it can be. Those that go
+    `together` share a line, and a file. What is no picture, but numbers in large type, is not `seen`: it is about the
+    picture that follows.
     """
 
     draw: Callable[[str | None, Any], Picked | None]
@@ -516,12 +552,13 @@ class Kind(NamedTuple):
     followed: Callable[[Any], bool] = lambda figure: False
     says: bool = False
     numbers: Callable[..., None] | None = None
+    picture: Callable[[Any, bool], bytes | None] = lambda figure, covered: None
     together: bool = False
     seen: bool = True
 
 
 KINDS: dict[type[Figure], Kind] = {
-    Matrices: Kind(draw_matrices, followed=has_steps, numbers=offer_matrices),
+    Matrices: Kind(draw_matrices, followed=has_steps, numbers=offer_matrices, picture=picture_of_matrices),
     Curves: Kind(draw_curves, numbers=offer_curves, together=True),
     Points: Kind(draw_points),
     Parts: Kind(draw_parts),
@@ -555,6 +592,11 @@ def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
     """
     kind = kind_of(figure)
     return None if kind.waits and covered(lesson) else kind.draw(lesson, figure)
+
+
+def picture_of(figure: Figure, covered: bool) -> bytes | None:
+    """A figure as a file of SVG, where it can be drawn so; `covered` as it is until its question is answered."""
+    return kind_of(figure).picture(figure, covered)
 
 
 def offer_figures(figures: Sequence[Figure]) -> None:

@@ -13,6 +13,7 @@ import streamlit as st
 from attention_core.tokens import clean_text
 from attention_ui.controls.bound import number_field, one_in_list, one_in_row, several_in_list, slider, text_field
 from attention_ui.page.contents import CONTENTS
+from attention_ui.page.drawing import picture_of
 from attention_ui.server.process import page_turn
 from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.state import get_state
@@ -24,10 +25,12 @@ from lessons.platform.items import (
     MOST_QUESTIONS,
     MOST_VERSIONS,
     ON_PLATFORM,
+    Draw,
     Item,
     PlatformChoices,
     items_of,
     own_items,
+    undrawn,
 )
 from lessons.platform.qti import written_qti
 from lessons.screen.choice import Limit, Number, OneOf, Text
@@ -58,13 +61,20 @@ PLATFORM_LANGUAGE = OneOf(
     {"own": message("that of this page")} | {tag: LANGUAGES[code] for tag, code in CODES.items()},
     width=240,
 )
+PLATFORM_FIGURES = OneOf(
+    "platform_figures",
+    message("Figures"),
+    {"pictures": message("as pictures"), "tables": message("as tables of their numbers")},
+    width=240,
+)
 FILES: dict[str, tuple[str, str, Callable[[Iterable[tuple[Item, ...]]], bytes]]] = {
     "gift": ("questions.gift", "text/plain", written_gift),
     "qti": ("questions.zip", "application/zip", written_qti),
 }
 WHAT_IT_IS = message(
     "Feedback on a wrong answer says what is wrong with it; feedback on the question says why the "
-    "right answer is right. Figures become tables of their numbers, formulas become TeX."
+    "right answer is right. Formulas become TeX. Matrices become pictures with their numbers as alternative text; a "
+    "screen reader reads tables more easily."
 )
 TICK = message("Tick the questions that you want. If none is ticked, the file holds all of them.")
 VERSIONS_SAY = message(
@@ -77,7 +87,7 @@ KEPT_LISTS, TABLE_HEIGHT = 16, 420
 def platform_panel() -> None:
     """The choices, the questions that there are, and the file."""
     st.text(render(WHAT_IT_IS))
-    choices, code, file = platform_controls()
+    choices, code, file, draw = platform_controls()
     own = own_questions()
     with speaking(code):
         items = (*listed_items(choices), *(item for (item,) in own_items(own)))
@@ -90,18 +100,19 @@ def platform_panel() -> None:
     keys = frozenset(item.key for item in wanted)
     with save:
         st.caption(render(VERSIONS_SAY)) if versions > 1 else None
-        offer(render(label), partial(file_of, choices, own, keys, code, write), name, kind)
+        offer(render(label), partial(file_of, choices, own, keys, code, write, draw), name, kind)
 
 
-def platform_controls() -> tuple[PlatformChoices, str, str]:
-    """What the file is made of, the code of its language, and its kind."""
+def platform_controls() -> tuple[PlatformChoices, str, str, Draw]:
+    """What the file is made of, the code of its language, its kind, and how figures come into it."""
     titles = {entry.address: entry.name for entry in CONTENTS}
     named = {place: titles[lesson] for place, lesson in enumerate(ON_PLATFORM, start=1)}
     places = several_in_list(PLATFORM_LESSONS, named)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         questions, versions, seed = slider(PLATFORM_QUESTIONS), slider(PLATFORM_VERSIONS), number_field(PLATFORM_SEED)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        typed, tag, file = text_field(PLATFORM_TEXT), one_in_list(PLATFORM_LANGUAGE), one_in_row(PLATFORM_FILE)
+        typed, tag = text_field(PLATFORM_TEXT), one_in_list(PLATFORM_LANGUAGE)
+        figures, file = one_in_list(PLATFORM_FIGURES), one_in_row(PLATFORM_FILE)
     clean = clean_text(typed, LONGEST_SENTENCE)
     show_notes(*clean.notes)
     choices = PlatformChoices(
@@ -111,7 +122,7 @@ def platform_controls() -> tuple[PlatformChoices, str, str]:
         seed=seed,
         text=clean.text or AT_FIRST.text,
     )
-    return choices, CODES.get(tag, language().code), file
+    return choices, CODES.get(tag, language().code), file, picture_of if figures == "pictures" else undrawn
 
 
 def own_questions() -> tuple[OwnQuestion, ...]:
@@ -162,9 +173,10 @@ def file_of(
     wanted: frozenset[str],
     code: str,
     write: Callable[[Iterable[tuple[Item, ...]]], bytes],
+    draw: Draw = picture_of,
 ) -> bytes:
     """The file with all versions of the questions that are wanted; without any, of all. Pages go first."""
     turn = partial(page_turn, Priority.NOBODY_WAITS)
     with speaking(code):
         mine = (versions for versions in own_items(own) if not wanted or versions[0].key in wanted)
-        return write([*items_of(choices, wanted, turn), *mine])
+        return write([*items_of(choices, wanted, turn, draw), *mine])

@@ -1,9 +1,10 @@
 """The texts and tables of an item as elements of XHTML, which GIFT and QTI alike can hold. No text is ever markup."""
 
 import re
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement
 
-from lessons.platform.items import Item, Option
+from lessons.platform.items import Item, Option, Picture
 from lessons.platform.tables import NumberTable
 
 # What XML 1.0 cannot hold, however it is escaped.
@@ -11,9 +12,17 @@ NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 LINE_BREAK = re.compile("[\r\n]+")
 
 
-def asked(item: Item) -> list[Element]:
-    """What is asked, and below it the numbers that it is asked about."""
-    return [paragraph(item.prompt), *map(table_of, item.tables), *map(paragraph, item.notes)]
+def asked(item: Item, sources: Sequence[str]) -> list[Element]:
+    """What is asked, and below it what it is asked about. The sources say where each of its pictures is."""
+    pictures = (drawn(picture, source) for picture, source in zip(item.pictures, sources, strict=True))
+    return [paragraph(item.prompt), *pictures, *map(table_of, item.tables), *map(paragraph, item.notes)]
+
+
+def drawn(picture: Picture, source: str) -> Element:
+    """A picture on its own."""
+    line = Element("p")
+    SubElement(line, "img", src=source, alt=LINE_BREAK.sub(" ", NOT_IN_XML.sub("", picture.alt)))
+    return line
 
 
 def choice(option: Option) -> list[Element]:

@@ -3,16 +3,18 @@
 All versions of a question are a category of their own: a quiz of Moodle draws one of them for each student.
 """
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from xml.etree.ElementTree import Element, tostring
 
 from lessons.platform import content
-from lessons.platform.items import Item
+from lessons.platform.items import Item, Picture
 
 ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\~=#{}:"})
 COLLECTION = "Attention Lab"
-LOOK_OF_TABLES = {"border": "1", "cellpadding": "4"}  # where no style sheet of ours can come along
+# Where no style sheet of ours can come along.
+LOOKS = {"table": {"border": "1", "cellpadding": "4"}, "img": {"style": "max-width: 100%; height: auto"}}
 
 
 def written_gift(groups: Iterable[tuple[Item, ...]]) -> bytes:
@@ -33,7 +35,13 @@ def gift_item(item: Item) -> str:
     answers = numeric(item) if not item.options else choices(item)
     general = html(content.explanation(item))
     closing = [f"####{general}"] if general else []
-    return "\n".join([f"::{escaped(item.title)}::[html]{html(content.asked(item))}{{", *answers, *closing, "}\n"])
+    asked = html(content.asked(item, [in_text(picture) for picture in item.pictures]))
+    return "\n".join([f"::{escaped(item.title)}::[html]{asked}{{", *answers, *closing, "}\n"])
+
+
+def in_text(picture: Picture) -> str:
+    """A picture as an address that holds it: GIFT is one file."""
+    return f"data:image/svg+xml;base64,{b64encode(picture.svg).decode()}"
 
 
 def choices(item: Item) -> list[str]:
@@ -59,8 +67,8 @@ def html(elements: Iterable[Element]) -> str:
     """Elements as HTML that means nothing else in GIFT."""
     written = []
     for element in elements:
-        for table in element.iter("table"):
-            table.attrib.update(LOOK_OF_TABLES)
+        for part in element.iter():
+            part.attrib.update(LOOKS.get(part.tag, {}))
         written.append(tostring(element, encoding="unicode", method="html"))
     return escaped("".join(written))
 

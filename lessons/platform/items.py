@@ -18,7 +18,7 @@ from lessons.example.source import DEFAULT_SENTENCE
 from lessons.kit.formulas import spoken_formula
 from lessons.order import lesson_path
 from lessons.output import lesson as output
-from lessons.platform.tables import NumberTable, tables_of
+from lessons.platform.tables import NumberTable, in_words, tables_of
 from lessons.screen.format import equation, labelled, render, translate
 from lessons.screen.message import Message, message
 from lessons.screen.screen import Code, Facts, Figure, Question, Screen
@@ -81,6 +81,22 @@ class PlatformChoices:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A figure as a file of SVG, and its numbers in words, for whoever does not see it."""
+
+    svg: bytes
+    alt: str
+
+
+def undrawn(figure: Figure, covered: bool) -> bytes | None:
+    """No picture: the figure becomes tables of its numbers."""
+    return None
+
+
+Draw = Callable[[Figure, bool], bytes | None]
+
+
+@dataclass(frozen=True)
 class Option:
     """An answer to choose, the thought that leads to it, and what is said to whoever chooses it."""
 
@@ -102,6 +118,7 @@ class Item:
     about: str
     title: str
     prompt: str
+    pictures: tuple[Picture, ...] = ()
     tables: tuple[NumberTable, ...] = ()
     notes: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
@@ -118,44 +135,41 @@ class Item:
 
     def asks_the_same(self, other: "Item") -> bool:
         """True where another version reads alike: its answers may stand in another order."""
-        alike = (self.prompt, self.tables, self.explanation) == (other.prompt, other.tables, other.explanation)
-        return alike and set(self.options) == set(other.options)
+        alike = (self.prompt, self.pictures, self.tables) == (other.prompt, other.pictures, other.tables)
+        return alike and self.explanation == other.explanation and set(self.options) == set(other.options)
 
 
 def items_of(
     choices: PlatformChoices,
     wanted: Iterable[str] = (),
     turn: Callable[[], AbstractContextManager[object]] = nullcontext,
+    draw: Draw = undrawn,
 ) -> Iterator[tuple[Item, ...]]:
     """For each question all its versions that read differently; where some are `wanted`, by their keys, no others.
 
-    Each seed takes a `turn` of its own, so that whoever waits for something else waits for no more than that.
+    What `draw` makes no picture of becomes tables. Each seed takes a `turn` of its own, so that whoever waits for
+    something else waits for no more than that.
     """
     wanted = frozenset(wanted)
     every: dict[str, list[Item]] = {}
     for seed in choices.seeds:
         with turn():
-            for item in items_of_seed(choices, seed):
+            for item in items_of_seed(choices, seed, draw):
                 versions = every.setdefault(item.key, [])
                 if not any(item.asks_the_same(other) for other in versions):
                     versions.append(item)
     yield from (tuple(versions) for key, versions in every.items() if not wanted or key in wanted)
 
 
-def items_of_seed(choices: PlatformChoices, seed: int) -> Iterator[Item]:
+def items_of_seed(choices: PlatformChoices, seed: int, draw: Draw) -> Iterator[Item]:
     """One version of all questions."""
     for lesson, topic, screen in screens_of(choices, seed):
-        yield from items_of_screen(lesson, topic, seed, screen, choices.questions)
-
-
-def items_of_screen(lesson: str, topic: Message, seed: int, screen: Screen, count: int) -> Iterator[Item]:
-    """The first so many questions of a screen; one that it asks again is left out."""
-    prompts = set()
-    for place in range(count):
-        item = item_of(f"{lesson}_{place + 1}", topic, place, seed, screen)
-        if item.prompt not in prompts:
-            prompts.add(item.prompt)
-            yield item
+        prompts = set()
+        for place in range(choices.questions):
+            item = item_of(f"{lesson}_{place + 1}", topic, place, seed, screen, draw)
+            if item.prompt not in prompts:  # a screen with few questions asks them again
+                prompts.add(item.prompt)
+                yield item
 
 
 def screens_of(choices: PlatformChoices, seed: int) -> Iterator[tuple[str, Message, Screen]]:
@@ -178,13 +192,13 @@ def screens_of(choices: PlatformChoices, seed: int) -> Iterator[tuple[str, Messa
             yield lesson, module.TOPIC, module.screen(trace, 0, first)
 
 
-def item_of(key: str, topic: Message, place: int, seed: int, screen: Screen) -> Item:
+def item_of(key: str, topic: Message, place: int, seed: int, screen: Screen, draw: Draw) -> Item:
     """The question with this number of a screen, with the numbers it is asked about, in the reader's language."""
     assert screen.ask is not None  # only lessons that ask come here
     question = screen.ask(place)
     figures = first_pictures(screen.figures)
-    tables = tuple(table for figure in figures for table in tables_of(figure, covered=question.in_figure))
-    said = [figure.weights for figure in figures if tables and figure.weights is not None]
+    pictures, tables = shown(figures, question.in_figure, draw)
+    said = [figure.weights for figure in figures if (pictures or tables) and figure.weights is not None]
     about = render(topic)
     return Item(
         key=key,
@@ -192,6 +206,7 @@ def item_of(key: str, topic: Message, place: int, seed: int, screen: Screen) -> 
         about=about,
         title=translate("{topic}, question {number}, seed {seed}", topic=about, number=place + 1, seed=seed),
         prompt=render(question.prompt),
+        pictures=pictures,
         tables=tables,
         notes=tuple(dict.fromkeys(map(render, said))),
         options=options_of(question),
@@ -199,6 +214,19 @@ def item_of(key: str, topic: Message, place: int, seed: int, screen: Screen) -> 
         explanation=explanation_of(question, screen),
         formula="" if screen.formula is None else COLOURED.sub(r"\1", spoken_formula(screen.formula)),
     )
+
+
+def shown(figures: Iterable[Figure], covered: bool, draw: Draw) -> tuple[tuple[Picture, ...], tuple[NumberTable, ...]]:
+    """Those figures that can be drawn as pictures, and the others as tables; none of one that is covered as a whole."""
+    pictures, tables = [], []
+    for figure in figures:
+        numbers = tables_of(figure, covered=covered)
+        svg = draw(figure, covered) if numbers else None
+        if svg is None:
+            tables += numbers
+        else:
+            pictures.append(Picture(svg, " ".join(map(in_words, numbers))))
+    return tuple(pictures), tuple(tables)
 
 
 def first_pictures(figures: tuple[Figure, ...]) -> list[Figure]:

@@ -18,6 +18,7 @@ PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
 RESPONSE, SCORE, FEEDBACK, EXPLAINED = "RESPONSE", "SCORE", "FEEDBACK", "EXPLAINED"
 ANSWERED = "ANSWERED"
 LETTERS = "ABCD"
+FOLDER = "items"  # of the package
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of time, in archives: the same items make the same file
 
 
@@ -26,23 +27,30 @@ def written_qti(groups: Iterable[tuple[Item, ...]]) -> bytes:
     items = [item for versions in groups for item in versions]
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
-        put(packed, "imsmanifest.xml", manifest(items))
+        put(packed, "imsmanifest.xml", as_file(manifest(items)))
         for item in items:
-            put(packed, file_of(item), item_element(item))
+            put(packed, f"{FOLDER}/{item.identifier}.xml", as_file(item_element(item)))
+            for picture, name in zip(item.pictures, picture_files(item), strict=True):
+                put(packed, f"{FOLDER}/{name}", picture.svg)
     return held.getvalue()
 
 
-def put(packed: zipfile.ZipFile, name: str, element: Element) -> None:
+def put(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
     """Write one file of the package."""
-    indent(element)
     about = zipfile.ZipInfo(name, BEGINNING)
     about.compress_type = zipfile.ZIP_DEFLATED
-    packed.writestr(about, tostring(element, encoding="utf-8", xml_declaration=True))
+    packed.writestr(about, content)
 
 
-def file_of(item: Item) -> str:
-    """Where an item stands in the package."""
-    return f"items/{item.identifier}.xml"
+def as_file(element: Element) -> bytes:
+    """An element as a file."""
+    indent(element)
+    return tostring(element, encoding="utf-8", xml_declaration=True)
+
+
+def picture_files(item: Item) -> list[str]:
+    """The names of an item's pictures, which lie beside it."""
+    return [f"{item.identifier}_{place}.svg" for place in range(1, len(item.pictures) + 1)]
 
 
 def manifest(items: Sequence[Item]) -> Element:
@@ -54,8 +62,11 @@ def manifest(items: Sequence[Item]) -> Element:
     SubElement(whole, "organizations")
     resources = SubElement(whole, "resources")
     for item in items:
-        named = {"identifier": f"of_{item.identifier}", "type": "imsqti_item_xmlv2p1", "href": file_of(item)}
-        SubElement(SubElement(resources, "resource", named), "file", href=file_of(item))
+        files = [f"{FOLDER}/{name}" for name in (f"{item.identifier}.xml", *picture_files(item))]
+        named = {"identifier": f"of_{item.identifier}", "type": "imsqti_item_xmlv2p1", "href": files[0]}
+        resource = SubElement(resources, "resource", named)
+        for name in files:
+            SubElement(resource, "file", href=name)
     return whole
 
 
@@ -68,7 +79,7 @@ def item_element(item: Item) -> Element:
     for name, kind in ((SCORE, "float"), (FEEDBACK, "identifier"), (EXPLAINED, "identifier")):
         SubElement(whole, "outcomeDeclaration", identifier=name, cardinality="single", baseType=kind)
     body = SubElement(whole, "itemBody")
-    body.extend(content.asked(item))
+    body.extend(content.asked(item, picture_files(item)))
     body.append(interaction(item))
     whole.append(processing(item))
     for place, option in enumerate(item.options):

@@ -37,6 +37,13 @@ def tables_of(figure: Figure, *, covered: bool = False) -> tuple[NumberTable, ..
     return () if make is None else make(figure, covered)
 
 
+def in_words(table: NumberTable) -> str:
+    """A table as one line, for a voice: its title, the names of its columns, then row by row."""
+    columns = [", ".join(table.columns)] if any(table.columns) else []
+    rows = (f"{name}: {', '.join(cells)}" for name, cells in zip(table.rows, table.cells, strict=True))
+    return f"{table.title}: {'; '.join([*columns, *rows])}."
+
+
 def of_matrices(figure: Matrices, covered: bool) -> tuple[NumberTable, ...]:
     """A table for each matrix that is drawn."""
     return tuple(of_matrix(matrix) for matrix in figure.matrices if matrix.drawn and (matrix.given or not covered))

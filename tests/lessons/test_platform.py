@@ -1,5 +1,6 @@
 """Questions for a learning platform: what a file holds is what the screens ask, and others read it as it was meant."""
 
+import base64
 import io
 import json
 import re
@@ -18,6 +19,7 @@ from lessons.class_plan.own_question import OwnQuestion
 from lessons.platform.gift import written_gift
 from lessons.platform.items import MOST_QUESTIONS, ON_PLATFORM, PlatformChoices, items_of, own_items, screens_of
 from lessons.platform.qti import written_qti
+from lessons.platform.tables import tables_of
 from lessons.screen.format import number, render
 from words import speaking
 
@@ -53,7 +55,9 @@ def as_explained(item):
 
 
 def html(text):
-    return ElementTree.fromstring(f"<div>{text}</div>")
+    """HTML as XML, in which a picture is closed and an attribute holds no sign of it."""
+    closed = re.sub(r'<img((?: \w+="[^"]*")*)>', lambda found: f"<img{found[1].replace('<', '&lt;')}/>", text)
+    return ElementTree.fromstring(f"<div>{closed}</div>")
 
 
 def package(groups):
@@ -153,6 +157,51 @@ def test_no_text_is_a_sign_of_gift_and_all_of_it_comes_back():
     assert "{\n#0.25:0.01\n" in text and "{\n#0.000001:0.000000001\n" in text
 
 
+def drawn(figure, covered):
+    """A stand-in for a picture."""
+    shape = "covered" if covered else figure.key
+    return None if tables_of(figure)[0].title == "figures" else f"<svg><!-- {shape} =#~{{}} --></svg>".encode()
+
+
+def test_pictures_take_the_place_of_tables_and_say_their_numbers():
+    def read_off(**more):
+        choices = PlatformChoices(lessons=("dot_product",), questions=2)
+        return [versions[0] for versions in items_of(choices, **more)]
+
+    for item, plain in zip(read_off(draw=drawn), read_off(), strict=True):
+        (picture,) = item.pictures
+        assert item.tables == () and plain.pictures == () and item.notes == plain.notes
+        told = [text for table in plain.tables for text in (table.title, *table.rows, *sum(table.cells, ()))]
+        assert all(text in picture.alt for text in told) and picture.alt.count(";") >= sum(
+            len(table.rows) for table in plain.tables
+        )
+    assert read_off(draw=lambda figure, covered: None) == read_off()
+    assert not any(
+        item.pictures for (item,) in items_of(PlatformChoices(lessons=("scores",)), ["scores_2"], draw=drawn)
+    )
+
+
+def test_pictures_stand_in_the_text_of_gift_and_beside_the_items_of_a_package():
+    groups = list(items_of(PlatformChoices(lessons=("scores", "heads"), versions=2, text=HOSTILE), draw=drawn))
+    items = [item for versions in groups for item in versions]
+    assert max(len(item.pictures) for item in items) == 2 and min(len(item.pictures) for item in items) == 0
+    for item, (_, asked, *_) in zip(items, read_gift(written_gift(groups).decode()), strict=True):
+        shown = [(held.get("src").partition(";base64,"), held.get("alt")) for held in asked.iter("img")]
+        assert [(base64.b64decode(data), alt) for (_, _, data), alt in shown] == [(p.svg, p.alt) for p in item.pictures]
+        assert all(kind == "data:image/svg+xml" for (kind, *_), _ in shown)
+    with zipfile.ZipFile(io.BytesIO(written_qti(groups))) as packed:
+        listed = [
+            part.get("href")
+            for part in ElementTree.fromstring(packed.read("imsmanifest.xml")).iter()
+            if "file" in part.tag
+        ]
+        assert sorted(listed) == sorted(set(packed.namelist()) - {"imsmanifest.xml"})
+        for item in items:
+            whole = ElementTree.fromstring(packed.read(f"items/{item.identifier}.xml"))
+            shown = [(packed.read(f"items/{held.get('src')}"), held.get("alt")) for held in whole.iter(f"{QTI}img")]
+            assert shown == [(picture.svg, picture.alt) for picture in item.pictures]
+
+
 def test_a_poll_and_a_word_make_no_item():
     assert [versions[0].prompt for versions in own_items(OWN)] == ["1/4 = ? {~#:}", "Which & why?", "How small?"]
 
@@ -198,7 +247,8 @@ def read_by_others(place, groups):
 def test_readers_by_others_find_every_question_its_right_answer_and_its_feedback(readers, code):
     with speaking(code):
         choices = PlatformChoices(questions=MOST_QUESTIONS, versions=2, seed=314)
-        groups = [*items_of(choices), *items_of(PlatformChoices(text=HOSTILE)), *own_items(OWN)]
+        drawn_ones = items_of(PlatformChoices(questions=1, seed=5, text=HOSTILE), draw=drawn)
+        groups = [*items_of(choices), *items_of(PlatformChoices(text=HOSTILE)), *drawn_ones, *own_items(OWN)]
         items = [item for versions in groups for item in versions]
         found = read_by_others(readers, groups)
     for of_format in ("gift", "qti"):
@@ -207,6 +257,7 @@ def test_readers_by_others_find_every_question_its_right_answer_and_its_feedback
             assert read["title"] == item.title and written(asked.find("p")) == as_read(item.prompt)
             cells = [as_read("".join(cell.itertext())) for cell in asked.iter("td")]
             assert cells == [as_read(c) for table in item.tables for row in table.cells for c in row]
+            assert [held.get("alt") for held in asked.iter("img")] == [picture.alt for picture in item.pictures]
             assert written(html(read["explained"])) == as_explained(item)
             if not item.options:
                 assert (read["number"]["number"], read["number"]["range"]) == (item.number, item.tolerance)

@@ -1,22 +1,27 @@
 """The panel for a learning platform: what is listed, what is ticked, and the file that is saved."""
 
+import base64
 import io
+import re
 import zipfile
+from xml.etree import ElementTree
 
 import pytest
 from visiting import open_page, texts
 
+from attention_ui.page.drawing import picture_of
 from attention_ui.practice import platform_view
 from attention_ui.practice.platform_view import file_of
 from lessons.class_plan.own_question import OwnQuestion
 from lessons.class_plan.plan import Plan, Stop
 from lessons.platform.gift import written_gift
-from lessons.platform.items import ON_PLATFORM, PlatformChoices
+from lessons.platform.items import ON_PLATFORM, PlatformChoices, items_of, undrawn
 from lessons.platform.qti import written_qti
 
 PAGE = "practice/take_home"
 OWN = OwnQuestion(kind="number", prompt="<i>1/4</i>?", number=0.25, tolerance=0.01)
 POLL = OwnQuestion(kind="choices", prompt="Which?", cards=("a", "b"))
+SVG = "{http://www.w3.org/2000/svg}"
 TWO = {"platform_lessons": "5,6", "platform_questions": 2}
 
 
@@ -49,6 +54,32 @@ def test_they_are_in_the_language_and_on_the_sentence_that_are_chosen():
     file = file_of(PlatformChoices(lessons=("mask",)), (), frozenset(), "de", written_qti)
     with zipfile.ZipFile(io.BytesIO(file)) as packed:
         assert b'xml:lang="de"' in packed.read("items/mask_1_seed_1.xml")
+
+
+def test_matrices_are_pictures_unless_tables_are_wanted():
+    choices = PlatformChoices(lessons=("mask",), questions=2)
+    look, predict = (
+        re.findall(r'<img src\\="data\\:image/svg\+xml;base64,(.*?)"', question)
+        for question in file_of(choices, (), frozenset(), "en", written_gift).decode().split("$CATEGORY")[1:]
+    )
+    (svg,) = (base64.b64decode(data.replace("\\", "")).decode() for data in look)
+    assert svg.startswith("<svg") and "weights with the mask" in svg and predict == []
+    tables = file_of(choices, (), frozenset(), "en", written_gift, undrawn).decode()
+    assert "<img" not in tables and tables.count("<table") == 2
+    at = open_page(PAGE, paper="platform", platform_figures="tables", **TWO)
+    assert saved(at) == "Save 4 questions" and not at.exception
+
+
+def test_a_picture_shows_nothing_that_its_question_asks_for():
+    choices = PlatformChoices(lessons=("backward",), questions=2)
+    free, asked = (item for (item,) in items_of(choices, draw=picture_of))
+    of_free, of_asked = (item.tables for (item,) in items_of(choices))
+    numbers = [
+        [text.text for text in ElementTree.fromstring(one.pictures[0].svg).iter(f"{SVG}text")] for one in (asked, free)
+    ]
+    assert set(numbers[0]) < set(numbers[1]) and "d_logits" in numbers[0]
+    (hidden,) = (table for table in of_free if table not in of_asked)
+    assert len(numbers[1]) - len(numbers[0]) == sum(map(len, hidden.cells))
 
 
 def test_questions_of_the_teachers_own_plan_are_among_them():

@@ -6,6 +6,7 @@ The colours are those of the light theme.
 """
 
 import math
+from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 import pyarrow as pa
@@ -17,7 +18,9 @@ CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
 DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "axis", "column", "letter"}
 UNDRAWN = {"hint"}  # what belongs to the screen alone
 SAVED_CELL = 40  # pixels
+RIGHTWARD = {"title", "shape", "column"}  # the kinds of texts that begin at their place
 INNER = 0.94  # of a place is the cell, the rest is the gap
+FILLED_BY_NUMBER, USUAL_WIDTH = 0.88, 0.55  # of a cell by its number; of the size of its letters by one of them
 
 
 def can_be_drawn(table: pa.Table) -> bool:
@@ -27,19 +30,39 @@ def can_be_drawn(table: pa.Table) -> bool:
 
 def svg_of(table: pa.Table, cell: int = SAVED_CELL) -> bytes:
     """The picture, with cells of this many pixels. Each number says what it is when it is pointed at."""
-    things = [thing for thing in table.to_pylist() if thing["kind"] in DRAWN_KINDS]
-    width, height = ((1 + max(thing[axis] for thing in things)) * cell for axis in ("gx", "gy"))
-    box = f"{-cell} 0 {width + 4 * cell} {height + cell // 2}"  # slanted and long names reach beyond their places
-    drawn = "\n".join(drawn_thing(thing, cell) for thing in things)
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" font-family="sans-serif">'
+    things = [thing for thing in table.to_pylist() if is_drawn(thing)]
+    letters = common_size(things, cell)
+    wide = cell + max(right_end(thing, cell) for thing in things) + cell // 4  # names of rows may begin left of 0
+    high = (1 + max(thing["gy"] for thing in things)) * cell + cell // 2
+    drawn = "\n".join(drawn_thing(thing, cell, letters) for thing in things)
+    box = f'width="{wide:g}" height="{high:g}" viewBox="{-cell} 0 {wide:g} {high:g}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">'
     return f"{head}\n{drawn}\n</svg>\n".encode()
 
 
-def drawn_thing(thing: dict, cell: int) -> str:
-    """One row of the table as elements of SVG."""
+def is_drawn(thing: dict) -> bool:
+    """True for cells, marks and texts; an empty text keeps a place on the screen alone."""
+    return thing["kind"] in CELLS | {"changed"} or (thing["kind"] in DRAWN_KINDS and bool(thing["text"]))
+
+
+def right_end(thing: dict, cell: int) -> float:
+    """Where a thing ends: of a text by the usual width of letters, even where it is slanted."""
+    font = TITLE_FONT if thing["kind"] == "title" else NAME_FONT
+    reach = USUAL_WIDTH * font_size(font, cell) * len(thing["text"]) if thing["kind"] in RIGHTWARD else 0.0
+    return thing["gx"] * cell + max(cell, reach)
+
+
+def common_size(things: Iterable[dict], cell: int) -> float:
+    """The size of all numbers: that of the screen, unless the longest would not fit its cell in any usual font."""
+    longest = max((len(thing["text"]) for thing in things if thing["kind"] in CELLS), default=0)
+    return min(font_size(NUMBER_FONT, cell), FILLED_BY_NUMBER * cell / (USUAL_WIDTH * max(longest, 1)))
+
+
+def drawn_thing(thing: dict, cell: int, letters: float) -> str:
+    """One row of the table as elements of SVG; `letters` is the size of numbers."""
     x, y, size, kind = thing["gx"] * cell, thing["gy"] * cell, INNER * cell, thing["kind"]
     if kind in CELLS:
-        return drawn_cell(thing, x, y, size, cell)
+        return drawn_cell(thing, x, y, size, cell, letters)
     if kind == "changed":
         side = 0.28 * cell
         corner = f"M{x + size - side:.1f},{y}h{side:.1f}v{side:.1f}Z"
@@ -52,12 +75,12 @@ def drawn_thing(thing: dict, cell: int) -> str:
     return f'<text {place} dy="0.35em" {look} fill="{hue(thing["tone"])}">{escape(thing["text"])}</text>'
 
 
-def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int) -> str:
+def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int, letters: float) -> str:
     """A cell with its shape or pattern, its number, and what it says."""
     frame = f'<rect x="{x}" y="{y}" width="{size:.1f}" height="{size:.1f}" rx="3"'
     if thing["kind"] == "ghost":
         return f'{frame} fill="none" stroke="{hue("ghost")}"/>'
-    says = f"<title>{escape(thing['say'])}</title>"
+    says = f"<title>{escape(thing['say'])}</title>" if thing["say"] else ""
     if thing["kind"] == "masked":
         a, b, c = (f"{part * size:.1f}" for part in (0.2, 0.5, 0.8))
         lines = f"M{a},{c}L{c},{a}M{a},{b}L{b},{a}M{b},{c}L{c},{b}"
@@ -65,7 +88,7 @@ def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int) -> str:
         return f'<g>{says}{frame} fill="none"/>{hatch}</g>'
     number = (
         f'<text x="{x + size / 2:.1f}" y="{y + size / 2:.1f}" dy="0.35em" text-anchor="middle" '
-        f'font-size="{font_size(NUMBER_FONT, cell):.1f}" fill="{hue("ink")}">{escape(thing["text"])}</text>'
+        f'font-size="{letters:.1f}" fill="{hue("ink")}">{escape(thing["text"])}</text>'
     )
     field = f'{frame} fill="{hue("ghost")}" fill-opacity="{FIELD}"/>'
     behind = thing["text"] and thing["kind"] == "weight"
