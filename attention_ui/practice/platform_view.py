@@ -53,19 +53,19 @@ PLATFORM_VERSIONS = Number(
 PLATFORM_SEED = Number(
     "platform_seed", message("Seed of its numbers"), Limit(0, LAST_SEED), AT_FIRST.seed, typed=True, width=160
 )
-PLATFORM_TEXT = Text("platform_text", message("Sentence"), LONGEST_SENTENCE, AT_FIRST.text, width=330)
+PLATFORM_TEXT = Text("platform_text", message("Sentence"), LONGEST_SENTENCE, AT_FIRST.text, width=280)
 CODES = {tag_of(code): code for code in LANGUAGES}
 PLATFORM_LANGUAGE = OneOf(
     "platform_lang",
     message("Language"),
     {"own": message("that of this page")} | {tag: LANGUAGES[code] for tag, code in CODES.items()},
-    width=240,
+    width=220,
 )
 PLATFORM_FIGURES = OneOf(
     "platform_figures",
     message("Figures"),
     {"pictures": message("as pictures"), "tables": message("as tables of their numbers")},
-    width=240,
+    width=220,
 )
 FILES: dict[str, tuple[str, str, Callable[[Iterable[tuple[Item, ...]]], bytes]]] = {
     "gift": ("questions.gift", "text/plain", written_gift),
