@@ -18,7 +18,7 @@ from attention_ui.server.health import Health, classes_are_reached, computes, tr
 from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.meant_pages import MeantPages
-from attention_ui.server.memory import keep_heaps_small, without_collecting
+from attention_ui.server.memory import collect_in_quiet_moments, collect_rarely, keep_heaps_small, without_collecting
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
 from attention_ui.session.streamlit_insides import front_end_folder, running_session, uploads_kept
@@ -49,7 +49,9 @@ async def lifespan(app: App):
 
 
 async def get_ready() -> None:
-    """First what a picture needs; when the first visitor has seen one, the rest. Then look after classes that vote."""
+    """First what a picture needs; when the first visitor has seen one, the rest. Then look after classes that vote,
+    and after the garbage.
+    """
     with without_collecting():
         await asyncio.to_thread(start_up)
         from attention_ui.server.process import FIRST_PAGE
@@ -57,9 +59,10 @@ async def get_ready() -> None:
         while not FIRST_PAGE.is_seen():
             await asyncio.sleep(LOOK_SECONDS)
         await asyncio.to_thread(finish)
+    from attention_ui.server.process import page_lock
     from attention_ui.voting.watching import keep_watching
 
-    await keep_watching()
+    await asyncio.gather(keep_watching(), collect_in_quiet_moments(lambda: page_lock().turns))
 
 
 async def forget_classes() -> None:
@@ -139,5 +142,6 @@ ROUTES = [
 # import that another thread is looking for just then would skip a folder and find nothing.
 sys.path.append(str(SCRIPT.parent))
 keep_heaps_small(is_small())
+collect_rarely()
 log_without_words(running_session)
 app = App(SCRIPT, lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

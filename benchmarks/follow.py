@@ -87,6 +87,11 @@ async def arrived(pupil: Session, page: str, began: float) -> float:
 def print_table(students: int, waits: list[float], each: float, alone: Load, beside: Load, errors: list[str]) -> None:
     """Every number, with its goal."""
     typical, late = np.percentile(waits, (50, 95))
+    print(
+        [round(alone.percentile(q)) for q in (25, 50, 75, 90, 95)],
+        [round(beside.percentile(q)) for q in (25, 50, 75, 90, 95)],
+        len(beside.latencies),
+    )
     print("| what | measured | beside | goal |\n|---|--:|--:|---|")
     print(f"| press → a student's page is at the stop, p50, s | {typical:.2f} | | |")
     print(f"| the same, p95, s | {late:.2f} | | {judged(late <= 2, '≤ 2')} |")

@@ -52,6 +52,15 @@ class School:
         return [error for visitor in self.everybody for error in visitor.exceptions] + self.fleet.complaints()
 
 
+async def look_round(port: int) -> None:
+    """Somebody has been to every page of this server, as on any day but its first."""
+    visitor = Session(port)
+    await visitor.open()
+    for page in visitor.pages:
+        await visitor.goto(page)
+    await visitor.close()
+
+
 def new_cookie() -> str:
     """That of a browser that comes for the first time: by it a class knows one vote from another."""
     return f"{XSRF_COOKIE_NAME}={generate_xsrf_token_string()}"
@@ -79,6 +88,8 @@ async def opened(
     school = School(fleet, keeper, [keeper.open_class() for _ in range(CLASSES)], teachers, pupils, readers)
     for code, key in school.classes:
         prepare(code, key)
+    for number in range(len(fleet.servers)):
+        await look_round(fleet.port(number))
     try:
         await a_few_at_a_time([partial(reader.open, "", EXAMPLE) for reader in readers])
         await asyncio.sleep(3 * SETTLE_SECONDS)

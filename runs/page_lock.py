@@ -42,7 +42,7 @@ class PageLock:
         self._lock = threading.Lock()
         self._queues: dict[Priority, deque[threading.Event]] = {priority: deque() for priority in Priority}
         self._inside = 0
-        self._turns = 0
+        self.turns = 0  # that have ended
         self._here = PlaceInLine()
 
     @contextmanager
@@ -136,9 +136,9 @@ class PageLock:
             self._inside -= 1
             if self._inside:
                 return
-            self._turns += 1
+            self.turns += 1
             waiting = [queue for queue in self._queues.values() if queue]
             if waiting:
-                queue = waiting[-1 if self._turns % self.EVERY == 0 else 0]
+                queue = waiting[-1 if self.turns % self.EVERY == 0 else 0]
                 queue.popleft().set()
                 self._inside = 1

@@ -28,6 +28,7 @@ from attention_ui.controls.learnt import (
 )
 from attention_ui.controls.pictures import BEFORE_MODELS_CAME
 from attention_ui.controls.real_sizes import SMALL_MODEL, real_sizes, way_back
+from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
@@ -320,6 +321,8 @@ def current_trace(
     Until one is chosen, it is the `lessons_own`.
     """
     example, notes = example_controls(lessons_own, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
+    yield_turn()
     trace = run_example(example)
+    yield_turn()
     show_notes(*link_notes(), *notes, *trace.notes)
     return trace

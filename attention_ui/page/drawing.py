@@ -137,6 +137,7 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     table = numbers_of(figure)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", get_state("film") or film_of_matrices(figure, table))
+    yield_turn()
     table = placed_both_ways(figure)
     letters = least_letters()
     spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=letters)

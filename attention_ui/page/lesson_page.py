@@ -18,6 +18,7 @@ from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
 from attention_ui.page.question import current_question, is_answered, question_panel
 from attention_ui.page.words import draw_words
+from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import Picked, covered
 from attention_ui.session.links import hidden
 from attention_ui.session.markdown import ROLE_COLOURS, marked
@@ -77,6 +78,7 @@ class LessonPage:
         screen = kept_screen(self.lesson, self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
+        yield_turn()
         path = partial(notebook_of_path, self.example, self.head)
         draw_screen(self.lesson, screen, self.room, address=self.address, path=path)
         remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
@@ -160,6 +162,7 @@ def draw_screen(
             question_panel(address, question, offered=covers)
     with room.question:
         draw_words(lesson.__name__.split(".")[1])
+    yield_turn()
     first, others = with_the_first_picture(groups(screen.figures))
     picked = None
     with room.stage:
@@ -176,6 +179,7 @@ def draw_screen(
     draw_notice(coverable, screen.remarks, charts_below=False)
     if screen.formula is not None:
         st.latex(in_role_colours(spoken_formula(screen.formula), st.context.theme.type or "light"))
+    yield_turn()
     show_drawer(address, screen.code, screen.figures, coverable, topic=lesson.TOPIC, path=path)
 
 

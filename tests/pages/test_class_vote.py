@@ -15,6 +15,7 @@ from visiting import ROOT, captions, chart, open_page, read_plainly, texts, visi
 
 from attention_core.puzzles import PUZZLES
 from attention_ui.class_plan.after import file_of_class
+from attention_ui.server import process
 from attention_ui.server.process import outside_turn, page_lock
 from attention_ui.session.progress import KEEPER
 from attention_ui.voting import database, rooms, watching
@@ -30,6 +31,7 @@ from lessons.build.numbers import write_numbers
 from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example.example import Example
 from lessons.screen.format import render
+from runs.page_lock import Priority
 
 PAGE = "practice/class_vote"
 SOLVES_BACK = write_numbers(PUZZLES["back"], PUZZLES["back"].solution)
@@ -482,21 +484,22 @@ def test_only_pages_whose_class_has_changed_are_drawn_anew(fresh, named):
 
 
 def test_a_page_that_follows_lets_others_go_first_and_one_whose_visitor_presses_does_not(named, monkeypatch):
-    drawn, low = [], []
+    drawn, turns, page_turn = [], [], process.page_turn
     monkeypatch.setattr(watching, "session_is_open", lambda session: True)
     monkeypatch.setattr(watching, "is_being_drawn", lambda session: False)
     monkeypatch.setattr(watching, "rerun_session", drawn.append)
-    monkeypatch.setattr("attention_ui.server.process.lower_priority", lambda: low.append(1))
+    monkeypatch.setattr(process, "page_turn", lambda turn: turns.append(turn) or page_turn(turn))
     _, code, _ = asking()
     named("student")
     at = student(code)
-    assert not low
+    assert {*turns} == {Priority.SOMEBODY_WAITS}
     awaited(watching.draw_anew(["student"]))
     assert drawn == ["student"]
+    turns.clear()
     at.run()
-    assert len(low) == 1
+    assert turns == [Priority.NOBODY_WAITS]
     vote(at, "A")
-    assert len(low) == 1 and not watching.SENT_FOR
+    assert {*turns[1:]} == {Priority.SOMEBODY_WAITS} and not watching.SENT_FOR
 
 
 def test_two_tabs_of_one_browser_show_the_same_answer(fresh, named, monkeypatch):
