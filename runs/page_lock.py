@@ -30,8 +30,8 @@ class PlaceInLine(threading.local):
 class PageLock:
     """Lets one thread at a time compute a page: in the order in which they came, those that somebody waits for first.
 
-    One turn in EVERY goes to a page that nobody waits for. A thread that is not let in within `patience_seconds` goes
-    in beside the one that stays so long.
+    One turn in EVERY goes to a page that nobody waits for. Where one stays inside for `patience_seconds`, those who
+    wait go in beside it; a line that is long, but moves, is no reason: all would only be slower.
     """
 
     EVERY = 20
@@ -120,10 +120,12 @@ class PageLock:
                 return
             queue.appendleft(called) if in_front else queue.append(called)
         try:
-            for _ in range(math.ceil(self.patience_seconds / self.CHECK_SECONDS)):
+            turns, checks = self.turns, 0
+            while checks < math.ceil(self.patience_seconds / self.CHECK_SECONDS):
                 if called.wait(self.CHECK_SECONDS):
                     return
                 check()
+                turns, checks = self.turns, checks + 1 if self.turns == turns else 0
         finally:
             with self._lock:
                 if called in queue:
@@ -134,9 +136,9 @@ class PageLock:
         """Let the next page in."""
         with self._lock:
             self._inside -= 1
+            self.turns += 1
             if self._inside:
                 return
-            self.turns += 1
             waiting = [queue for queue in self._queues.values() if queue]
             if waiting:
                 queue = waiting[-1 if self.turns % self.EVERY == 0 else 0]

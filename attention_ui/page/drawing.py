@@ -184,13 +184,12 @@ def placed_both_ways(figure: Matrices) -> pa.Table:
 def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
     # With Altair, which a page of matrices does without.
-    from attention_ui.figures.curves.curves_chart import curves_chart
+    from attention_ui.figures.curves.curves_chart import curves_template
 
     letters = least_letters()
     figure = liked_curves(figure)
     shape = covered_shape(figure) if covered(lesson) else shape_of(figure)
-    chart = template(curves_chart, *shape._replace(letters=letters))
-    show_chart(figure, chart, curves_tables(figure, letters), lesson)
+    show_chart(figure, curves_template(shape._replace(letters=letters)), curves_tables(figure, letters), lesson)
     say_whose_weights(figure)
 
 

@@ -165,6 +165,24 @@ def test_a_page_that_never_ends_stops_nobody():
     assert comers.all_done() and lock.idle
 
 
+def test_a_long_line_that_moves_lets_nobody_in_beside():
+    lock, inside, most = PageLock(patience_seconds=0.3), [], []
+
+    def compute():
+        with lock.page():
+            inside.append(1)
+            most.append(len(inside))
+            threading.Event().wait(0.15)
+            inside.pop()
+
+    threads = [threading.Thread(target=compute) for _ in range(7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SOON)
+    assert most == [1] * 7 and lock.idle
+
+
 def linger(lock, stay):
     with lock.page():
         stay.wait(SOON)

@@ -1,6 +1,8 @@
 """Figures of curves: their numbers arrive, their template stays, and a long line is thinned evenly."""
 
+import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from attention_core.tasks import TASKS
 from attention_ui.figures.cover import covered_table
+from attention_ui.figures.curves import curves_chart as curves_chart_module
 from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, Plot, level_names, line_names, mark_names
 from attention_ui.figures.curves.curves import MOST_POINTS, covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.curves.curves_chart import curves_chart
@@ -74,6 +77,23 @@ def test_only_tables_change_between_two_pictures_of_the_same_shape():
     figure = curves(curve("a"), curve("b"), levels=((message("chance"), 2.5),), chosen=2)
     later = replace(figure, lines=(curve("a", (9.0, 8.0, 7.0)), curve("b", (1.0,), (1.0,))), chosen=4)
     assert template(curves_chart, *shape_of(figure)) is template(curves_chart, *shape_of(later))
+
+
+@pytest.mark.parametrize("ends", [(None, None), ((0, 600), None), (None, (0.0, 1.0)), ((1, 100), (-0.5, 2.5))])
+def test_pictures_that_differ_in_height_and_the_ends_of_their_axes_are_made_of_one_template(ends, monkeypatch):
+    built = []
+    monkeypatch.setattr(curves_chart_module, "curves_chart", lambda *shape: built.append(shape) or curves_chart(*shape))
+
+    def ending(x_domain, y_domain):
+        return shape_of(curves(curve("a"), levels=((message("chance"), 2.5),), x_domain=x_domain, y_domain=y_domain))
+
+    for further in (0, 7):
+        shape = ending(*(None if axis is None else (axis[0], axis[1] + further) for axis in ends))
+        shape = shape._replace(height=shape.height + further, marked=True)
+        made = curves_chart_module.curves_template.__wrapped__(shape), template(curves_chart, *shape)
+        ours, theirs = (re.sub("view_[0-9a-f]+", "view", json.dumps(spec)) for spec in made)  # named by their content
+        assert ours == theirs
+    assert len(built) == 1
 
 
 def test_levels_have_their_names_and_zero_is_one_where_curves_change_sign():

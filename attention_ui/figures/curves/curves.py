@@ -25,6 +25,7 @@ AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title 
 PAGE_OF_A_PHONE = 358  # pixels
 LEAST_OF_WIDTH = 0.74  # of the width for which names are placed: in less of it they would meet lines
 NARROW = "narrow_"  # before the columns that say where a name stands on a phone
+ANY_HEIGHT = 72_001_700  # pixels: stands for the height of curves, and for nothing else
 OF_A_PLACE = frozenset(("name", "away", "aside", "align", "from_top", "down"))
 Y_NUMBERS = 56  # pixels of the width that the numbers of the y axis and its title take
 LONG_Y_NUMBERS = 34  # so many more where they are powers of ten
@@ -41,8 +42,8 @@ class CurveShape(NamedTuple):
     whole: bool
     percent: bool
     above: bool
-    x_domain: tuple[float, float] | None
-    y_domain: tuple[float, float] | None
+    x_domain: tuple[float, float] | tuple[str, str] | None
+    y_domain: tuple[float, float] | tuple[str, str] | None
     banded: bool
     named: bool
     levelled: bool
@@ -53,6 +54,20 @@ class CurveShape(NamedTuple):
     film: str = ""  # where the curves stand above a film: what their tables are called by
     letters: int = 0  # pixels of the smallest letters, where these must be larger than usual
     numbered_x: bool = True  # False where the curve below has the same x axis, with its numbers
+
+
+def numbers_apart(shape: CurveShape, place: int = 0) -> tuple[CurveShape, dict[str | int, object]]:
+    """The shape of the curves at a place of their figure with names for its height and the ends of its axes, and what
+    these are: one template serves for all.
+    """
+    told: dict[str | int, object] = {ANY_HEIGHT + place: shape.height}
+    shape = shape._replace(height=ANY_HEIGHT + place)
+    for axis in ("x_domain", "y_domain"):
+        if (domain := getattr(shape, axis)) is not None:
+            names = f"{axis} {place} from", f"{axis} {place} to"
+            told |= dict(zip(names, domain, strict=True))
+            shape = shape._replace(**{axis: names})
+    return shape, told
 
 
 def shape_of(figure: Curves, film: str = "") -> CurveShape:

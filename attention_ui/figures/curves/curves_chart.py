@@ -3,9 +3,11 @@
 import altair as alt
 
 from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
-from attention_ui.figures.curves.curves import LEAST_OF_WIDTH, NARROW, CurveShape
+from attention_ui.figures.curves.curves import LEAST_OF_WIDTH, NARROW, CurveShape, numbers_apart
 from attention_ui.figures.layers import layered, role_colour, width_on_a_phone
+from attention_ui.figures.template import filled, template
 from lessons.screen.format import translate
+from words import cached_by_language
 
 DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
 
@@ -17,6 +19,13 @@ def curves_chart(*settings: object) -> alt.LayerChart:
     narrow = alt.param(name="narrow", expr=f"width < {LEAST_OF_WIDTH * shape.width}")
     title = {"title": alt.TitleParams(shape.y, fontSize=max(13, shape.letters), offset=10)} if shape.above else {}
     return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title).add_params(width, narrow)
+
+
+@cached_by_language(maxsize=32)
+def curves_template(shape: CurveShape) -> dict:
+    """The specification for one shape, without data. Shared by all: never change it."""
+    shape, numbers = numbers_apart(shape)
+    return filled(template(curves_chart, *shape), numbers)
 
 
 def curve_layers(shape: CurveShape) -> list[alt.Chart]:

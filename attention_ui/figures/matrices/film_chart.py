@@ -3,17 +3,18 @@
 The browser plays it. Vega-Lite hands a parameter's `on` to Vega as it is, so a timer can move the moment.
 """
 
+from collections import ChainMap
 from collections.abc import Iterator
 
 import altair as alt
 
-from attention_ui.figures.curves.curves import CurveShape
+from attention_ui.figures.curves.curves import CurveShape, numbers_apart
 from attention_ui.figures.curves.curves_chart import curve_layers, x_axis, y_axis
 from attention_ui.figures.layers import PHONE, alt_layer, role_colour
 from attention_ui.figures.matrices.cells import boxes, cell_layers, fields, name_layers, on_cells
 from attention_ui.figures.matrices.grid import CURVE_ROOM, LEFT, LONG_NUMBER, MOMENT, SMALL_LABEL_COLUMNS
 from attention_ui.figures.shares.sharing_chart import SERIF
-from attention_ui.figures.template import template
+from attention_ui.figures.template import filled, template
 from lessons.screen.format import translate
 from words import cached_by_language
 
@@ -49,7 +50,7 @@ def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VC
     )
 
 
-@cached_by_language(maxsize=64)
+@cached_by_language(maxsize=16)
 def film_template(
     n_frames: int,
     cell: int,
@@ -68,7 +69,9 @@ def film_template(
     The matrices stand beside the curves where `width` has room for both.
     """
     beside = stand_beside(cell * columns, width, *(CurveShape(*shape).width for shape in shapes))
-    spec = template(film_chart, width, beside, letters, *shapes)
+    apart = [numbers_apart(CurveShape(*shape), place) for place, shape in enumerate(shapes)]
+    spec = template(film_chart, width, beside, letters, *(shape for shape, _ in apart))
+    spec = filled(spec, ChainMap(*(numbers for _, numbers in apart)))
     sizes = {"cell": cell, "letters": letters, "narrow": False, "longest": LONG_NUMBER, "edge": columns_of_names + LEFT}
     whole = *({"name": name, "value": size} for name, size in sizes.items()), picking(spec)
     moment = playing(n_frames, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
