@@ -8,6 +8,7 @@ computes it would wait for it again each time.
 
 import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,23 +23,29 @@ class Priority(Enum):
 
 
 class PlaceInLine(threading.local):
-    """The turn of this thread, while it has one."""
+    """The turn of this thread, while it has one, and the moment since when it is inside."""
 
     priority: Priority | None = None
+    since = 0.0
 
 
 class PageLock:
     """Lets one thread at a time compute a page: in the order in which they came, those that somebody waits for first.
 
-    One turn in EVERY goes to a page that nobody waits for. Where one stays inside for `patience_seconds`, those who
-    wait go in beside it; a line that is long, but moves, is no reason: all would only be slower.
+    While both want in, pages that nobody waits for get one part in SHARE of the time, OWED_SECONDS of it at once:
+    however often they offer to let the others go first, they come to their end. Where one stays inside for
+    `patience_seconds`, those who wait go in beside it; a line that is long, but moves, is no reason: all would only be
+    slower.
     """
 
-    EVERY = 20
+    SHARE = 6
+    OWED_SECONDS, MOST_OWED = 0.02, 0.25  # what goes beyond the most is forgotten
     CHECK_SECONDS = 0.1
 
-    def __init__(self, patience_seconds: float = 10.0):
+    def __init__(self, patience_seconds: float = 10.0, clock: Callable[[], float] = time.monotonic):
         self.patience_seconds = patience_seconds
+        self._clock = clock
+        self._owed = 0.0  # seconds, to those that nobody waits for
         self._lock = threading.Lock()
         self._queues: dict[Priority, deque[threading.Event]] = {priority: deque() for priority in Priority}
         self._inside = 0
@@ -65,13 +72,13 @@ class PageLock:
             self._enter(check, in_front)
             yield
         finally:
+            self._leave(self._here.priority)
             self._here.priority = None
-            self._leave()
 
     def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
         """Let pages go first for which somebody waits, where this is a page that nobody waits for; else nothing."""
-        if self._here.priority is Priority.NOBODY_WAITS and self.somebody_waits:
-            self._leave()
+        if self._here.priority is Priority.NOBODY_WAITS and self.somebody_waits and not self._has_time_left():
+            self._leave(Priority.NOBODY_WAITS)
             self._enter(check, in_front=True)
 
     def lower_priority(self, check: Callable[[], object] = lambda: None) -> None:
@@ -87,8 +94,8 @@ class PageLock:
         if priority is None:
             yield
             return
+        self._leave(priority)
         self._here.priority = None
-        self._leave()
         try:
             yield
         finally:
@@ -117,6 +124,7 @@ class PageLock:
         with self._lock:
             if self._inside == 0:
                 self._inside = 1
+                self._here.since = self._clock()
                 return
             queue.appendleft(called) if in_front else queue.append(called)
         try:
@@ -127,20 +135,38 @@ class PageLock:
                 check()
                 turns, checks = self.turns, checks + 1 if self.turns == turns else 0
         finally:
+            self._here.since = self._clock()
             with self._lock:
                 if called in queue:
                     queue.remove(called)
                     self._inside += 1
 
-    def _leave(self) -> None:
-        """Let the next page in."""
+    def _leave(self, priority: Priority | None) -> None:
+        """Let the next page in; the one that leaves had this priority."""
+        first, later = (self._queues[one] for one in Priority)
         with self._lock:
             self._inside -= 1
             self.turns += 1
+            self._count_time(priority)
             if self._inside:
                 return
-            waiting = [queue for queue in self._queues.values() if queue]
-            if waiting:
-                queue = waiting[-1 if self.turns % self.EVERY == 0 else 0]
+            if queue := later if later and (self._owed >= self.OWED_SECONDS or not first) else first:
                 queue.popleft().set()
                 self._inside = 1
+
+    def _has_time_left(self) -> bool:
+        """True where this page, which nobody waits for, has not yet had what such pages are owed."""
+        with self._lock:
+            self._count_time(Priority.NOBODY_WAITS)
+            return self._owed > 0
+
+    def _count_time(self, priority: Priority | None) -> None:
+        """What this thread has had since the last count counts for or against those that nobody waits for."""
+        first, later = (self._queues[one] for one in Priority)
+        now = self._clock()
+        seconds, self._here.since = now - self._here.since, now
+        if priority is Priority.NOBODY_WAITS:
+            self._owed -= seconds * (1 - 1 / self.SHARE) * bool(first)
+        else:
+            self._owed += seconds / self.SHARE * bool(later)
+        self._owed = min(max(self._owed, -self.MOST_OWED), self.MOST_OWED)

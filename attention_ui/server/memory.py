@@ -42,14 +42,28 @@ def collect_rarely() -> None:
 
 
 async def collect_in_quiet_moments(turns: Callable[[], int]) -> None:
-    """Collect what was put off, once no page has been computed for a second: `turns` says how many there have been."""
+    """Collect what was put off, once no page has been computed for a second: `turns` says how many there have been.
+
+    What is free then goes back to the system: a class that has left would stay in the memory as holes of its size.
+    """
     before = turns()
     while True:
         await asyncio.sleep(QUIET_SECONDS)
         now = turns()
         if now == before and gc.get_count()[2] > USUAL:
             await asyncio.to_thread(gc.collect)
+            await asyncio.to_thread(give_back)
         before = now
+
+
+def give_back() -> bool:
+    """Hand every page of memory that nothing lies in back to the system. False where the C library cannot."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (OSError, TypeError, AttributeError):
+        return False
+    trim(0)
+    return True
 
 
 def keep_heaps_small(small_host: bool = False) -> bool:

@@ -71,13 +71,62 @@ def test_there_is_never_more_than_one_inside(lock):
     assert len(most) == 350 and max(most) == 1
 
 
-def test_a_page_that_nobody_waits_for_lets_the_others_go_first_but_not_all_of_them(lock, comers):
-    with lock.page():
-        comers.come("picture", LATER)
-        for name in range(23):
-            comers.come(name)
+class Clock:
+    """It stands still until it is told to go on."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
+class Taking(Comers):
+    """Each stays for so many seconds of the clock."""
+
+    def __init__(self, clock):
+        super().__init__(PageLock(clock=clock))
+        self.clock = clock
+
+    def _take(self, name, seconds, *how):
+        with self.lock.page(*how):
+            self.order.append(name)
+            self.clock.seconds += seconds
+
+
+def test_a_page_that_nobody_waits_for_lets_the_others_go_first_but_not_all_of_them():
+    comers = Taking(Clock())
+    with comers.lock.page():
+        comers.come("picture", 0.1, LATER)
+        for name in range(7):
+            comers.come(name, 0.05)
+        comers.come("another", 0.1, LATER)
     assert comers.all_done()
-    assert comers.order == [*range(19), "picture", *range(19, 23)]
+    # Each owes a sixth of 0.05 s: 0.025 s after three of them. The picture takes 0.1 s, more than it is owed for long.
+    assert comers.order == [0, 1, 2, "picture", 3, 4, 5, 6, "another"]
+
+
+def test_a_page_that_offers_its_turn_again_and_again_gets_its_share_of_the_time():
+    clock = Clock()
+    comers, taken, done = Taking(clock), [], threading.Event()
+
+    def train():
+        with comers.lock.page(LATER):
+            for _ in range(100):
+                clock.seconds += 0.001
+                taken.append(len(comers.order))
+                comers.lock.yield_turn()
+        done.set()
+
+    with comers.lock.page():
+        training = threading.Thread(target=train)
+        training.start()
+        assert wait_until(lambda: comers.lock.waiting == 1)
+        for name in range(40):
+            comers.come(name, 0.02)
+    assert comers.all_done() and done.wait(SOON)
+    slices = [taken.count(here) for here in sorted({*taken})]
+    assert len(slices) >= 4 and all(16 <= steps <= 30 for steps in slices[:-1]), slices
 
 
 def test_who_stands_in_front_goes_before_its_like_alone(lock, comers):
