@@ -29,6 +29,33 @@ class PlaceInLine(threading.local):
     since = 0.0
 
 
+class Line:
+    """Those who wait with one priority: who has been inside before goes first, and each in the order of coming."""
+
+    def __init__(self):
+        self._again: deque[threading.Event] = deque()
+        self._new: deque[threading.Event] = deque()
+
+    def __len__(self) -> int:
+        return len(self._again) + len(self._new)
+
+    def add(self, called: threading.Event, again: bool) -> None:
+        """Stand behind those like oneself."""
+        (self._again if again else self._new).append(called)
+
+    def take(self) -> threading.Event:
+        """The next."""
+        return (self._again or self._new).popleft()
+
+    def remove(self, called: threading.Event) -> bool:
+        """Go away; False for who has been called already."""
+        for part in (self._again, self._new):
+            if called in part:
+                part.remove(called)
+                return True
+        return False
+
+
 class PageLock:
     """Lets one thread at a time compute a page: in the order in which they came, those that somebody waits for first.
 
@@ -47,7 +74,7 @@ class PageLock:
         self._clock = clock
         self._owed = 0.0  # seconds, to those that nobody waits for
         self._lock = threading.Lock()
-        self._queues: dict[Priority, deque[threading.Event]] = {priority: deque() for priority in Priority}
+        self._lines = {priority: Line() for priority in Priority}
         self._inside = 0
         self.turns = 0  # that have ended
         self._here = PlaceInLine()
@@ -110,23 +137,23 @@ class PageLock:
     @property
     def somebody_waits(self) -> bool:
         """True while a page stands outside for which somebody waits."""
-        return bool(self._queues[Priority.SOMEBODY_WAITS])
+        return bool(self._lines[Priority.SOMEBODY_WAITS])
 
     @property
     def waiting(self) -> int:
         """How many threads stand outside."""
-        return sum(map(len, self._queues.values()))
+        return sum(map(len, self._lines.values()))
 
     def _enter(self, check: Callable[[], object], in_front: bool = False) -> None:
         """Afterwards this thread is inside, even where `check` raised."""
         assert self._here.priority is not None
-        called, queue = threading.Event(), self._queues[self._here.priority]
+        called, line = threading.Event(), self._lines[self._here.priority]
         with self._lock:
             if self._inside == 0:
                 self._inside = 1
                 self._here.since = self._clock()
                 return
-            queue.appendleft(called) if in_front else queue.append(called)
+            line.add(called, in_front)
         try:
             turns, checks = self.turns, 0
             while checks < math.ceil(self.patience_seconds / self.CHECK_SECONDS):
@@ -137,21 +164,20 @@ class PageLock:
         finally:
             self._here.since = self._clock()
             with self._lock:
-                if called in queue:
-                    queue.remove(called)
+                if line.remove(called):
                     self._inside += 1
 
     def _leave(self, priority: Priority | None) -> None:
         """Let the next page in; the one that leaves had this priority."""
-        first, later = (self._queues[one] for one in Priority)
+        first, later = (self._lines[one] for one in Priority)
         with self._lock:
             self._inside -= 1
             self.turns += 1
             self._count_time(priority)
             if self._inside:
                 return
-            if queue := later if later and (self._owed >= self.OWED_SECONDS or not first) else first:
-                queue.popleft().set()
+            if line := later if later and (self._owed >= self.OWED_SECONDS or not first) else first:
+                line.take().set()
                 self._inside = 1
 
     def _has_time_left(self) -> bool:
@@ -162,7 +188,7 @@ class PageLock:
 
     def _count_time(self, priority: Priority | None) -> None:
         """What this thread has had since the last count counts for or against those that nobody waits for."""
-        first, later = (self._queues[one] for one in Priority)
+        first, later = (self._lines[one] for one in Priority)
         now = self._clock()
         seconds, self._here.since = now - self._here.since, now
         if priority is Priority.NOBODY_WAITS:

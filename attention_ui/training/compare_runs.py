@@ -6,7 +6,14 @@ import streamlit as st
 
 from attention_ui.controls.bound import one_in_list
 from attention_ui.page.drawing import step_through
-from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
+from attention_ui.server.process import (
+    lower_priority,
+    page_turn,
+    picture_seconds,
+    redrawn_picture,
+    refresh_seconds,
+    scheduler,
+)
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.training_runs import FIRST, RUN, start, visitors_run
@@ -23,14 +30,14 @@ from attention_ui.training.view import (
 )
 from lessons.screen.format import render_all, translate
 from lessons.train.compare_runs import COMPARISONS, comparison_sentences
-from runs.page_lock import Priority
 from runs.run import TrainingRun
 
 
 @st.fragment
 def live_run(choice: ChosenRun) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
-    with page_turn(Priority.NOBODY_WAITS):
+    with page_turn():  # a press does not stand behind the pictures that move by themselves
+        lower_priority()
         if take_state("train_now") and choice.settings is not None:  # a class has come to a stop that trains
             start(choice.settings)
         run = visitors_run(choice)

@@ -5,7 +5,7 @@ import threading
 import pytest
 from waiting import wait_until
 
-from runs.page_lock import PageLock, Priority
+from runs.page_lock import Line, PageLock, Priority
 
 SOON = 10.0
 LATER = Priority.NOBODY_WAITS
@@ -102,7 +102,7 @@ def test_a_page_that_nobody_waits_for_lets_the_others_go_first_but_not_all_of_th
             comers.come(name, 0.05)
         comers.come("another", 0.1, LATER)
     assert comers.all_done()
-    # Each owes a sixth of 0.05 s: 0.025 s after three of them. The picture takes 0.1 s, more than it is owed for long.
+    # Each owes a sixth of 0.05 s, three of them 0.025 s. The picture takes more, and is owed nothing for long.
     assert comers.order == [0, 1, 2, "picture", 3, 4, 5, 6, "another"]
 
 
@@ -161,6 +161,16 @@ def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(
         lock.yield_turn()
         assert comers.order == ["lesson", "another"]
     assert comers.all_done()
+
+
+def test_who_has_been_inside_before_goes_first_and_each_in_the_order_of_coming():
+    line, names = Line(), {}
+    for name, again in (("new", False), ("again", True), ("newer", False), ("again later", True), ("fed up", True)):
+        called = threading.Event()
+        names[called] = name
+        line.add(called, again)
+    assert line.remove(called) and not line.remove(called) and len(line) == 4
+    assert [names[line.take()] for _ in range(4)] == ["again", "again later", "new", "newer"] and not line
 
 
 def test_the_next_page_of_a_thread_has_a_priority_of_its_own(lock, comers):
