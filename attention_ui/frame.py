@@ -8,7 +8,7 @@ from attention_ui.controls.bound import switch
 from attention_ui.controls.pictures import settled_picture
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
-from attention_ui.server.process import FIRST_PAGE, lower_priority, page_turn
+from attention_ui.server.process import FIRST_PAGE, lower_priority, page_turn, redrawn_picture
 from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
@@ -16,7 +16,6 @@ from attention_ui.session.links import left_out, remember_link, settle_link, tex
 from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import run_badge
-from runs.page_lock import Priority
 from words import ask_reader
 
 
@@ -51,21 +50,21 @@ pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
 page = st.navigation(pages, position="top")
 here = CONTENTS[pages.index(page)]
 settle_link(page, here.address)  # opening another link takes a moment in which others compute
-turn = Priority.SOMEBODY_WAITS
+turn = page_turn
 if in_class := bool(get_state("class_inside") or text_in_link("class")):
     from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
     from attention_ui.voting.watching import nobody_waits
 
     follow_class(here.address)
     if nobody_waits():
-        turn = Priority.NOBODY_WAITS
+        turn = redrawn_picture
 if at_home := not in_class and bool(text_in_link("homework")):
     from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
 
     arrive_at_stop(here.address)
 # What stands in the sidebar is about the lessons' example, and acts on no real model.
 folded = (here is CONTENTS[0] and settled_picture() == "model") or is_projected()  # the picture is settled in any case
-with page_turn(turn):  # from here on: two frames at once would hold each other up
+with turn():  # from here on: two frames at once would hold each other up
     st.html(f"<style>{style_of_page()}</style>")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
     st.set_page_config(

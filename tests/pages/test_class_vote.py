@@ -31,7 +31,6 @@ from lessons.build.numbers import write_numbers
 from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example.example import Example
 from lessons.screen.format import render
-from runs.page_lock import Priority
 
 PAGE = "practice/class_vote"
 SOLVES_BACK = write_numbers(PUZZLES["back"], PUZZLES["back"].solution)
@@ -484,22 +483,24 @@ def test_only_pages_whose_class_has_changed_are_drawn_anew(fresh, named):
 
 
 def test_a_page_that_follows_lets_others_go_first_and_one_whose_visitor_presses_does_not(named, monkeypatch):
-    drawn, turns, page_turn = [], [], process.page_turn
+    drawn, turns = [], []
     monkeypatch.setattr(watching, "session_is_open", lambda session: True)
     monkeypatch.setattr(watching, "is_being_drawn", lambda session: False)
     monkeypatch.setattr(watching, "rerun_session", drawn.append)
-    monkeypatch.setattr(process, "page_turn", lambda turn: turns.append(turn) or page_turn(turn))
+    for turn in (process.page_turn, process.redrawn_picture):
+        noted = partial(lambda turn, *how: turns.append(turn.__name__) or turn(*how), turn)
+        monkeypatch.setattr(process, turn.__name__, noted)
     _, code, _ = asking()
     named("student")
     at = student(code)
-    assert {*turns} == {Priority.SOMEBODY_WAITS}
+    assert {*turns} == {"page_turn"}
     awaited(watching.draw_anew(["student"]))
     assert drawn == ["student"]
     turns.clear()
     at.run()
-    assert turns == [Priority.NOBODY_WAITS]
+    assert turns == ["redrawn_picture"]
     vote(at, "A")
-    assert {*turns[1:]} == {Priority.SOMEBODY_WAITS} and not watching.SENT_FOR
+    assert {*turns[1:]} == {"page_turn"} and not watching.SENT_FOR
 
 
 def test_two_tabs_of_one_browser_show_the_same_answer(fresh, named, monkeypatch):
