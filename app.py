@@ -59,10 +59,10 @@ async def get_ready() -> None:
         while not FIRST_PAGE.is_seen():
             await asyncio.sleep(LOOK_SECONDS)
         await asyncio.to_thread(finish)
-    from attention_ui.server.process import page_lock
+    from attention_ui.server.process import turns_so_far
     from attention_ui.voting.watching import keep_watching
 
-    await asyncio.gather(keep_watching(), collect_in_quiet_moments(lambda: page_lock().turns))
+    await asyncio.gather(keep_watching(), collect_in_quiet_moments(turns_so_far))
 
 
 async def forget_classes() -> None:

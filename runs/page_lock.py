@@ -30,26 +30,28 @@ class PlaceInLine(threading.local):
 
 
 class Line:
-    """Those who wait with one priority: who has been inside before goes first, and each in the order of coming."""
+    """Those who wait with one priority: first who goes in early, since it comes back or takes short turns; of each kind
+    in the order of coming.
+    """
 
     def __init__(self):
-        self._again: deque[threading.Event] = deque()
-        self._new: deque[threading.Event] = deque()
+        self._early: deque[threading.Event] = deque()
+        self._usual: deque[threading.Event] = deque()
 
     def __len__(self) -> int:
-        return len(self._again) + len(self._new)
+        return len(self._early) + len(self._usual)
 
-    def add(self, called: threading.Event, again: bool) -> None:
+    def add(self, called: threading.Event, early: bool) -> None:
         """Stand behind those like oneself."""
-        (self._again if again else self._new).append(called)
+        (self._early if early else self._usual).append(called)
 
     def take(self) -> threading.Event:
         """The next."""
-        return (self._again or self._new).popleft()
+        return (self._early or self._usual).popleft()
 
     def remove(self, called: threading.Event) -> bool:
         """Go away; False for who has been called already."""
-        for part in (self._again, self._new):
+        for part in (self._early, self._usual):
             if called in part:
                 part.remove(called)
                 return True
@@ -76,7 +78,7 @@ class PageLock:
         self._lock = threading.Lock()
         self._lines = {priority: Line() for priority in Priority}
         self._inside = 0
-        self.turns = 0  # that have ended
+        self.turns = 0  # that have ended, with nobody left inside: the line has moved
         self._here = PlaceInLine()
 
     @contextmanager
@@ -84,19 +86,19 @@ class PageLock:
         self,
         priority: Priority = Priority.SOMEBODY_WAITS,
         check: Callable[[], object] = lambda: None,
-        in_front: bool = False,
+        early: bool = False,
     ) -> Iterator[None]:
         """Wait for a turn, and keep it until the block ends. A page inside a page is part of it.
 
-        `check` is called now and then while one waits; where it raises, one waits no more. `in_front` of those of its
-        priority may stand who takes short turns only.
+        `check` is called now and then while one waits; where it raises, one waits no more. Who takes short turns only
+        may go in `early`, with those that come back.
         """
         if self._here.priority is not None:
             yield
             return
         self._here.priority = priority
         try:
-            self._enter(check, in_front)
+            self._enter(check, early)
             yield
         finally:
             self._leave(self._here.priority)
@@ -104,13 +106,15 @@ class PageLock:
 
     def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
         """Let pages go first for which somebody waits, where this is a page that nobody waits for; else nothing."""
-        if self._here.priority is Priority.NOBODY_WAITS and self.somebody_waits and not self._has_time_left():
+        if self.must_yield:
             self._leave(Priority.NOBODY_WAITS)
-            self._enter(check, in_front=True)
+            self._enter(check, early=True)
 
     def lower_priority(self, check: Callable[[], object] = lambda: None) -> None:
         """From here on this page counts as one that nobody waits for, and lets the others go first."""
         if self._here.priority is not None:
+            with self._lock:
+                self._count_time(self._here.priority)
             self._here.priority = Priority.NOBODY_WAITS
             self.yield_turn(check)
 
@@ -127,7 +131,16 @@ class PageLock:
             yield
         finally:
             self._here.priority = priority
-            self._enter(check, in_front=True)
+            self._enter(check, early=True)
+
+    @property
+    def must_yield(self) -> bool:
+        """True where somebody waits, and nobody for this page, which has had its share; the training is one, too."""
+        if self._here.priority is not Priority.NOBODY_WAITS:
+            return False
+        with self._lock:
+            self._count_time(Priority.NOBODY_WAITS)
+            return self.somebody_waits and self._owed <= 0
 
     @property
     def idle(self) -> bool:
@@ -144,7 +157,7 @@ class PageLock:
         """How many threads stand outside."""
         return sum(map(len, self._lines.values()))
 
-    def _enter(self, check: Callable[[], object], in_front: bool = False) -> None:
+    def _enter(self, check: Callable[[], object], early: bool = False) -> None:
         """Afterwards this thread is inside, even where `check` raised."""
         assert self._here.priority is not None
         called, line = threading.Event(), self._lines[self._here.priority]
@@ -153,7 +166,7 @@ class PageLock:
                 self._inside = 1
                 self._here.since = self._clock()
                 return
-            line.add(called, in_front)
+            line.add(called, early)
         try:
             turns, checks = self.turns, 0
             while checks < math.ceil(self.patience_seconds / self.CHECK_SECONDS):
@@ -172,22 +185,16 @@ class PageLock:
         first, later = (self._lines[one] for one in Priority)
         with self._lock:
             self._inside -= 1
-            self.turns += 1
             self._count_time(priority)
             if self._inside:
                 return
+            self.turns += 1
             if line := later if later and (self._owed >= self.OWED_SECONDS or not first) else first:
                 line.take().set()
                 self._inside = 1
 
-    def _has_time_left(self) -> bool:
-        """True where this page, which nobody waits for, has not yet had what such pages are owed."""
-        with self._lock:
-            self._count_time(Priority.NOBODY_WAITS)
-            return self._owed > 0
-
     def _count_time(self, priority: Priority | None) -> None:
-        """What this thread has had since the last count counts for or against those that nobody waits for."""
+        """What this thread has had since the last count, where others wanted it too, is owed or has been paid."""
         first, later = (self._lines[one] for one in Priority)
         now = self._clock()
         seconds, self._here.since = now - self._here.since, now

@@ -108,15 +108,15 @@ class Scheduler:
                 with self._lock:
                     self._forget_recordings()
             for group in of_one_shape(wanted):
-                with self._pages.page(Priority.NOBODY_WAITS, in_front=True):
+                with self._pages.page(Priority.NOBODY_WAITS, early=True):
                     if self._stopping.is_set():
                         return
                     record_together(group, self._turn_over())
 
     def _turn_over(self) -> Callable[[], bool]:
-        """Whether the turn that begins now is over: with its time, or when a page comes for which somebody waits."""
+        """Whether the turn that begins now is over: with its time, or when another page must come first."""
         deadline = self._clock() + self.turn_seconds
-        return lambda: self._clock() >= deadline or self._pages.somebody_waits
+        return lambda: self._clock() >= deadline or self._pages.must_yield
 
 
 def of_one_shape(wanted: Mapping[Recording, int]) -> list[dict[Recording, int]]:

@@ -27,13 +27,15 @@ def template(builder: Callable, *settings: Hashable) -> dict:
     return spec
 
 
-def filled(spec: dict, told: Mapping[str, object]) -> dict:
-    """A specification with what is `told` in the place of its names, in formulas as well: so many figures that differ
-    in a few numbers are made of one template. A number that stands for another is its name as well.
+def filled(spec: dict, told: Mapping[str | int, object]) -> dict:
+    """A specification with what is `told` in the place of its names: so many figures that differ in a few numbers are
+    made of one template. A name may be a number that stands for another, then also within a formula; where it is a
+    text, it is the whole of one.
     """
     text = json.dumps(spec)
     for name, value in told.items():
         text = text.replace(json.dumps(name), json.dumps(value))
+    assert not any(str(name) in text for name in told), told
     return json.loads(text)
 
 

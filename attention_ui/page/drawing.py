@@ -474,11 +474,11 @@ def offer_matrices(figure: Matrices) -> None:
             offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")
 
 
-def picture_of_matrices(figure: Matrices, covered: bool) -> bytes | None:
-    """Matrices as a picture that nobody can point at; while they are `covered`, with no numbers but those given."""
+def picture_of_matrices(figure: Matrices, empty: bool) -> bytes | None:
+    """Matrices as a picture that nobody can point at; where it is `empty`, with no numbers but those given."""
     figure = replace(figure if figure.numbered else named_in_full(figure), weights=None, hinted=False)
     table = emptied(numbers_of(figure), "say", True, "")
-    if covered:
+    if empty:
         table = covered_table(table, [matrix.key for matrix in figure.matrices if matrix.given])
     return svg_of(table) if can_be_drawn(table) else None
 
@@ -487,10 +487,9 @@ def named_in_full(figure: Matrices) -> Matrices:
     """Small maps with what one learns from them by pointing: their numbers, and the names of rows and columns."""
 
     def in_full(matrix: Matrix | None) -> Matrix | None:
-        named = (
-            {"rows": replace(matrix.rows, named=True), "columns": replace(matrix.columns, named=True)} if matrix else {}
-        )
-        return matrix and replace(matrix, **named)
+        if matrix is None:
+            return None
+        return replace(matrix, rows=replace(matrix.rows, named=True), columns=replace(matrix.columns, named=True))
 
     return replace(figure, numbered=True, bands=tuple(tuple(map(in_full, band)) for band in figure.bands))
 
@@ -552,7 +551,7 @@ class Kind(NamedTuple):
     followed: Callable[[Any], bool] = lambda figure: False
     says: bool = False
     numbers: Callable[..., None] | None = None
-    picture: Callable[[Any, bool], bytes | None] = lambda figure, covered: None
+    picture: Callable[[Any, bool], bytes | None] = lambda figure, empty: None
     together: bool = False
     seen: bool = True
 
@@ -594,9 +593,9 @@ def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
     return None if kind.waits and covered(lesson) else kind.draw(lesson, figure)
 
 
-def picture_of(figure: Figure, covered: bool) -> bytes | None:
-    """A figure as a file of SVG, where it can be drawn so; `covered` as it is until its question is answered."""
-    return kind_of(figure).picture(figure, covered)
+def picture_of(figure: Figure, empty: bool) -> bytes | None:
+    """A figure as a file of SVG, where it can be drawn so; `empty` as it is until its question is answered."""
+    return kind_of(figure).picture(figure, empty)
 
 
 def offer_figures(figures: Sequence[Figure]) -> None:

@@ -32,7 +32,7 @@ def freeze() -> None:
 
 
 def collect_rarely() -> None:
-    """From now on the oldest generation is walked over ten times more rarely than usual.
+    """From now on the oldest generation is walked over a tenth as often as usual.
 
     With 150 visits in a process that takes 0.1 s, every few seconds while their pages follow a class, and whoever has
     moved a slider meanwhile waits for it. What it puts off is collected when nobody waits.
@@ -41,8 +41,9 @@ def collect_rarely() -> None:
     gc.set_threshold(young, middle, RARE)
 
 
-async def collect_in_quiet_moments(turns: Callable[[], int]) -> None:
-    """Collect what was put off, once no page has been computed for a second: `turns` says how many there have been.
+async def collect_in_quiet_moments(turns: Callable[[], int | None]) -> None:
+    """Collect what was put off, once no page has been computed for a second: `turns` says how many there have been, or
+    None while one is computed.
 
     What is free then goes back to the system: a class that has left would stay in the memory as holes of its size.
     """
@@ -50,20 +51,24 @@ async def collect_in_quiet_moments(turns: Callable[[], int]) -> None:
     while True:
         await asyncio.sleep(QUIET_SECONDS)
         now = turns()
-        if now == before and gc.get_count()[2] > USUAL:
+        if now is not None and now == before and gc.get_count()[2] > USUAL:
             await asyncio.to_thread(gc.collect)
             await asyncio.to_thread(give_back)
         before = now
 
 
-def give_back() -> bool:
-    """Hand every page of memory that nothing lies in back to the system. False where the C library cannot."""
+def give_back() -> None:
+    """Hand every page of memory that nothing lies in back to the system, where the C library can."""
+    if trim := of_c_library("malloc_trim"):
+        trim(0)
+
+
+def of_c_library(name: str) -> Callable[..., int] | None:
+    """A function of the C library; None where it has no such: Windows has no library without a name."""
     try:
-        trim = ctypes.CDLL(None).malloc_trim
+        return getattr(ctypes.CDLL(None), name)
     except (OSError, TypeError, AttributeError):
-        return False
-    trim(0)
-    return True
+        return None
 
 
 def keep_heaps_small(small_host: bool = False) -> bool:
@@ -76,9 +81,8 @@ def keep_heaps_small(small_host: bool = False) -> bool:
     visitors of all pages needed 60 MB less at most. To be called before there are many threads. False where the C
     library is another.
     """
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, TypeError, AttributeError):  # Windows has no library without a name; others know no mallopt
+    mallopt = of_c_library("mallopt")
+    if mallopt is None:
         return False
     wishes = ON_A_SMALL_HOST if small_host else (HEAPS, LARGE_BYTES, KEPT_BYTES)
     options = (M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD)

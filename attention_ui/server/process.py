@@ -51,6 +51,11 @@ def page_lock() -> PageLock:
     return PageLock()
 
 
+def turns_so_far() -> int | None:
+    """How many pages have been computed; None while one is."""
+    return page_lock().turns if page_lock().idle else None
+
+
 @functools.lru_cache(maxsize=1)
 def scheduler() -> Scheduler:
     """The one scheduler of this process, running from its first use."""

@@ -1,4 +1,7 @@
-"""The texts and tables of an item as elements of XHTML, which GIFT and QTI alike can hold. No text is ever markup."""
+"""The texts, pictures and tables of an item as elements of XHTML, which GIFT and QTI alike can hold.
+
+No text is ever markup.
+"""
 
 import re
 from collections.abc import Sequence
@@ -6,9 +9,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 from lessons.platform.items import Item, Option, Picture
 from lessons.platform.tables import NumberTable
+from lessons.screen.format import NOT_IN_XML
 
-# What XML 1.0 cannot hold, however it is escaped.
-NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LINE_BREAK = re.compile("[\r\n]+")
 
 

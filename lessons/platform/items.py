@@ -1,4 +1,4 @@
-"""The questions of the lessons, and of a teacher, as items of a platform: written texts and numbers, nothing else.
+"""The questions of the lessons, and of a teacher, as items of a platform: written texts, numbers and pictures.
 
 A question comes in several versions: the same question about other weights, each drawn from a seed of its own. What is
 to be predicted is asked before its numbers are seen, so its item shows only what is given.

@@ -1,4 +1,4 @@
-"""A figure as tables of its numbers: what a platform shows that has no pictures of ours, and what a voice can read."""
+"""A figure as tables of its numbers: what a platform shows where there is no picture, and what a voice can read."""
 
 import math
 from collections.abc import Callable

@@ -35,6 +35,8 @@ BESIDE_WIDE = re.compile("(?<=[0-9A-Za-z%])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9ff
 POINT = re.compile(r"(?<=\d)\.(?=\d)")
 DOTTED_CIRCLE = "\u25cc"  # what Unicode shows a combining mark on
 ISOLATED, END_OF_ISOLATED = "\u2068", "\u2069"  # around what runs in its own direction
+# What XML 1.0 cannot hold, however it is escaped.
+NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(sentence: Message) -> str:

@@ -1,6 +1,7 @@
 """One after the other, in order; pages that nobody waits for let the others go first, and nobody waits for ever."""
 
 import threading
+import time
 
 import pytest
 from waiting import wait_until
@@ -163,14 +164,14 @@ def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(
     assert comers.all_done()
 
 
-def test_who_has_been_inside_before_goes_first_and_each_in_the_order_of_coming():
+def test_who_goes_in_early_goes_first_and_each_in_the_order_of_coming():
     line, names = Line(), {}
-    for name, again in (("new", False), ("again", True), ("newer", False), ("again later", True), ("fed up", True)):
+    for name, early in (("new", False), ("early", True), ("newer", False), ("early, too", True), ("fed up", True)):
         called = threading.Event()
         names[called] = name
-        line.add(called, again)
+        line.add(called, early)
     assert line.remove(called) and not line.remove(called) and len(line) == 4
-    assert [names[line.take()] for _ in range(4)] == ["again", "again later", "new", "newer"] and not line
+    assert [names[line.take()] for _ in range(4)] == ["early", "early, too", "new", "newer"] and not line
 
 
 def test_the_next_page_of_a_thread_has_a_priority_of_its_own(lock, comers):
@@ -240,6 +241,42 @@ def test_a_long_line_that_moves_lets_nobody_in_beside():
     for thread in threads:
         thread.join(SOON)
     assert most == [1] * 7 and lock.idle
+
+
+def test_beside_a_page_that_never_ends_each_waits_as_long_whoever_has_gone_in_before():
+    lock, stay, waits = PageLock(patience_seconds=0.3), threading.Event(), []
+    slow = threading.Thread(target=linger, args=(lock, stay))
+    slow.start()
+    assert wait_until(lambda: not lock.idle)
+
+    def compute():
+        began = time.monotonic()
+        with lock.page():
+            waits.append(time.monotonic() - began)
+
+    threads = [threading.Thread(target=compute) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.13)  # so that each comes while another is about to go
+    for thread in threads:
+        thread.join(SOON)
+    stay.set()
+    slow.join(SOON)
+    assert len(waits) == 6 and max(waits) < 0.3 + 5 * PageLock.CHECK_SECONDS
+
+
+def test_what_somebody_waited_for_counts_against_nobody():
+    comers = Taking(Clock())
+    with comers.lock.page():
+        comers.come("lesson", 0.0)
+        comers.clock.seconds += 5.0
+        assert not comers.lock.must_yield
+        comers.lock.lower_priority()
+        assert comers.order == ["lesson"]
+        comers.clock.seconds += 5.0  # alone
+        comers.lock.yield_turn()
+        assert comers.lock._owed == 0.0
+    assert comers.all_done()
 
 
 def linger(lock, stay):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from replicas import awaited
 
 from attention_ui.server import memory
 
@@ -37,6 +38,39 @@ def test_while_everything_is_imported_nothing_is_collected_and_afterwards_it_is(
         assert not gc.isenabled()
         raise KeyError("the start fails")
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize(
+    ("turns", "put_off", "collected"),
+    [
+        ([5, 5, 5], 11, 2),
+        ([5, 6, 7], 11, 0),
+        ([None, None, None], 11, 0),
+        ([5, 5, 6], 11, 1),
+        ([5, 5, 5], 10, 0),
+    ],
+)
+def test_what_was_put_off_is_collected_once_no_page_has_been_computed_for_a_while(
+    monkeypatch, turns, put_off, collected
+):
+    done, told = [], iter(turns)
+    monkeypatch.setattr(memory, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(memory.gc, "get_count", lambda: (0, 0, put_off))
+    monkeypatch.setattr(memory.gc, "collect", lambda: done.append("collected"))
+    monkeypatch.setattr(memory, "give_back", lambda: done.append("given back"))
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        awaited(memory.collect_in_quiet_moments(lambda: next(told)))
+    assert done == ["collected", "given back"] * collected
+
+
+def test_the_oldest_garbage_is_looked_at_rarely_and_what_is_free_goes_back():
+    before = gc.get_threshold()
+    try:
+        memory.collect_rarely()
+        assert gc.get_threshold() == (*before[:2], memory.RARE)
+    finally:
+        gc.set_threshold(*before)
+    memory.give_back()
 
 
 def in_a_process_of_its_own(program):

@@ -56,6 +56,24 @@ def test_a_learners_text_stays_text(hostile):
     assert trace.tokens[0] in {text.text for text in root.iter(f"{SVG}text")}
 
 
+def test_titles_of_wide_letters_end_within_the_picture():
+    grid = Grid(lambda *_: "", lambda *_: "")
+    grid.matrix(DrawnMatrix("A", "A", [[1.0]]), 0, 1)
+    grid.text("重み × バリュー", 0, 0, "title")
+    root = picture(grid.table())
+    (title,) = (text for text in root.iter(f"{SVG}text") if text.text.startswith("重"))
+    left, _, width, _ = map(float, root.get("viewBox").split())
+    wide = float(title.get("font-size")) * (6 + 3 * 0.3)  # six letters as wide as they are high
+    assert 0 + wide <= left + width
+
+
+def test_what_xml_cannot_hold_is_left_out_of_a_picture():
+    grid = Grid(lambda *_: "", lambda *_: "")
+    grid.matrix(DrawnMatrix("A", "A", [[1.0]]), 0, 1)
+    grid.text("one\ufffe\x01two", 0, 0, "title")
+    assert "onetwo" in {text.text for text in picture(grid.table()).iter(f"{SVG}text")}
+
+
 def extent(kind, value, whole=40.0, **reach):
     """The width and the height of what a number draws, and where it begins and ends across its cell."""
     drawn = shape_of_number(kind, value, whole, **reach)

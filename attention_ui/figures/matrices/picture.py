@@ -1,4 +1,5 @@
-"""A figure of matrices as an SVG file: the places, numbers and colours of its table, drawn once more for a slide.
+"""A figure of matrices as an SVG file: the places, numbers and colours of its table, drawn once more for a slide, or
+for a learning platform.
 
 Vega draws in the browser and could save SVG from a menu of its own, but Streamlit leaves that menu out (it embeds with
 `actions: false`, and of a chart's embedOptions it passes on theme, renderer and padding alone); what it has is a PNG.
@@ -13,6 +14,8 @@ import pyarrow as pa
 
 from attention_ui.figures.matrices.grid import NAME_FONT, NUMBER_FONT, TITLE_FONT, font_size
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER, role_colours
+from lessons.screen.format import NOT_IN_XML
+from lessons.screen.text_width import letters
 
 CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
 DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "axis", "column", "letter"}
@@ -29,15 +32,15 @@ def can_be_drawn(table: pa.Table) -> bool:
 
 
 def svg_of(table: pa.Table, cell: int = SAVED_CELL) -> bytes:
-    """The picture, with cells of this many pixels. Each number says what it is when it is pointed at."""
+    """The picture, with cells of this many pixels. Each number says what its table says of it when it is pointed at."""
     things = [thing for thing in table.to_pylist() if is_drawn(thing)]
-    letters = common_size(things, cell)
+    size = common_size(things, cell)
     wide = cell + max(right_end(thing, cell) for thing in things) + cell // 4  # names of rows may begin left of 0
     high = (1 + max(thing["gy"] for thing in things)) * cell + cell // 2
-    drawn = "\n".join(drawn_thing(thing, cell, letters) for thing in things)
+    drawn = "\n".join(drawn_thing(thing, cell, size) for thing in things)
     box = f'width="{wide:g}" height="{high:g}" viewBox="{-cell} 0 {wide:g} {high:g}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">'
-    return f"{head}\n{drawn}\n</svg>\n".encode()
+    return NOT_IN_XML.sub("", f"{head}\n{drawn}\n</svg>\n").encode()
 
 
 def is_drawn(thing: dict) -> bool:
@@ -48,7 +51,7 @@ def is_drawn(thing: dict) -> bool:
 def right_end(thing: dict, cell: int) -> float:
     """Where a thing ends: of a text by the usual width of letters, even where it is slanted."""
     font = TITLE_FONT if thing["kind"] == "title" else NAME_FONT
-    reach = USUAL_WIDTH * font_size(font, cell) * len(thing["text"]) if thing["kind"] in RIGHTWARD else 0.0
+    reach = USUAL_WIDTH * font_size(font, cell) * letters(thing["text"]) if thing["kind"] in RIGHTWARD else 0.0
     return thing["gx"] * cell + max(cell, reach)
 
 
