@@ -101,20 +101,20 @@ class PageLock:
             self._enter(check, early)
             yield
         finally:
-            self._leave(self._here.priority)
+            self._leave()
             self._here.priority = None
 
     def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
         """Let pages go first for which somebody waits, where this is a page that nobody waits for; else nothing."""
         if self.must_yield:
-            self._leave(Priority.NOBODY_WAITS)
+            self._leave()
             self._enter(check, early=True)
 
     def lower_priority(self, check: Callable[[], object] = lambda: None) -> None:
         """From here on this page counts as one that nobody waits for, and lets the others go first."""
         if self._here.priority is not None:
             with self._lock:
-                self._count_time(self._here.priority)
+                self._count_time()
             self._here.priority = Priority.NOBODY_WAITS
             self.yield_turn(check)
 
@@ -125,7 +125,7 @@ class PageLock:
         if priority is None:
             yield
             return
-        self._leave(priority)
+        self._leave()
         self._here.priority = None
         try:
             yield
@@ -139,7 +139,7 @@ class PageLock:
         if self._here.priority is not Priority.NOBODY_WAITS:
             return False
         with self._lock:
-            self._count_time(Priority.NOBODY_WAITS)
+            self._count_time()
             return self.somebody_waits and self._owed <= 0
 
     @property
@@ -180,12 +180,12 @@ class PageLock:
                 if line.remove(called):
                     self._inside += 1
 
-    def _leave(self, priority: Priority | None) -> None:
-        """Let the next page in; the one that leaves had this priority."""
+    def _leave(self) -> None:
+        """Let the next page in."""
         first, later = (self._lines[one] for one in Priority)
         with self._lock:
             self._inside -= 1
-            self._count_time(priority)
+            self._count_time()
             if self._inside:
                 return
             self.turns += 1
@@ -193,12 +193,12 @@ class PageLock:
                 line.take().set()
                 self._inside = 1
 
-    def _count_time(self, priority: Priority | None) -> None:
+    def _count_time(self) -> None:
         """What this thread has had since the last count, where others wanted it too, is owed or has been paid."""
         first, later = (self._lines[one] for one in Priority)
         now = self._clock()
         seconds, self._here.since = now - self._here.since, now
-        if priority is Priority.NOBODY_WAITS:
+        if self._here.priority is Priority.NOBODY_WAITS:
             self._owed -= seconds * (1 - 1 / self.SHARE) * bool(first)
         else:
             self._owed += seconds / self.SHARE * bool(later)

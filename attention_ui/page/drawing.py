@@ -141,14 +141,18 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     table = placed_both_ways(figure)
     letters = least_letters()
     spec = fitted(written_template("matrices/grid_chart"), turn=least_cell(figure), letters=letters)
-    given = [matrix.key for matrix in figure.matrices if matrix.given]
     look = {"width": "stretch", "height": "stretch", "style": style_of(figure, table, letters)}
-    picked = show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given, **look)
+    picked = show_chart(figure, spec, {"cells": table}, lesson, picks=True, given=given_in(figure), **look)
     if not figure.numbered or not figure.hinted:
         say_whose_weights(whole)
     if not figure.numbered:
         st.caption(render(figure.hint or POINT_AT_CELL))
     return picked
+
+
+def given_in(figure: Matrices) -> list[str]:
+    """The matrices that stay where a question covers the others."""
+    return [matrix.key for matrix in figure.matrices if matrix.given]
 
 
 def chosen_part(figure: Matrices) -> Matrices:
@@ -479,7 +483,7 @@ def picture_of_matrices(figure: Matrices, empty: bool) -> bytes | None:
     figure = replace(figure if figure.numbered else named_in_full(figure), weights=None, hinted=False)
     table = emptied(numbers_of(figure), "say", True, "")
     if empty:
-        table = covered_table(table, [matrix.key for matrix in figure.matrices if matrix.given])
+        table = covered_table(table, given_in(figure))
     return svg_of(table) if can_be_drawn(table) else None
 
 

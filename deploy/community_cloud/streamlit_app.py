@@ -16,4 +16,4 @@ os.environ.setdefault("ATTENTION_LAB_SMALL", "1")  # the host gives 690 MB at le
 
 import app as lab  # noqa: E402
 
-app = App(ROOT / "attention_ui" / "frame.py", lifespan=lab.lifespan, routes=lab.ROUTES, middleware=lab.MIDDLEWARE)
+app = App(lab.SCRIPT, lifespan=lab.lifespan, routes=lab.ROUTES, middleware=lab.MIDDLEWARE)

@@ -23,7 +23,7 @@ def asked(item: Item, sources: Sequence[str]) -> list[Element]:
 def drawn(picture: Picture, source: str) -> Element:
     """A picture on its own."""
     line = Element("p")
-    SubElement(line, "img", src=source, alt=LINE_BREAK.sub(" ", NOT_IN_XML.sub("", picture.alt)))
+    SubElement(line, "img", src=source, alt=in_one_line(picture.alt))
     return line
 
 
@@ -44,9 +44,14 @@ def paragraph(text: str) -> Element:
 
 
 def filled(element: Element, text: str) -> Element:
-    """The element with this text, on one line and without what XML cannot hold."""
-    element.text = LINE_BREAK.sub(" ", NOT_IN_XML.sub("", text))
+    """The element with this text."""
+    element.text = in_one_line(text)
     return element
+
+
+def in_one_line(text: str) -> str:
+    """The text on one line and without what XML cannot hold."""
+    return LINE_BREAK.sub(" ", NOT_IN_XML.sub("", text))
 
 
 def table_of(table: NumberTable) -> Element:

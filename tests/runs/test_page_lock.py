@@ -54,6 +54,14 @@ def test_they_go_in_in_the_order_in_which_they_came(lock, comers):
     assert comers.all_done() and comers.order == [0, 1, 2, 3, 4]
 
 
+def seven_at_once(work):
+    threads = [threading.Thread(target=work) for _ in range(7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(SOON)
+
+
 def test_there_is_never_more_than_one_inside(lock):
     inside, most = [], []
 
@@ -64,11 +72,7 @@ def test_there_is_never_more_than_one_inside(lock):
                 most.append(len(inside))
                 inside.pop()
 
-    threads = [threading.Thread(target=work) for _ in range(7)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(SOON)
+    seven_at_once(work)
     assert len(most) == 350 and max(most) == 1
 
 
@@ -235,11 +239,7 @@ def test_a_long_line_that_moves_lets_nobody_in_beside():
             threading.Event().wait(0.15)
             inside.pop()
 
-    threads = [threading.Thread(target=compute) for _ in range(7)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(SOON)
+    seven_at_once(compute)
     assert most == [1] * 7 and lock.idle
 
 

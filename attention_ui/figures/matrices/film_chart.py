@@ -57,7 +57,7 @@ def film_template(
     columns: float,
     rows: int,
     width: int,
-    *shapes: tuple,
+    *shapes: CurveShape,
     jumps: tuple = (),
     letters: int = 0,
     columns_of_names: int = SMALL_LABEL_COLUMNS,
@@ -68,8 +68,8 @@ def film_template(
     take so many `columns_of_names`.
     The matrices stand beside the curves where `width` has room for both.
     """
-    beside = stand_beside(cell * columns, width, *(CurveShape(*shape).width for shape in shapes))
-    apart = [numbers_apart(CurveShape(*shape), place) for place, shape in enumerate(shapes)]
+    beside = stand_beside(cell * columns, width, *(shape.width for shape in shapes))
+    apart = [numbers_apart(shape, place) for place, shape in enumerate(shapes)]
     spec = template(film_chart, width, beside, letters, *(shape for shape, _ in apart))
     spec = filled(spec, ChainMap(*(numbers for _, numbers in apart)))
     sizes = {"cell": cell, "letters": letters, "narrow": False, "longest": LONG_NUMBER, "edge": columns_of_names + LEFT}
