@@ -33,7 +33,7 @@ def test_a_vote_from_the_projector_to_the_phone_and_back(visit, teacher, whole):
     student = visit(color_scheme="light", reduced_motion="reduce", viewport={"width": 390, "height": 844})
     student.open(f"class_vote?class={code}")
     student.page.locator(CARD).nth(0).click()
-    student.page.locator(CARD, has_text="your answer").wait_for()
+    student.page.locator(CARD).nth(0).filter(has_text="your answer").wait_for()
     teacher.page.get_by_text("1 has answered").wait_for()
     found += looks(student, 390, whole, "light")
     assert student.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -45,8 +45,9 @@ def test_a_vote_from_the_projector_to_the_phone_and_back(visit, teacher, whole):
     step(teacher, "Show how the class voted", "Show the answer")  # "Vote again" is there since the vote was closed
     step(teacher, "Vote again", "Close and compare")
     student.page.get_by_text("The same question again").wait_for()
+    student.settled()  # until then the cards of the first vote may still stand there, "your answer" on one of them
     student.page.locator(CARD).nth(1).click()
-    student.page.locator(CARD, has_text="your answer").wait_for()
+    student.page.locator(CARD).nth(1).filter(has_text="your answer").wait_for()
     step(teacher, "Close and compare", "Show the answer")
     teacher.page.get_by_text("Of 1 who voted twice, 1 changed their answer.").wait_for()
     teacher.page.get_by_role("button", name="Show the answer").click()
