@@ -8,14 +8,14 @@ from attention_ui.controls.bound import switch
 from attention_ui.controls.pictures import settled_picture
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
-from attention_ui.server.process import FIRST_PAGE, lower_priority, page_turn, redrawn_picture
+from attention_ui.server.process import FIRST_PAGE, long_turn, page_turn, redrawn_picture
 from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
 from attention_ui.session.links import left_out, remember_link, settle_link, text_in_link
 from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
-from attention_ui.session.state import get_state, set_state
-from attention_ui.session.training_runs import run_badge
+from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session.training_runs import BY_ITSELF, run_badge
 from words import ask_reader
 
 
@@ -50,7 +50,7 @@ pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
 page = st.navigation(pages, position="top")
 here = CONTENTS[pages.index(page)]
 settle_link(page, here.address)  # opening another link takes a moment in which others compute
-turn = page_turn
+turn = long_turn if take_state(BY_ITSELF) else page_turn
 if in_class := bool(get_state("class_inside") or text_in_link("class")):
     from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
     from attention_ui.voting.watching import nobody_waits
@@ -73,8 +73,6 @@ with turn():  # from here on: two frames at once would hold each other up
         layout="wide",
         initial_sidebar_state="collapsed" if folded else SIDEBAR,
     )
-    if here.section == "training":
-        lower_priority()
     st.fragment(draw_rail)(here)
     if left_out():  # what is hidden stays on the page and keeps what the link says
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")

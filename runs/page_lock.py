@@ -6,80 +6,66 @@ turns here, too: NumPy lets go of the interpreter in each of its hundred operati
 computes it would wait for it again each time.
 """
 
+import bisect
+import itertools
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import Enum
+from enum import IntEnum
+from typing import NamedTuple
 
 
-class Priority(Enum):
+class Priority(IntEnum):
     """What a page wants its turn for; the first goes first."""
 
-    SOMEBODY_WAITS = "a visitor pressed something and waits for the answer"
-    NOBODY_WAITS = "a picture that moves by itself, a page that takes long, or the training"
+    SOMEBODY_WAITS = 0  # a visitor pressed something and waits for the answer
+    TAKES_LONG = 1  # the same, but the answer takes long: others do not wait for it
+    NOBODY_WAITS = 2  # a picture that moves by itself, or the training
 
 
-class PlaceInLine(threading.local):
-    """The turn of this thread, while it has one, and the moment since when it is inside."""
+class Visit(threading.local):
+    """The turn of this thread, while it has one: its priority, when it first came, and since when it is inside."""
 
     priority: Priority | None = None
+    came = 0.0
     since = 0.0
 
 
-class Line:
-    """Those who wait with one priority: first who goes in early, since it comes back or takes short turns; of each kind
-    in the order of coming.
-    """
+class Waiting(NamedTuple):
+    """Who stands outside: when the page first came, in which order, and what calls it in."""
 
-    def __init__(self):
-        self._early: deque[threading.Event] = deque()
-        self._usual: deque[threading.Event] = deque()
-
-    def __len__(self) -> int:
-        return len(self._early) + len(self._usual)
-
-    def add(self, called: threading.Event, early: bool) -> None:
-        """Stand behind those like oneself."""
-        (self._early if early else self._usual).append(called)
-
-    def take(self) -> threading.Event:
-        """The next."""
-        return (self._early or self._usual).popleft()
-
-    def remove(self, called: threading.Event) -> bool:
-        """Go away; False for who has been called already."""
-        for part in (self._early, self._usual):
-            if called in part:
-                part.remove(called)
-                return True
-        return False
+    came: float
+    number: int
+    called: threading.Event
 
 
 class PageLock:
-    """Lets one thread at a time compute a page: in the order in which they came, those that somebody waits for first.
+    """Lets one thread at a time compute a page: in the order of their priorities, and then of their coming. Who has let
+    others go first goes on before whoever came later: ten pages that take long, each a bit at a time, would all be
+    late.
 
-    While both want in, pages that nobody waits for get one part in SHARE of the time, OWED_SECONDS of it at once:
+    While those wait that go first, the others get the part in SHARES of their priority together, OWED_SECONDS at once:
     however often they offer to let the others go first, they come to their end. Where one stays inside for
     `patience_seconds`, those who wait go in beside it; a line that is long, but moves, is no reason: all would only be
     slower.
     """
 
-    SHARE = 6
+    SHARES = (1.0, 1 / 6, 1 / 20)  # of the time, by priority
     OWED_SECONDS, MOST_OWED = 0.02, 0.25  # what goes beyond the most is forgotten
     CHECK_SECONDS = 0.1
 
     def __init__(self, patience_seconds: float = 10.0, clock: Callable[[], float] = time.monotonic):
         self.patience_seconds = patience_seconds
         self._clock = clock
-        self._owed = 0.0  # seconds, to those that nobody waits for
+        self._owed = [0.0 for _ in Priority]  # seconds
         self._lock = threading.Lock()
-        self._lines = {priority: Line() for priority in Priority}
+        self._lines: list[list[Waiting]] = [[] for _ in Priority]  # each in order
+        self._numbers = itertools.count()
         self._inside = 0
         self.turns = 0  # that have ended, with nobody left inside: the line has moved
-        self._here = PlaceInLine()
+        self._here = Visit()
 
     @contextmanager
     def page(
@@ -91,37 +77,37 @@ class PageLock:
         """Wait for a turn, and keep it until the block ends. A page inside a page is part of it.
 
         `check` is called now and then while one waits; where it raises, one waits no more. Who takes short turns only
-        may go in `early`, with those that come back.
+        may go in `early`, as if it had come before all others.
         """
-        if self._here.priority is not None:
+        if self.has_turn:
             yield
             return
-        self._here.priority = priority
+        self._here.priority, self._here.came = priority, -math.inf if early else self._clock()
         try:
-            self._enter(check, early)
+            self._enter(check)
             yield
         finally:
             self._leave()
             self._here.priority = None
 
     def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
-        """Let pages go first for which somebody waits, where this is a page that nobody waits for; else nothing."""
+        """Let pages go first that have a higher priority, once this one has had its share."""
         if self.must_yield:
             self._leave()
-            self._enter(check, early=True)
+            self._enter(check)
 
     def lower_priority(self, check: Callable[[], object] = lambda: None) -> None:
-        """From here on this page counts as one that nobody waits for, and lets the others go first."""
-        if self._here.priority is not None:
+        """From here on a page that somebody waits for counts as one that takes long, and lets the others go first."""
+        if self._here.priority is Priority.SOMEBODY_WAITS:
             with self._lock:
                 self._count_time()
-            self._here.priority = Priority.NOBODY_WAITS
+            self._here.priority = Priority.TAKES_LONG
             self.yield_turn(check)
 
     @contextmanager
     def away(self, check: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Let others in while this thread waits for something else; afterwards it has a turn again, if it had one."""
-        priority = self._here.priority
+        priority, came = self._here.priority, self._here.came
         if priority is None:
             yield
             return
@@ -130,17 +116,23 @@ class PageLock:
         try:
             yield
         finally:
-            self._here.priority = priority
-            self._enter(check, early=True)
+            self._here.priority, self._here.came = priority, came
+            self._enter(check)
 
     @property
     def must_yield(self) -> bool:
-        """True where somebody waits, and nobody for this page, which has had its share; the training is one, too."""
-        if self._here.priority is not Priority.NOBODY_WAITS:
+        """True where others wait that go before this page, or this training, and it has had its share."""
+        mine = self._here.priority
+        if mine is None:
             return False
         with self._lock:
             self._count_time()
-            return self.somebody_waits and self._owed <= 0
+            return self._some_wait_before(mine) and self._owed[mine] <= 0
+
+    @property
+    def has_turn(self) -> bool:
+        """True while this thread is inside."""
+        return self._here.priority is not None
 
     @property
     def idle(self) -> bool:
@@ -148,58 +140,64 @@ class PageLock:
         return self._inside == 0
 
     @property
-    def somebody_waits(self) -> bool:
-        """True while a page stands outside for which somebody waits."""
-        return bool(self._lines[Priority.SOMEBODY_WAITS])
-
-    @property
     def waiting(self) -> int:
         """How many threads stand outside."""
-        return sum(map(len, self._lines.values()))
+        return sum(map(len, self._lines))
 
-    def _enter(self, check: Callable[[], object], early: bool = False) -> None:
+    def _enter(self, check: Callable[[], object]) -> None:
         """Afterwards this thread is inside, even where `check` raised."""
         assert self._here.priority is not None
-        called, line = threading.Event(), self._lines[self._here.priority]
+        line = self._lines[self._here.priority]
+        me = Waiting(self._here.came, next(self._numbers), threading.Event())
         with self._lock:
             if self._inside == 0:
                 self._inside = 1
                 self._here.since = self._clock()
                 return
-            line.add(called, early)
+            bisect.insort(line, me)
         try:
             turns, checks = self.turns, 0
             while checks < math.ceil(self.patience_seconds / self.CHECK_SECONDS):
-                if called.wait(self.CHECK_SECONDS):
+                if me.called.wait(self.CHECK_SECONDS):
                     return
                 check()
                 turns, checks = self.turns, checks + 1 if self.turns == turns else 0
         finally:
             self._here.since = self._clock()
             with self._lock:
-                if line.remove(called):
+                if me in line:
+                    line.remove(me)
                     self._inside += 1
 
     def _leave(self) -> None:
         """Let the next page in."""
-        first, later = (self._lines[one] for one in Priority)
         with self._lock:
             self._inside -= 1
             self._count_time()
             if self._inside:
                 return
             self.turns += 1
-            if line := later if later and (self._owed >= self.OWED_SECONDS or not first) else first:
-                line.take().set()
+            waiting = [priority for priority in Priority if self._lines[priority]]
+            owed = [priority for priority in waiting[:0:-1] if self._owed[priority] >= self.OWED_SECONDS]
+            if waiting:
+                self._lines[(owed or waiting)[0]].pop(0).called.set()
                 self._inside = 1
 
     def _count_time(self) -> None:
-        """What this thread has had since the last count, where others wanted it too, is owed or has been paid."""
-        first, later = (self._lines[one] for one in Priority)
-        now = self._clock()
+        """What this thread has had since the last count is owed to those who wait behind it, and has been paid to it
+        where some wait before it.
+        """
+        now, mine = self._clock(), self._here.priority
+        assert mine is not None
         seconds, self._here.since = now - self._here.since, now
-        if self._here.priority is Priority.NOBODY_WAITS:
-            self._owed -= seconds * (1 - 1 / self.SHARE) * bool(first)
-        else:
-            self._owed += seconds / self.SHARE * bool(later)
-        self._owed = min(max(self._owed, -self.MOST_OWED), self.MOST_OWED)
+        if self._some_wait_before(mine):
+            self._owe(mine, -seconds * (1 - self.SHARES[mine]))
+        for behind in range(mine + 1, len(Priority)):
+            if self._lines[behind]:
+                self._owe(behind, seconds * self.SHARES[behind])
+
+    def _owe(self, priority: int, seconds: float) -> None:
+        self._owed[priority] = min(max(self._owed[priority] + seconds, -self.MOST_OWED), self.MOST_OWED)
+
+    def _some_wait_before(self, priority: int) -> bool:
+        return any(self._lines[:priority])

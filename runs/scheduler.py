@@ -85,13 +85,17 @@ class Scheduler:
 
     def wanted(self) -> dict[Recording, int]:
         """The recordings to go on with, and how far: those whose learners want more and still watch."""
+        until = {}
+        for run in self.watched():
+            until[run.recording] = max(run.goal, until.get(run.recording, 0))
+        return until
+
+    def watched(self) -> list[TrainingRun]:
+        """The runs that are trained and looked at: several of one recording where several watch it."""
         with self._lock:
             runs = list(self._runs)
-        oldest, until = self._clock() - self.patience_seconds, {}
-        for run in runs:
-            if run.training and run.last_seen >= oldest:
-                until[run.recording] = max(run.goal, until.get(run.recording, 0))
-        return until
+        oldest = self._clock() - self.patience_seconds
+        return [run for run in runs if run.training and run.last_seen >= oldest]
 
     def _forget_recordings(self) -> None:
         in_use = {run.recording for run in self._runs}

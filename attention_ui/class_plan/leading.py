@@ -8,7 +8,6 @@ from urllib.parse import parse_qsl, urlsplit
 import streamlit as st
 
 from attention_ui.page.contents import CONTENTS, Entry
-from attention_ui.server.process import lower_priority
 from attention_ui.session.chart import LARGE, show_notes
 from attention_ui.session.links import (
     address_of,
@@ -103,7 +102,6 @@ def follow(here: str, link: str) -> None:
             go_alone()
         return
     set_state("class_followed", link)
-    lower_priority()  # a whole class moves at the same moment: whoever moves a slider goes first
     if here != place or said:
         go_along(place, said)
 

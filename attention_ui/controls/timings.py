@@ -76,7 +76,7 @@ def stop_measuring() -> None:
 
 def draw_measuring() -> None:
     """One look at the series that runs; at its end the page is drawn anew."""
-    with redrawn_picture():
+    with redrawn_picture(small=True):
         done = measuring().done
         st.progress(
             min(1.0, done / MOST_TIMINGS),

@@ -176,7 +176,7 @@ def file_of(
     draw: Draw = picture_of,
 ) -> bytes:
     """The file with all versions of the questions that are wanted; without any, of all. Pages go first."""
-    turn = partial(page_turn, Priority.NOBODY_WAITS)
+    turn = partial(page_turn, Priority.TAKES_LONG)
     with speaking(code):
         mine = (versions for versions in own_items(own) if not wanted or versions[0].key in wanted)
         return write([*items_of(choices, wanted, turn, draw), *mine])

@@ -270,7 +270,7 @@ def order_sheets(order: ClassOrder) -> None:
 
 def draw_sheets_written(order: ClassOrder) -> None:
     """One look at how far it is; at its end the page is drawn anew."""
-    with redrawn_picture():
+    with redrawn_picture(small=True):
         done = class_sheets().done(order)
         if done is not None:
             st.progress(

@@ -85,13 +85,13 @@ def class_sheets() -> Orders:
 
 
 def refresh_seconds() -> float:
-    """How long something that is refreshed by itself should stand: the more runs there are to watch, the longer."""
-    return max(LEAST_SECONDS, SECONDS_EACH * len(scheduler().wanted()))
+    """How long something that is refreshed by itself should stand: the more runs are watched, the longer."""
+    return max(LEAST_SECONDS, SECONDS_EACH * len(scheduler().watched()))
 
 
 def picture_seconds() -> float:
     """How long the picture of a run that is trained should stand: it costs far more than a line on its progress."""
-    return max(PICTURE_LEAST_SECONDS, PICTURE_SECONDS_EACH * len(scheduler().wanted()))
+    return max(PICTURE_LEAST_SECONDS, PICTURE_SECONDS_EACH * len(scheduler().watched()))
 
 
 def page_turn(priority: Priority = Priority.SOMEBODY_WAITS) -> AbstractContextManager[None]:
@@ -99,13 +99,18 @@ def page_turn(priority: Priority = Priority.SOMEBODY_WAITS) -> AbstractContextMa
     return page_lock().page(priority)
 
 
-def redrawn_picture() -> AbstractContextManager[None]:
-    """Around what a page draws by itself again and again."""
-    return page_lock().page(Priority.NOBODY_WAITS, check_rerun)
+def long_turn() -> AbstractContextManager[None]:
+    """Around a page for which others do not wait."""
+    return page_lock().page(Priority.TAKES_LONG, check_rerun)
+
+
+def redrawn_picture(*, small: bool = False) -> AbstractContextManager[None]:
+    """Around what a page draws by itself again and again; what is `small` does not stand behind whole figures."""
+    return page_lock().page(Priority.NOBODY_WAITS, check_rerun, early=small)
 
 
 def yield_turn() -> None:
-    """Where figures are drawn: a page that nobody waits for lets the others go first."""
+    """Where figures are drawn: a page that takes long, or that nobody waits for, lets the others go first."""
     page_lock().yield_turn(check_rerun)
 
 

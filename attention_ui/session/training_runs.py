@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # on a page of a visitor who trains nothing, torch is not nee
     from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
+BY_ITSELF = "drawn_by_itself"  # the picture of a run that is trained is drawn anew, and its page with it: once
 BADGE_SECONDS = 2.0  # at least
 
 
@@ -78,7 +79,7 @@ def run_badge(on_training_page: bool) -> None:
 
 def draw_badge(run: TrainingRun) -> None:
     """One refresh of the sign. Looking keeps the run going."""
-    with redrawn_picture():
+    with redrawn_picture(small=True):
         view = run.look()
         st.progress(
             view.position / view.settings.steps,

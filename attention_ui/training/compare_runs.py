@@ -7,7 +7,6 @@ import streamlit as st
 from attention_ui.controls.bound import one_in_list
 from attention_ui.page.drawing import step_through
 from attention_ui.server.process import (
-    lower_priority,
     page_turn,
     picture_seconds,
     redrawn_picture,
@@ -16,7 +15,7 @@ from attention_ui.server.process import (
 )
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state, take_state
-from attention_ui.session.training_runs import FIRST, RUN, start, visitors_run
+from attention_ui.session.training_runs import BY_ITSELF, FIRST, RUN, start, visitors_run
 from attention_ui.training.controls import QUESTION, ChosenRun, set_task
 from attention_ui.training.view import (
     MOVING,
@@ -37,7 +36,6 @@ from runs.run import TrainingRun
 def live_run(choice: ChosenRun) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
     with page_turn():  # a press does not stand behind the pictures that move by themselves
-        lower_priority()
         if take_state("train_now") and choice.settings is not None:  # a class has come to a stop that trains
             start(choice.settings)
         run = visitors_run(choice)
@@ -60,11 +58,12 @@ def live_run(choice: ChosenRun) -> TrainingRun | None:
 
 def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: float | None) -> None:
     """One refresh. Some time after it was `drawn`, and when all has come to its end, the page is drawn anew."""
-    with redrawn_picture():
+    with redrawn_picture(small=True):
         view = run.look()
         training = view.training or (first is not None and first.look().training)
         draw_progress(view)
     if drawn is not None and (not training or time.monotonic() - drawn > picture_seconds()):
+        set_state(BY_ITSELF, training)
         st.rerun()
 
 

@@ -45,7 +45,7 @@ def fresh(monkeypatch, tmp_path):
     monkeypatch.setattr(keeper, "away", away, raising=False)
 
     def watched(statement, *how):
-        if not page_lock().idle:
+        if page_lock().has_turn:
             held.append(statement)
         if away:
             raise UnreachableError(UNREACHABLE)

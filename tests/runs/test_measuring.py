@@ -98,7 +98,7 @@ def test_a_page_that_comes_goes_in_between_two_calls(calls):
 
     page = threading.Thread(target=visitor)
     page.start()
-    while not pages.somebody_waits:
+    while not pages.waiting:
         pass
     go_on.set()
     page.join(10)

@@ -6,10 +6,10 @@ import time
 import pytest
 from waiting import wait_until
 
-from runs.page_lock import Line, PageLock, Priority
+from runs.page_lock import PageLock, Priority
 
 SOON = 10.0
-LATER = Priority.NOBODY_WAITS
+LONG, LATER = Priority.TAKES_LONG, Priority.NOBODY_WAITS
 
 
 class Comers:
@@ -99,16 +99,16 @@ class Taking(Comers):
             self.clock.seconds += seconds
 
 
-def test_a_page_that_nobody_waits_for_lets_the_others_go_first_but_not_all_of_them():
+def test_a_page_that_takes_long_lets_the_others_go_first_but_not_all_of_them():
     comers = Taking(Clock())
     with comers.lock.page():
-        comers.come("picture", 0.1, LATER)
+        comers.come("long", 0.1, LONG)
         for name in range(7):
             comers.come(name, 0.05)
-        comers.come("another", 0.1, LATER)
+        comers.come("another", 0.1, LONG)
     assert comers.all_done()
-    # Each owes a sixth of 0.05 s, three of them 0.025 s. The picture takes more, and is owed nothing for long.
-    assert comers.order == [0, 1, 2, "picture", 3, 4, 5, 6, "another"]
+    # Each owes a sixth of 0.05 s, three of them 0.025 s. The long one takes more, and is owed nothing for a while.
+    assert comers.order == [0, 1, 2, "long", 3, 4, 5, 6, "another"]
 
 
 def test_a_page_that_offers_its_turn_again_and_again_gets_its_share_of_the_time():
@@ -116,7 +116,7 @@ def test_a_page_that_offers_its_turn_again_and_again_gets_its_share_of_the_time(
     comers, taken, done = Taking(clock), [], threading.Event()
 
     def train():
-        with comers.lock.page(LATER):
+        with comers.lock.page(LONG):
             for _ in range(100):
                 clock.seconds += 0.001
                 taken.append(len(comers.order))
@@ -155,6 +155,38 @@ def test_a_page_that_nobody_waits_for_yields_to_those_that_somebody_waits_for_al
     assert comers.order == ["lesson", "the one inside", "picture"], "it goes on before others like it"
 
 
+def test_a_page_that_takes_long_goes_before_those_that_nobody_waits_for_and_behind_all_others(lock, comers):
+    with lock.page(LATER):
+        comers.come("picture", LATER)
+        comers.come("long", LONG)
+        comers.come("lesson")
+        lock.yield_turn()
+        assert comers.order == ["lesson", "long"]
+        comers.order.append("the one inside")
+    assert comers.all_done() and comers.order == ["lesson", "long", "the one inside", "picture"]
+
+
+def test_a_page_that_nobody_waits_for_does_not_go_up_where_it_takes_long(lock, comers):
+    with lock.page(LATER):
+        lock.lower_priority()
+        comers.come("long", LONG)
+        lock.yield_turn()
+        assert comers.order == ["long"]
+    assert comers.all_done()
+
+
+def test_each_priority_has_its_share_beside_those_before_it():
+    comers = Taking(Clock())
+    with comers.lock.page():
+        comers.come("picture", 0.1, LATER)
+        comers.come("long", 0.12, LONG)
+        for name in range(9):
+            comers.come(name, 0.05)
+    assert comers.all_done()
+    # A sixth of 0.15 s are 0.025 s, and a twentieth of 0.12 s and 0.3 s are 0.021 s.
+    assert comers.order == [0, 1, 2, "long", 3, 4, 5, "picture", 6, 7, 8]
+
+
 def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(lock, comers):
     with lock.page():
         comers.come("lesson")
@@ -168,14 +200,29 @@ def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(
     assert comers.all_done()
 
 
-def test_who_goes_in_early_goes_first_and_each_in_the_order_of_coming():
-    line, names = Line(), {}
-    for name, early in (("new", False), ("early", True), ("newer", False), ("early, too", True), ("fed up", True)):
-        called = threading.Event()
-        names[called] = name
-        line.add(called, early)
-    assert line.remove(called) and not line.remove(called) and len(line) == 4
-    assert [names[line.take()] for _ in range(4)] == ["early", "early, too", "new", "newer"] and not line
+def test_who_has_let_others_go_first_goes_on_before_whoever_came_later(lock, comers):
+    with lock.page(LONG):
+        comers.come("lesson")
+        comers.come("long, later", LONG)
+        lock.yield_turn()
+        comers.order.append("the one inside")
+    assert comers.all_done() and comers.order == ["lesson", "the one inside", "long, later"]
+
+
+def test_who_was_away_goes_on_before_whoever_came_later(lock, comers):
+    def stay_until_two_wait():
+        with lock.page():
+            assert wait_until(lambda: lock.waiting == 2)
+
+    with lock.page(LONG):
+        with lock.away():
+            slow = threading.Thread(target=stay_until_two_wait)
+            slow.start()
+            assert wait_until(lambda: not lock.idle)
+            comers.come("long, later", LONG)
+        comers.order.append("the one inside")
+    slow.join(SOON)
+    assert comers.all_done() and comers.order == ["the one inside", "long, later"]
 
 
 def test_the_next_page_of_a_thread_has_a_priority_of_its_own(lock, comers):
@@ -275,7 +322,7 @@ def test_what_somebody_waited_for_counts_against_nobody():
         assert comers.order == ["lesson"]
         comers.clock.seconds += 5.0  # alone
         comers.lock.yield_turn()
-        assert comers.lock._owed == 0.0
+        assert set(comers.lock._owed) == {0.0}
     assert comers.all_done()
 
 
@@ -363,6 +410,14 @@ def test_whoever_is_away_holds_nobody_up_and_has_a_turn_again(lock, comers):
         comers.come("came late")
         assert comers.order == ["came early"]
     assert comers.all_done() and comers.order == ["came early", "came late"]
+
+
+def test_a_turn_while_one_is_away_does_not_change_when_one_came(lock):
+    with lock.page():
+        came = lock._here.came
+        with lock.away(), lock.page(LATER, lambda: None, True):
+            assert lock._here.came < came
+        assert lock._here.came == came
 
 
 def test_who_has_no_turn_is_nowhere_away(lock):

@@ -40,7 +40,11 @@ def test_a_class_sees_it_the_less_often_the_more_are_trained_and_at_once_again_w
     runs = begin(scheduler, 40)
     assert process.refresh_seconds() == pytest.approx(40 * process.SECONDS_EACH)
     assert process.picture_seconds() == pytest.approx(40 * process.PICTURE_SECONDS_EACH)
-    for run in runs[5:]:
+    watchers = [scheduler.open(runs[0].recording.settings) for _ in range(3)]
+    for watcher in watchers:
+        watcher.train()
+    assert process.picture_seconds() == pytest.approx(43 * process.PICTURE_SECONDS_EACH), "who watches counts"
+    for run in (*runs[5:], *watchers):
         run.stop()
     assert process.refresh_seconds() == process.LEAST_SECONDS
     assert process.picture_seconds() == process.PICTURE_LEAST_SECONDS
