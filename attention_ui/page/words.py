@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from attention_ui.page.contents import CONTENTS
+from attention_ui.session.markdown import literal
 from lessons.kit.glossary import words_of
 from lessons.screen.format import render, translate
 
@@ -16,7 +17,6 @@ def draw_words(lesson: str) -> None:
     terms = [term for name in reversed(so_far) for term in words_of(name)]
     if not terms:
         return
+    told = (f"**{literal(render(term.name))}**  \n{literal(render(term.meaning))}" for term in terms)
     with st.popover(translate("Words"), key="words", type="tertiary"):
-        for term in terms:
-            st.markdown(f"**{render(term.name)}**")
-            st.text(render(term.meaning))
+        st.markdown("\n\n".join(told))  # as one element: there are up to two dozen of them on each page

@@ -7,6 +7,9 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+from jaxtyping import Float
+from pyarrow import compute
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
@@ -188,5 +191,14 @@ def remembering(name: str, value: object, axes: Sequence[str]) -> object:
     if plain.dtype.kind in "iu":
         return plain
     if plain.dtype == np.float32:
-        plain = np.array([float(str(number)) for number in plain.ravel()]).reshape(plain.shape)
+        plain = as_written(plain)
     return given(plain, name, axes)
+
+
+def as_written(numbers: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
+    """Each number as the decimal number with which it is written, the shortest that is still told from its neighbours.
+
+    The weights of a real head are a hundred thousand numbers: Arrow writes and reads them in a tenth of Python's time.
+    """
+    written = compute.cast(pa.array(numbers.ravel()), pa.string())
+    return compute.cast(written, pa.float64()).to_numpy().reshape(numbers.shape)

@@ -99,7 +99,7 @@ class Term:
         return rest.sum(axis=-1), combine(np.where(rest, self.parts[0].values, nothing), axis=-1)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def digits(value: float, n: int = 4) -> str:
     """n significant digits, at least one decimal unless the number is whole: then, and only then, it is exact."""
     if not math.isfinite(value):
@@ -122,7 +122,7 @@ def read_number(text: str) -> float:
     return float(plain.replace("·10^(", "e").rstrip(")"))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def written(value: float, n: int) -> tuple[str, int, float]:
     """A number with n digits, how strongly that holds together, and the number that a reader reads."""
     text = digits(value, n)

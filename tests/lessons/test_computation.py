@@ -7,7 +7,7 @@ from printed_lines import wrong
 from attention_core.attention import attend
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.screen.format import render
-from lessons.trace.computation import Computation
+from lessons.trace.computation import Computation, as_written
 from lessons.trace.head import compute_head, head_inputs, head_names, one_head
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
@@ -63,3 +63,17 @@ def test_arithmetic_on_a_result_has_a_name_and_a_story():
     parts = computation.follow("", lambda a: a.weights[2][:, None] * a.v, "part", ("keys", "d_v"))
     assert parts.step(1, 0).text.endswith(" ≈ 0.1303") and len(parts.derive(1, 0)) > 2
     assert head_inputs(trace, 0).keys() >= {"x", "W_q", "W_k", "W_v", "scale"}
+
+
+def test_numbers_of_32_bits_are_computed_with_as_they_are_written():
+    random = np.random.default_rng(0)
+    usual = random.standard_normal((331, 7)).astype(np.float32)
+    any_bits = random.integers(0, 2**32, 4001, dtype=np.uint32).view(np.float32)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, 0.1, 1e-45, 16777217, 3.4028235e38], np.float32)
+    for numbers in (usual, any_bits[np.isfinite(any_bits)], special, usual[:0]):
+        read = as_written(numbers)
+        assert read.dtype == np.float64 and read.shape == numbers.shape
+        expected = np.array([float(str(number)) for number in numbers.ravel()])
+        np.testing.assert_array_equal(read.ravel(), expected)
+        np.testing.assert_array_equal(np.signbit(read.ravel()), np.signbit(expected))
+    assert np.isnan(as_written(np.array([np.nan], np.float32))).all()
