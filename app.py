@@ -61,8 +61,9 @@ async def get_ready() -> None:
         await asyncio.to_thread(finish)
     from attention_ui.server.process import turns_so_far
     from attention_ui.voting.watching import keep_watching
+    from models.shared import forget_unused
 
-    await asyncio.gather(keep_watching(), collect_in_quiet_moments(turns_so_far))
+    await asyncio.gather(keep_watching(), collect_in_quiet_moments(turns_so_far, forget_unused))
 
 
 async def forget_classes() -> None:

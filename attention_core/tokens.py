@@ -5,8 +5,9 @@ characters (an accent or an emoji's modifier stays with the character it changes
 """
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from attention_core.errors import InputError, Phrase
@@ -124,19 +125,22 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.tokens)
 
+    @cached_property
+    def ids(self) -> Mapping[str, int]:
+        """The id of each token that it knows."""
+        return {token: i for i, token in enumerate(self.tokens)}
+
     def encode(self, tokens: Sequence[str]) -> list[int]:
         """The id of each token. Raises ValueError that names the tokens it does not know."""
-        ids = {token: i for i, token in enumerate(self.tokens)}
-        unknown = [token for token in dict.fromkeys(tokens) if token not in ids]
+        unknown = [token for token in dict.fromkeys(tokens) if token not in self.ids]
         if unknown:
             some = ", ".join(repr(token) for token in unknown[:5]) + (", …" if len(unknown) > 5 else "")
             raise InputError("these tokens are not in the vocabulary of {n}: {tokens}", n=len(self), tokens=some)
-        return [ids[token] for token in tokens]
+        return [self.ids[token] for token in tokens]
 
     def encode_with_unknown(self, tokens: Sequence[str]) -> list[int]:
         """The id of each token; all tokens it does not know share one id more, the last: nobody can tell them apart."""
-        ids = {token: i for i, token in enumerate(self.tokens)}
-        return [ids.get(token, len(self)) for token in tokens]
+        return [self.ids.get(token, len(self)) for token in tokens]
 
     def decode(self, ids: Sequence[int]) -> list[str]:
         """The token of each id."""

@@ -18,7 +18,7 @@ from models.store import stored_file
 Say = Callable[[float], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measured:
     """How much of the work is done, from 0 to 1; what was measured, once it is; or why it could not be."""
 

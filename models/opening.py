@@ -21,7 +21,7 @@ from attention_core.model import ModelTrace
 from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_tokenizer
 from attention_core.transformer import Transformer, build_transformer, config_of, weight_shapes
 from models.folders import ModelFiles
-from models.shared import Once, n_bytes_of
+from models.shared import UNUSED_SECONDS, Once, n_bytes_of
 from models.small import is_small
 from models.store import ModelContents, stored_file, stored_model
 
@@ -71,8 +71,8 @@ class SharedModel:
     files: ModelFiles
     kept: Transformer
     tokenizer: Tokenizer
-    passes: Once[Pass] = field(default_factory=lambda: Once(at_most(PASS_BYTES), n_bytes_of))
-    newest: Once[NewestToken] = field(default_factory=lambda: Once(at_most(WRITING_BYTES), n_bytes_of))
+    passes: Once[Pass] = field(default_factory=lambda: Once(at_most(PASS_BYTES), n_bytes_of, UNUSED_SECONDS))
+    newest: Once[NewestToken] = field(default_factory=lambda: Once(at_most(WRITING_BYTES), n_bytes_of, UNUSED_SECONDS))
 
     @property
     def name(self) -> str:

@@ -3,7 +3,10 @@
 Thirty students open the same link within seconds. The first one computes; the others wait for that very result.
 """
 
+import math
 import threading
+import time
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import CancelledError, Future
@@ -15,19 +18,32 @@ import numpy as np
 from attention_core.arrays import Array
 
 Value = TypeVar("Value")
+EVERY: "weakref.WeakSet[Once]" = weakref.WeakSet()
+REGISTERING = threading.Lock()
+UNUSED_SECONDS = 60.0  # what can be computed again in a tenth of a second is kept so long for nobody
 
 
 class Once(Generic[Value]):
     """What is computed once for each key and kept, the latest first, as far as there is room for it.
 
-    `size` says how much room a value takes, in the unit of `most`. The latest value is kept however large it is.
+    `size` says how much room a value takes, in the unit of `most`. The latest value is kept however large it is. What
+    nobody has asked for in `unused_seconds` goes with the next `forget_unused`.
     """
 
-    def __init__(self, most: float, size: Callable[[Value], float]):
-        self.most, self.size = most, size
+    def __init__(
+        self,
+        most: float,
+        size: Callable[[Value], float],
+        unused_seconds: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.most, self.size, self.unused_seconds, self._clock = most, size, unused_seconds, clock
         self._lock = threading.Lock()
         self._values: OrderedDict[Hashable, Future[Value]] = OrderedDict()
-        self._sizes: dict[Hashable, float] = {}
+        self._sizes: dict[Hashable, float] = {}  # of what is computed
+        self._asked: dict[Hashable, float] = {}  # when each was asked for last
+        with REGISTERING:
+            EVERY.add(self)
 
     def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """The value of a key: kept, awaited from the thread that computes it, or computed by this one.
@@ -40,6 +56,7 @@ class Once(Generic[Value]):
                 if future is None:
                     future = self._values[key] = Future()
                 self._values.move_to_end(key)
+                self._asked[key] = self._clock()
             if comes_first:
                 return self._compute(key, future, compute)
             try:
@@ -47,10 +64,22 @@ class Once(Generic[Value]):
             except CancelledError:
                 continue  # who computed it was stopped from outside, which is no fault of the value
 
+    def forget_unused(self) -> bool:
+        """Let go of what nobody has asked for in a while; whether there was anything."""
+        with self._lock:
+            oldest = self._clock() - self.unused_seconds
+            unused = [key for key in self._sizes if self._asked[key] < oldest]
+            for key in unused:
+                self._forget(key)
+        return bool(unused)
+
     def kept(self, key: Hashable) -> Value | None:
         """The value of a key, if it is there."""
         with self._lock:
-            return self._values[key].result() if key in self._sizes else None
+            if key not in self._sizes:
+                return None
+            self._asked[key] = self._clock()
+            return self._values[key].result()
 
     def _compute(self, key: Hashable, future: Future[Value], compute: Callable[[], Value]) -> Value:
         try:
@@ -58,7 +87,7 @@ class Once(Generic[Value]):
             size = self.size(value)
         except BaseException as error:
             with self._lock:
-                del self._values[key]
+                del self._values[key], self._asked[key]
             if isinstance(error, Exception):
                 future.set_exception(error)
             else:
@@ -76,7 +105,17 @@ class Once(Generic[Value]):
         for key in kept[:-1]:
             if sum(self._sizes.values()) <= self.most:
                 return
-            del self._values[key], self._sizes[key]
+            self._forget(key)
+
+    def _forget(self, key: Hashable) -> None:
+        del self._values[key], self._sizes[key], self._asked[key]
+
+
+def forget_unused() -> bool:
+    """Let go of what this process has computed and nobody has asked for in a while; whether there was anything."""
+    with REGISTERING:
+        every = list(EVERY)
+    return any([once.forget_unused() for once in every])
 
 
 def n_bytes_of(value: object) -> int:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import lru_cache
 from itertools import chain, repeat
 
 import pandas as pd
 import streamlit as st
+import torch
 
 from attention_core.attention import Mask
 from attention_core.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
@@ -21,6 +23,8 @@ from lessons.kit.shared_choices import HIDDEN_FROM, MASK, MASK_CODE, QUERY, REAL
 from lessons.screen.choice import Choice, DrawnMask, Limit, Number, OneOf, OneToken, Text, choices_of
 from lessons.screen.format import format_value, translate
 from lessons.screen.message import message, reason
+
+MOST_MASKS = 64
 
 
 def chosen_in(choices: type, trace: ExampleTrace, *, columns: Sequence[float] = (), in_row: int = 0) -> object:
@@ -84,6 +88,19 @@ def query_choice(trace: ExampleTrace, choice: OneToken = QUERY) -> int:
 
 def chosen_mask(n_tokens: int) -> Mask:
     """A mask of the learner's choice: none, causal, a window, padding, or drawn by hand."""
+    return kept_mask(tuple(map(tuple, drawn_mask(n_tokens).tolist())))
+
+
+@lru_cache(maxsize=MOST_MASKS)
+def kept_mask(rows: tuple[tuple[bool, ...], ...]) -> Mask:
+    """The mask with these rows. Equal ones are one and the same, so a screen that was made of it is found again: never
+    change one.
+    """
+    return torch.tensor(rows, dtype=torch.bool)
+
+
+def drawn_mask(n_tokens: int) -> Mask:
+    """The controls of `chosen_mask`, and what they say."""
     place, size = st.columns([3, 1])
     hand = st.container()
     with place:

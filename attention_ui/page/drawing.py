@@ -16,7 +16,7 @@ from attention_ui.figures.features.by_feature_chart import pairs_template
 from attention_ui.figures.features.strips import strips_numbers, tables_of_strips
 from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
-from attention_ui.figures.matrices.film import film_tables, jumps_of
+from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps_of
 from attention_ui.figures.matrices.grid import (
     LEFT,
     POINT_AT_CELL,
@@ -101,6 +101,7 @@ from lessons.screen.screen import (
 from lessons.screen.softmax_parts import Sharing
 from lessons.screen.strips import Strips
 from lessons.screen.token_text import TokenText
+from models.shared import UNUSED_SECONDS, Once
 from words import FIRST, cached_by_language, language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
@@ -114,6 +115,8 @@ PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
 WIDTH_BESIDE, HEIGHT_BESIDE = 860, 400  # pixels of bars beside a question there, all of it seen at once
 LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
+# A run that stands still is drawn with every press on its page.
+CELLS: Once[pa.Table] = Once(8, lambda _: 1, UNUSED_SECONDS)
 MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
 
 
@@ -245,7 +248,7 @@ def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | No
     """A film with its curves, or its matrices `alone`, as large as a projector allows."""
     from attention_ui.figures.matrices.film_chart import film_template, stand_beside
 
-    jumps = jumps_of(film)
+    jumps, whole = jumps_of(film), film
     if alone:
         frames = tuple(replace(frame, width=film.width) for frame in film.frames)
         film = replace(film, curves=(), frames=frames)
@@ -267,7 +270,9 @@ def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | No
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
     yield_turn()  # the tables take a while
     every = -(-least_letters() // cell) or 1
-    tables = film_tables(film, layout, numbered=numbered, letters=letters, every=every)
+    asked = language().code, whole.frames, alone, names, cell, numbered, every
+    cells = partial(cells_of_film, film.frames, layout, numbered=numbered, every=every)
+    tables = film_tables(film, CELLS.get(asked, cells) if len(film.frames) > 1 else cells(), letters=letters)
     look = {"jumps": jumps, "letters": least_letters(), "columns_of_names": names}
     spec = film_template(len(film.frames), cell, columns, rows, film.width, *shapes, **look)
     show_chart(film, spec, tables, lesson, on_pick=on_pick)

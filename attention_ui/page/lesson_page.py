@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from types import ModuleType
 
 import streamlit as st
@@ -29,6 +29,7 @@ from lessons.screen.compare_edits import diff
 from lessons.screen.format import join_sentences, render
 from lessons.screen.message import Message
 from lessons.screen.screen import Figure, Screen
+from words import cached_by_language
 
 NOWHERE_ELSE = nullcontext()
 MOST_SCREENS = 16
@@ -84,7 +85,7 @@ class LessonPage:
         remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
 
 
-@lru_cache(maxsize=MOST_SCREENS)
+@cached_by_language(maxsize=MOST_SCREENS)
 def kept_screen(lesson: ModuleType, example: ExampleTrace, head: int, choices: object) -> Screen:
     """The screen that these choices make. A class that is led opens the same one all at once, so the last few are kept,
     for all visitors: never change one.

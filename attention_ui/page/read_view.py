@@ -14,8 +14,14 @@ from attention_ui.session.real_model import encoder_model, real_model, smollm2
 from attention_ui.session.recent_screens import forget_screen, remember_screen
 from lessons.example.example import Example
 from lessons.read.reading import Reading, how_it_was_read
+from lessons.screen.screen import Screen
 from models.opening import SharedModel
+from models.shared import UNUSED_SECONDS, Once
 from models.wheels import MINILM
+from words import language
+
+# For all visitors: never change one. Each holds on to what the model has computed of its text, some megabytes.
+READINGS: Once[Screen] = Once(4, lambda _: 1, UNUSED_SECONDS)
 
 
 def show_read(lesson: ModuleType) -> None:
@@ -37,8 +43,9 @@ def with_model(lesson: ModuleType, model: SharedModel) -> None:
         choices = read_choices(model)
     with room.notes:
         show_notes(*link_notes(), *how_it_was_read(Reading(choices, model)))
+    asked = choices, model, encoder, jobs_of(model)
     with outside_turn():
-        screen = lesson.read_screen(choices, model, encoder, jobs_of(model))
+        screen = READINGS.get((language().code, *asked), lambda: lesson.read_screen(*asked))
     draw_screen(lesson, screen, room, address="read", covers=False)
     if choices.view == "flip" and encoder is None:
         get_model_panel(lesson.ENCODER_STANDS_HERE, MINILM)

@@ -1,5 +1,7 @@
 """What was measured of the heads of SmolLM2: there, on its way, or not to be had."""
 
+from functools import lru_cache
+
 from attention_ui.session.real_model import smollm2_so_far
 from lessons.kit.head_jobs import HeadJobs
 from models.measured import Measured, Measurement, Say
@@ -31,5 +33,10 @@ def jobs_of(model: SharedModel) -> HeadJobs | None:
 
 def head_jobs() -> HeadJobs | None:
     """The names that the heads have earned; None while they are measured, and without the model."""
-    found = how_far_measured().value
-    return None if found is None else HeadJobs.from_json(found)
+    return jobs_in(how_far_measured())
+
+
+@lru_cache(maxsize=1)
+def jobs_in(measured: Measured) -> HeadJobs | None:
+    """The names in what was measured: one object as long as that is one, so a screen made of it is found again."""
+    return None if measured.value is None else HeadJobs.from_json(measured.value)

@@ -14,7 +14,7 @@ from attention_core.training import Snapshot, TrainingSettings
 from attention_ui.controls.bound import slider
 from attention_ui.figures.template import alt_table, template
 from attention_ui.page.drawing import draw_figure, draw_film, draw_notice, say_whose_weights
-from attention_ui.server.process import yield_turn
+from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.chart import first_pick, is_projected, least_letters, show_notes
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import FIRST, RUN, one_step, pause, reset, start
@@ -24,15 +24,20 @@ from lessons.example.prompt import Beginning, read_probe
 from lessons.kit.head_maps import head_name
 from lessons.screen.format import labelled, listed, render, render_all, translate
 from lessons.screen.message import message
+from lessons.screen.screen import Screen
 from lessons.train.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.train.compare_runs import differences
 from lessons.train.lesson import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
+from models.shared import UNUSED_SECONDS, Once
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
+from words import language
 
 MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
 FOLDS = ("compare", *RUN_TOOLS)
 HALF_WIDTH, PROJECTED_FILM = 480, 838  # pixels
+# Runs that stand still are drawn with every press on their page. For all visitors: never change one.
+STANDING: Once[Screen] = Once(8, lambda _: 1, UNUSED_SECONDS)
 
 
 def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
@@ -141,15 +146,21 @@ def draw_film_of(
     text = isinstance(view.settings.task, CharacterTask)
     shown = read_probe(view.settings, probe) if text else Beginning(())
     steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
+    if len(steps) > 1:
+        lower_priority()
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
     picture = st.container(key=f"run_picture{which}")
     can_be_left_out = view.position > 0 and not view.training
     head = head_to_leave_out(view, which) if can_be_left_out else None
     less = None if head is None else losses_without(run.recording, tuple(steps), head)
     yield_turn()
-    screen = train_screen(view, moments, still=not view.training, less=less, width=width)
+    asked = language().code, run.recording, view.position, tuple(steps), shown.tokens, heat, head, width
+    if view.training:
+        screen = train_screen(view, moments, width=width)
+    else:
+        screen = STANDING.get(asked, lambda: train_screen(view, moments, still=True, less=less, width=width))
     film, *of_task = screen.figures
-    film = replace(film, key=film.key + which)
+    film = replace(film, key=film.key + which) if which else film
     pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
     with picture:
         draw_film(None, film, pressed if can_be_left_out else None, part)

@@ -25,6 +25,7 @@ from lessons.screen.choice import Limit, Number, OneOf, Text
 from lessons.screen.message import Fixed, Message, Percent, message
 from lessons.screen.screen import Axis, Facts, Matrices, Matrix, Screen
 from lessons.trace.computation import Computation
+from words import cached_by_language
 
 TOPIC = message("Build a head by hand")
 POINT = message("A head is a table of who asks for whom, made from what W_q asks and W_k answers: set it yourself.")
@@ -78,8 +79,12 @@ def mean(scores: list[float]) -> float:
     return sum(scores) / len(scores)
 
 
+@cached_by_language(maxsize=16)
 def build_screen(choices: BuildChoices) -> Screen:
-    """What the learner's numbers do on one sentence and on 64 others; beside it, if one likes, another head."""
+    """What the learner's numbers do on one sentence and on 64 others; beside it, if one likes, another head.
+
+    The last few are kept: never change one.
+    """
     puzzle, level = PUZZLES[choices.level], LEVELS[choices.level]
     weights, _ = read_numbers(puzzle, choices.built)
     sentence, scores = shown_sentence(puzzle, choices.sentence), scores_of(puzzle, weights)

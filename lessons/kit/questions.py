@@ -64,6 +64,7 @@ def question_picker(lesson: str, kinds: Kinds, seed: int, *about: object) -> Cal
         random = generator(seed, f"steps of {lesson}")
         return tuple(step for step in get_args(QuestionStep) if any_drawn(kinds.get(step, ()), about, random))
 
+    @functools.cache
     def ask(number: int) -> Question:
         if not steps():
             raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")

@@ -44,9 +44,12 @@ VIEW = OneOf(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Choices:
-    """What the learner chose on this page; the rest is the running example."""
+    """What the learner chose on this page; the rest is the running example.
+
+    A screen is found again by its choices: by this very mask, for tensors are told apart as objects.
+    """
 
     may_attend: Annotated[Bool[Tensor, "queries keys"], MASK]
     view: VIEW.type = VIEW.begin

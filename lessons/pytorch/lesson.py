@@ -62,9 +62,12 @@ VIEW = OneOf(
 DRAWN_FROM = Number("cases", message("Seed of the cases"), Limit(0, 9999), 0, typed=True, width=150)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Choices:
-    """What the learner chose on this page: heads, a mask, and what to compare. Random cases come from a number."""
+    """What the learner chose on this page: heads, a mask, and what to compare. Random cases come from a number.
+
+    A screen is found again by its choices: by this very mask, for tensors are told apart as objects.
+    """
 
     example: HeadsExample
     may_attend: Bool[Tensor, "tokens tokens"]

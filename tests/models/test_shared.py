@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from models.shared import Once, n_bytes_of
+from models.shared import Once, forget_unused, n_bytes_of
 
 SOON = 10
 
@@ -101,6 +101,29 @@ def test_what_was_asked_for_longest_ago_makes_room():
     assert computed[4:] == ["whole"], "the latest is kept, however large"
     ask("a", 4)
     assert computed[5:] == ["a"]
+
+
+def test_what_nobody_has_asked_for_in_a_while_goes_and_what_is_computed_just_now_stays():
+    now, computed = [0.0], []
+    once, forever = Once(10, lambda _: 1, 60.0, lambda: now[0]), Once(10, lambda _: 1, clock=lambda: now[0])
+
+    def ask(which, key):
+        return which.get(key, lambda: computed.append(key) or key)
+
+    ask(once, "old")
+    ask(once, "asked again")
+    ask(forever, "kept")
+    now[0] = 50.0
+    ask(once, "asked again")
+    ask(once, "looked at")
+    now[0] = 100.0
+    assert once.kept("looked at") == "looked at" and once.kept("asked again") == "asked again"
+    now[0] = 130.0
+    assert once.get("while it is computed", forget_unused) is True and not forget_unused()
+    assert once.kept("old") is None and once.kept("asked again") and once.kept("looked at")
+    ask(forever, "kept")
+    ask(once, "old")
+    assert computed == ["old", "asked again", "kept", "looked at", "old"]
 
 
 def test_the_memory_of_a_trace_counts_each_storage_once():

@@ -382,3 +382,10 @@ def test_the_real_model_writes_from_ones_own_text_step_by_step(smollm2):
     assert tokens[:3] == ["Ç₁", "Ç₂", "a"] and len(tokens) == len(longer.ids) - 1
     at.button(key="write_back").click().run()
     assert text_written(at) == text_of(smollm2, write_on(smollm2, ids, 3, how, 5)).rstrip(" ")
+
+
+@pytest.mark.usefixtures("smollm2")
+def test_what_was_written_for_a_reader_of_another_language_is_shown_in_ones_own():
+    pages = (open_page(PAGE, writer="language", length=3, lang=code) for code in ("en", "de", "en"))
+    below = [chart(at, 1)[1]["token_text"][1]["below"] for at in pages]
+    assert below == ["4%", "4\u00a0%", "4%"]

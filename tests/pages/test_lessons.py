@@ -19,6 +19,7 @@ from visiting import (
 
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
+from attention_ui.page import drawing
 from attention_ui.page.derivation import CHOOSE
 from attention_ui.session.chart import PROJECTED_LETTERS
 from lessons.dot_product.lesson import attend_without_weights
@@ -86,6 +87,15 @@ def test_scores_tells_the_measured_story_and_marks_the_chosen_size():
     said = [f"At d_k = 256 the scores have a standard deviation of {text}," for text in readings(std)]
     assert any(one in line for one in said for line in texts(at))
     assert {row["x"] for row in chart(at, 2)[1]["curves"] if row["chosen"]} == {256}
+
+
+@pytest.mark.parametrize("path", ["one_head/mask", "many_heads/pytorch", "one_head/scores", "practice/build"])
+def test_the_same_choices_show_the_same_screen_which_is_made_once(path, monkeypatch):
+    at, shown = open_page(path), []
+    monkeypatch.setattr(drawing, "matrices_table", lambda figure, *how, **more: shown.append(figure))
+    before = chart(at)[1]
+    at.run()
+    assert not at.exception and chart(at)[1] == before and not shown
 
 
 @pytest.mark.parametrize("mask", ["causal", "none", "window", "padding", "hand"])

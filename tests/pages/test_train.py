@@ -1,6 +1,7 @@
 """The training page as a visitor uses it."""
 
 import threading
+from functools import partial
 from unittest.mock import patch
 
 import pytest
@@ -10,8 +11,10 @@ from attention_core.model import ModelConfig
 from attention_core.observe import ablate_heads
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
+from attention_ui.page import drawing
 from attention_ui.server import process
 from attention_ui.session.training_runs import FIRST, RUN
+from attention_ui.training import compare_runs
 from attention_ui.training import view as training_view
 from attention_ui.training.view import press_head
 from lessons.example.task_texts import texts_of
@@ -537,11 +540,37 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
     assert not told()
 
 
-@pytest.mark.parametrize(
-    ("page", "long"), [("training/train", True), ("training/generate", True), ("one_head/mask", False)]
-)
-def test_pages_of_training_lower_their_priority(monkeypatch, page, long):
+def test_a_film_of_many_moments_lets_others_go_first_and_a_single_one_does_not(at, monkeypatch):
     said = []
-    monkeypatch.setattr("attention_ui.server.process.lower_priority", lambda: said.append(page))
-    open_page(page)
-    assert bool(said) is long
+    monkeypatch.setattr(training_view, "lower_priority", lambda: said.append(progress))
+    set_short(at)
+    assert not said
+    at.button(key="start").click().run()
+    wait_for_end(at)
+    assert said
+
+
+def test_a_page_drawn_anew_by_itself_lets_others_go_first_once(at, monkeypatch):
+    turns, seconds = [], iter((-1.0,))
+    for turn in (process.page_turn, process.long_turn):
+        noted = partial(lambda turn, **how: turns.append(turn.__name__) or turn(**how), turn)
+        monkeypatch.setattr(process, turn.__name__, noted)
+    monkeypatch.setattr(process.scheduler(), "wanted", dict)
+    monkeypatch.setattr(compare_runs, "picture_seconds", lambda: next(seconds, 100.0))
+    at.button(key="start").click().run()
+    assert turns == ["page_turn", "long_turn"]
+    at.button(key="pause").click().run()
+    assert turns == ["page_turn", "long_turn", "page_turn"]
+
+
+def test_the_film_of_a_run_that_stands_still_is_made_once(at, monkeypatch):
+    made, cells = [], []
+    noted = lambda told, real: lambda *args, **how: told.append(how) or real(*args, **how)  # noqa: E731
+    monkeypatch.setattr(training_view, "train_screen", noted(made, training_view.train_screen))
+    monkeypatch.setattr(drawing, "cells_of_film", noted(cells, drawing.cells_of_film))
+    set_short(at)
+    at.button(key="start").click().run()
+    wait_for_end(at)
+    before = len(made), len(cells), film(at)
+    at.run()
+    assert (len(made), len(cells), film(at)) == before

@@ -41,17 +41,18 @@ def test_while_everything_is_imported_nothing_is_collected_and_afterwards_it_is(
 
 
 @pytest.mark.parametrize(
-    ("turns", "put_off", "collected"),
+    ("turns", "put_off", "lets_go", "collected"),
     [
-        ([5, 5, 5], 11, 2),
-        ([5, 6, 7], 11, 0),
-        ([None, None, None], 11, 0),
-        ([5, 5, 6], 11, 1),
-        ([5, 5, 5], 10, 0),
+        ([5, 5, 5], 11, False, 2),
+        ([5, 6, 7], 11, True, 0),
+        ([None, None, None], 11, True, 0),
+        ([5, 5, 6], 11, False, 1),
+        ([5, 5, 5], 10, False, 0),
+        ([5, 5, 5], 10, True, 2),
     ],
 )
 def test_what_was_put_off_is_collected_once_no_page_has_been_computed_for_a_while(
-    monkeypatch, turns, put_off, collected
+    monkeypatch, turns, put_off, lets_go, collected
 ):
     done, told = [], iter(turns)
     monkeypatch.setattr(memory, "QUIET_SECONDS", 0.0)
@@ -59,7 +60,7 @@ def test_what_was_put_off_is_collected_once_no_page_has_been_computed_for_a_whil
     monkeypatch.setattr(memory.gc, "collect", lambda: done.append("collected"))
     monkeypatch.setattr(memory, "give_back", lambda: done.append("given back"))
     with pytest.raises(RuntimeError, match="StopIteration"):
-        awaited(memory.collect_in_quiet_moments(lambda: next(told)))
+        awaited(memory.collect_in_quiet_moments(lambda: next(told), lambda: lets_go))
     assert done == ["collected", "given back"] * collected
 
 

@@ -13,7 +13,7 @@ from attention_core.randomness import generator
 from attention_ui.figures.curves.curves import shape_of
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.matrices import film_chart as film_chart_module
-from attention_ui.figures.matrices.film import film_tables, jumps_of
+from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps_of
 from attention_ui.figures.matrices.film_chart import MATRICES, film_chart, film_template
 from attention_ui.figures.matrices.grid import cell_text
 from attention_ui.figures.matrices.matrices import Layout
@@ -38,8 +38,13 @@ def film_of(moments, said, **more):
     return Film(key="film", name=message("A film"), frames=frames_, moments=said, **more)
 
 
-def tables_of(film, **how):
-    return {name: table.to_pylist() for name, table in film_tables(film, Layout(film.frames[0]), **how).items()}
+def cells_of(film, **how):
+    return cells_of_film(film.frames, Layout(film.frames[0]), **how)
+
+
+def tables_of(film, letters=0, **how):
+    tables = film_tables(film, cells_of(film, **how), letters=letters)
+    return {name: table.to_pylist() for name, table in tables.items()}
 
 
 SAID = [f"moment {f}" for f in range(7)]
@@ -148,7 +153,7 @@ def test_a_film_without_marks_has_no_jump_and_no_layer_for_them():
 def test_the_file_of_a_film_has_the_weights_of_every_moment_and_no_text():
     moments = frames()
     film = film_of(moments, ["=learners+text"] * 7)
-    cells = film_tables(film, Layout(film.frames[0]))["cells"]
+    cells = cells_of(film)
     head, *lines = csv_of(cells).decode().splitlines()
     assert head.replace('"', "").split(",") == ["matrix", "row", "column", *(f"moment {f}" for f in range(7))]
     assert "learners" not in "".join(lines)
@@ -229,6 +234,6 @@ def test_of_names_beside_small_cells_every_second_is_written_and_what_columns_ar
     layout = Layout(shown.frames[0])
     tops = [place.top for place in layout.places if place.named]
     for every, wanted in ((1, (-2, -1, 0, 1, 2, 3, 4)), (2, (-3, -1, 0, 2, 4))):
-        drawn = film_tables(shown, layout, every=every)["cells"].to_pylist()
+        drawn = cells_of(shown, every=every).to_pylist()
         named = sorted(one["gy"] for one in drawn if one["kind"] in ("row", "axis"))
         assert named == sorted(top + row for top in tops for row in wanted)

@@ -4,6 +4,7 @@ Everything travels once; the weights of each moment are a column of their own. N
 """
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -20,19 +21,17 @@ NAMES = ("row", "axis", "column", "letter")  # the kinds of what is written besi
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
 
 
-def film_tables(
-    film: Film, layout: Layout, *, numbered: bool = True, letters: int = 0, every: int = 1
-) -> dict[str, pa.Table]:
-    """Everything that is drawn: the matrices, what is said of each moment, the curves, and the moments on them.
+def film_tables(film: Film, cells: pa.Table, *, letters: int = 0) -> dict[str, pa.Table]:
+    """Everything that is drawn: the `cells` of its matrices, what is said of each moment, the curves, and the moments
+    on them.
 
-    The tables of a curve are called by its key; its `letters` have so many pixels at least. Of names beside the cells,
-    one in `every` so many is written. Raises ValueError where a sentence is missing.
+    The tables of a curve are called by its key; its `letters` have so many pixels at least. Raises ValueError where a
+    sentence is missing.
     """
     if not film.frames or len(film.frames) != len(film.moments):
         raise ValueError(
             f"a film needs a sentence for each frame, but got {len(film.frames)} frames, {len(film.moments)} said"
         )
-    cells = written_names(film_table(film, layout, numbered=numbered), layout, every)
     tables = {"cells": cells, "said": said_table(film)}
     for curves in film.curves:
         parts = curves_tables(curves, letters, axes_within=False) | {"moments": moments_table(film, curves)}
@@ -56,19 +55,24 @@ def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
     return tuple((labelled(f"{x:g}", listed(names)), frame_at(film, x)) for x, names in named.items())
 
 
-def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table:
+def cells_of_film(frames: Sequence[Matrices], layout: Layout, *, numbered: bool = True, every: int = 1) -> pa.Table:
+    """The matrices of all frames. Of names beside the cells, one in `every` so many is written."""
+    return written_names(film_table(frames, layout, numbered=numbered), layout, every)
+
+
+def film_table(frames: Sequence[Matrices], layout: Layout, *, numbered: bool) -> pa.Table:
     """All that stands in every frame, and the weights of each: one column a frame. Numbers are written in the browser.
 
     A cell that shall have a number has the first one as its text.
     """
-    table = still_table(film.frames[0], layout, numbered=numbered)
+    table = still_table(frames[0], layout, numbered=numbered)
     is_weight = np.array(table["kind"].to_pylist()) == "weight"
-    for moment, frame in enumerate(film.frames):
+    for moment, frame in enumerate(frames):
         weights = np.full(len(table), np.nan, np.float32)
         weights[is_weight] = numbers_of_frame(frame, layout)
         table = table.append_column(f"{MOMENT}{moment}", pa.array(weights, from_pandas=True))
     return table.append_column("head", pa.array(meant_by_clicks(table, layout))).append_column(
-        "standing", pa.array([greyed(film.frames[-1])] * len(table))
+        "standing", pa.array([greyed(frames[-1])] * len(table))
     )
 
 
@@ -93,14 +97,10 @@ def written_names(table: pa.Table, layout: Layout, every: int) -> pa.Table:
 def meant_by_clicks(table: pa.Table, layout: Layout) -> list[str]:
     """For each thing that is drawn, the key of the matrix that a click on it means: its own, and that of its title."""
     titles = {(place.left, place.top - place.header): place.matrix.key for place in layout.places}
-    drawn = table.select(["cell_tag", "kind", "gx", "gy"]).to_pylist()
+    tags, kinds, *places = (table[name].to_pylist() for name in ("cell_tag", "kind", "gx", "gy"))
     return [
-        one["cell_tag"].strip("|").rsplit(" ", 1)[0]
-        if one["cell_tag"]
-        else titles.get((one["gx"], one["gy"]), "")
-        if one["kind"] == "title"
-        else ""
-        for one in drawn
+        tag.strip("|").rsplit(" ", 1)[0] if tag else titles.get(place, "") if kind == "title" else ""
+        for tag, kind, place in zip(tags, kinds, zip(*places, strict=True), strict=True)
     ]
 
 
