@@ -79,8 +79,11 @@ def settle_link(page, place: str) -> None:
     if get_state("place") == place and not back:
         remember_link(place)
         return
-    set_state("place", place)
     here = {name: st.query_params.get_all(name) for name in st.query_params}
+    if here and get_state("visit_link") is None:
+        # A click may come before the rules are there, which take a second where the server has just started.
+        keep_link(place, {name: values[-1] for name, values in here.items()})
+    set_state("place", place)
     # An address that one comes back to counts as it is, if it is a whole one.
     along = {} if back and "example" in here else {name: [value] for name, value in along_to(place).items()}
     possible, notes = repaired_link(along | here)

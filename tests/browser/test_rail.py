@@ -2,6 +2,8 @@
 
 from urllib.parse import parse_qsl, urlsplit
 
+from playwright.sync_api import expect
+
 from attention_ui.page.contents import CONTENTS
 
 IN_SIGHT = """count => [...document.querySelectorAll('[data-testid=stTopNavLink]')].filter(one => {
@@ -79,12 +81,12 @@ def to(tab, place):
     return tab.page.locator(f'[data-testid="stTopNavLink"][href$="/{place}"]')
 
 
-def test_the_first_click_and_every_other_way_lead_to_the_same_visit(visit):
-    tab = visit()
+def test_the_first_click_and_every_other_way_lead_to_the_same_visit(visit, start_server):
+    tab = visit(url=start_server())  # which has only just started: what a link may say it does not know yet
     tab.page.goto(f"{tab.url}/softmax?{CHOSEN}")
     to(tab, "output").click()
     arrives(tab, "output", CHOSEN)
-    assert tab.page.locator(".st-key-seed input").input_value() == "7"
+    expect(tab.page.locator(".st-key-seed input")).to_have_value("7")  # a moment after it stands there
     tab.page.locator(".st-key-lesson_before button").click()
     arrives(tab, "softmax", CHOSEN)
     tab.page.keyboard.press("Shift+ArrowRight")
