@@ -7,8 +7,8 @@ from test_class_vote import PAGE, everything, fresh, keys, said, student, teache
 from test_class_vote import press as pressed_here
 from visiting import ROOT, open_page, read_plainly, texts
 
+from attention_ui.page import lesson_page
 from attention_ui.page.contents import CONTENTS
-from attention_ui.page.lesson_page import kept_screen
 from attention_ui.server.connection import SCRIPT
 from attention_ui.voting import rooms, watching
 from lessons.class_plan.notes import notes_of_own
@@ -17,6 +17,7 @@ from lessons.class_plan.plan import Plan, Stop
 from lessons.class_plan.plan_file import written_plan
 from lessons.class_plan.ready_made import AT_SOFTMAX, THEN_SOFTMAX
 from lessons.softmax import lesson as softmax
+from words import cached_by_language
 
 FILES = {entry.address: ROOT / "pages" / entry.file for entry in CONTENTS}
 SHORT = Plan(
@@ -124,7 +125,8 @@ def test_a_class_that_follows_has_its_screen_computed_once(led, monkeypatch):
     at, code, _ = led
     class_of_three, made, screen = [student(code) for _ in range(3)], [], softmax.screen
     monkeypatch.setattr(softmax, "screen", lambda *about: made.append(about) or screen(*about))
-    kept_screen.cache_clear()
+    afresh = cached_by_language(maxsize=3)(lesson_page.kept_screen.__wrapped__)
+    monkeypatch.setattr(lesson_page, "kept_screen", afresh)
     press(at, "plan_next")
     for one in class_of_three:
         assert place(heard(one)) == "softmax"
