@@ -8,7 +8,7 @@ from attention_ui.controls.bound import switch
 from attention_ui.controls.pictures import settled_picture
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
-from attention_ui.server.process import FIRST_PAGE, long_turn, page_turn, redrawn_picture
+from attention_ui.server.process import FIRST_PAGE, long_turn, page_turn
 from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
@@ -57,7 +57,7 @@ if in_class := bool(get_state("class_inside") or text_in_link("class")):
 
     follow_class(here.address)
     if nobody_waits():
-        turn = redrawn_picture
+        turn = long_turn
 if at_home := not in_class and bool(text_in_link("homework")):
     from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
 

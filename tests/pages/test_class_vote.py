@@ -487,7 +487,7 @@ def test_a_page_that_follows_lets_others_go_first_and_one_whose_visitor_presses_
     monkeypatch.setattr(watching, "session_is_open", lambda session: True)
     monkeypatch.setattr(watching, "is_being_drawn", lambda session: False)
     monkeypatch.setattr(watching, "rerun_session", drawn.append)
-    for turn in (process.page_turn, process.redrawn_picture):
+    for turn in (process.page_turn, process.long_turn):
         noted = partial(lambda turn, *how: turns.append(turn.__name__) or turn(*how), turn)
         monkeypatch.setattr(process, turn.__name__, noted)
     _, code, _ = asking()
@@ -498,7 +498,7 @@ def test_a_page_that_follows_lets_others_go_first_and_one_whose_visitor_presses_
     assert drawn == ["student"]
     turns.clear()
     at.run()
-    assert turns == ["redrawn_picture"]
+    assert turns == ["long_turn"]
     vote(at, "A")
     assert {*turns[1:]} == {"page_turn"} and not watching.SENT_FOR
 
