@@ -74,6 +74,7 @@ from attention_ui.session.chart import (
     show_chart,
     show_rows,
 )
+from attention_ui.session.kept import KeptByLanguage
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
@@ -101,7 +102,6 @@ from lessons.screen.screen import (
 from lessons.screen.softmax_parts import Sharing
 from lessons.screen.strips import Strips
 from lessons.screen.token_text import TokenText
-from models.shared import UNUSED_SECONDS, Once
 from words import FIRST, cached_by_language, language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
@@ -115,8 +115,7 @@ PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
 WIDTH_BESIDE, HEIGHT_BESIDE = 860, 400  # pixels of bars beside a question there, all of it seen at once
 LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
-# A run that stands still is drawn with every press on its page.
-CELLS: Once[pa.Table] = Once(8, lambda _: 1, UNUSED_SECONDS)
+CELLS: KeptByLanguage[pa.Table] = KeptByLanguage(8)  # a run that stands still is drawn with every press on its page
 MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
 
 
@@ -270,7 +269,7 @@ def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | No
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
     yield_turn()  # the tables take a while
     every = -(-least_letters() // cell) or 1
-    asked = language().code, whole.frames, alone, names, cell, numbered, every
+    asked = whole.frames, alone, names, numbered, every
     cells = partial(cells_of_film, film.frames, layout, numbered=numbered, every=every)
     tables = film_tables(film, CELLS.get(asked, cells) if len(film.frames) > 1 else cells(), letters=letters)
     look = {"jumps": jumps, "letters": least_letters(), "columns_of_names": names}

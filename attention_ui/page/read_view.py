@@ -9,6 +9,7 @@ from attention_ui.page.lesson_page import draw_screen, lay_out
 from attention_ui.server.process import outside_turn
 from attention_ui.session.chart import show_notes
 from attention_ui.session.head_jobs import jobs_of
+from attention_ui.session.kept import KeptByLanguage
 from attention_ui.session.links import link_notes
 from attention_ui.session.real_model import encoder_model, real_model, smollm2
 from attention_ui.session.recent_screens import forget_screen, remember_screen
@@ -16,12 +17,10 @@ from lessons.example.example import Example
 from lessons.read.reading import Reading, how_it_was_read
 from lessons.screen.screen import Screen
 from models.opening import SharedModel
-from models.shared import UNUSED_SECONDS, Once
 from models.wheels import MINILM
-from words import language
 
-# For all visitors: never change one. Each holds on to what the model has computed of its text, some megabytes.
-READINGS: Once[Screen] = Once(4, lambda _: 1, UNUSED_SECONDS)
+# Each holds on to what the model has computed of its text, some megabytes.
+READINGS: KeptByLanguage[Screen] = KeptByLanguage(4)
 
 
 def show_read(lesson: ModuleType) -> None:
@@ -45,7 +44,7 @@ def with_model(lesson: ModuleType, model: SharedModel) -> None:
         show_notes(*link_notes(), *how_it_was_read(Reading(choices, model)))
     asked = choices, model, encoder, jobs_of(model)
     with outside_turn():
-        screen = READINGS.get((language().code, *asked), lambda: lesson.read_screen(*asked))
+        screen = READINGS.get(asked, lambda: lesson.read_screen(*asked))
     draw_screen(lesson, screen, room, address="read", covers=False)
     if choices.view == "flip" and encoder is None:
         get_model_panel(lesson.ENCODER_STANDS_HERE, MINILM)

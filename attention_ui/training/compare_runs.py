@@ -6,13 +6,7 @@ import streamlit as st
 
 from attention_ui.controls.bound import one_in_list
 from attention_ui.page.drawing import step_through
-from attention_ui.server.process import (
-    page_turn,
-    picture_seconds,
-    redrawn_picture,
-    refresh_seconds,
-    scheduler,
-)
+from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.training_runs import BY_ITSELF, FIRST, RUN, start, visitors_run

@@ -16,6 +16,7 @@ from attention_ui.figures.template import alt_table, template
 from attention_ui.page.drawing import draw_figure, draw_film, draw_notice, say_whose_weights
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.chart import first_pick, is_projected, least_letters, show_notes
+from attention_ui.session.kept import KeptByLanguage
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import FIRST, RUN, one_step, pause, reset, start
 from attention_ui.training.controls import HEAT, ChosenRun
@@ -28,16 +29,13 @@ from lessons.screen.screen import Screen
 from lessons.train.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.train.compare_runs import differences
 from lessons.train.lesson import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
-from models.shared import UNUSED_SECONDS, Once
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
-from words import language
 
 MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
 FOLDS = ("compare", *RUN_TOOLS)
 HALF_WIDTH, PROJECTED_FILM = 480, 838  # pixels
-# Runs that stand still are drawn with every press on their page. For all visitors: never change one.
-STANDING: Once[Screen] = Once(8, lambda _: 1, UNUSED_SECONDS)
+STANDING: KeptByLanguage[Screen] = KeptByLanguage(8)  # runs that stand still are drawn with every press on their page
 
 
 def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
@@ -154,13 +152,13 @@ def draw_film_of(
     head = head_to_leave_out(view, which) if can_be_left_out else None
     less = None if head is None else losses_without(run.recording, tuple(steps), head)
     yield_turn()
-    asked = language().code, run.recording, view.position, tuple(steps), shown.tokens, heat, head, width
+    asked = run.recording, view.position, tuple(steps), shown.tokens, heat, head, width
     if view.training:
         screen = train_screen(view, moments, width=width)
     else:
         screen = STANDING.get(asked, lambda: train_screen(view, moments, still=True, less=less, width=width))
     film, *of_task = screen.figures
-    film = replace(film, key=film.key + which) if which else film
+    film = replace(film, key=film.key + which)
     pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
     with picture:
         draw_film(None, film, pressed if can_be_left_out else None, part)

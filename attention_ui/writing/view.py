@@ -17,6 +17,7 @@ from attention_ui.page.question import Ask, current_question, question_panel
 from attention_ui.page.words import draw_words
 from attention_ui.server.process import outside_turn, redrawn_picture
 from attention_ui.session.chart import covered, is_projected, show_notes
+from attention_ui.session.kept import KeptByLanguage
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
@@ -31,7 +32,6 @@ from lessons.screen.program import Call
 from lessons.screen.screen import Code, Part, Parts, Screen
 from models.shared import UNUSED_SECONDS, Once
 from runs.checkpoint import Checkpoint
-from words import language
 
 ADDRESS = "generate"
 PLAY_SECONDS = 0.6
@@ -39,7 +39,7 @@ MOST_PROJECTED = 11  # tokens of a distribution on a projector, in large letters
 CHUNK = 25  # so many tokens are written ahead, so that a step costs nothing
 # The question asks for one before the figures do, and so do all visitors: never change one.
 WRITINGS: Once[RealWriting] = Once(16, lambda _: 1, UNUSED_SECONDS)
-SCREENS: Once[Screen] = Once(16, lambda _: 1, UNUSED_SECONDS)
+SCREENS: KeptByLanguage[Screen] = KeptByLanguage(16)
 
 
 @functools.lru_cache(maxsize=32)
@@ -65,8 +65,7 @@ def screen_so_far(request: Request, length: int) -> tuple[str, Screen]:
         asked = request.writer.model, request.start.ids, length, request.sampling, request.seed
         with outside_turn():  # a token takes a while: the pages of others need not wait for it
             real = WRITINGS.get(asked, lambda: real_writing(*asked))
-        shown = language().code, real, request.head, most
-        return real.text_to_see, SCREENS.get(shown, lambda: real_screen(real, request.head, most))
+        return real.text_to_see, SCREENS.get((real, request.head, most), lambda: real_screen(real, request.head, most))
     small = writing_so_far(request, length)
     return small.text_to_see, generate_screen(small, most)
 
