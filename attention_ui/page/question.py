@@ -11,7 +11,7 @@ from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.progress import solve_question
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import render, render_all, translate
-from lessons.screen.message import message
+from lessons.screen.message import Message, message
 from lessons.screen.screen import LETTERS, QUESTION_STEPS, Card, Question
 
 RIGHT = message("✓ right")
@@ -53,6 +53,15 @@ def question_panel(lesson: str, question: Question, *, cover: bool = True, offer
             ask_class_button(lesson)
     if cover and offered:
         cover_switch()
+
+
+def question_to_come(lesson: str, why: Message) -> None:
+    """The place of a question that cannot be asked yet, and why."""
+    if hidden("predict"):
+        return
+    with st.container(key=f"{lesson}_quiz"):
+        st.text(render(why))
+    cover_switch()
 
 
 def draw_steps_of(question: Question) -> None:

@@ -1,7 +1,8 @@
 """Writing on the screen: the text so far, and the newest token with what led to it."""
 
 import functools
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +14,7 @@ from attention_core.sampling import Sampling
 from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.page.lesson_page import Room
-from attention_ui.page.question import Ask, current_question, question_panel
+from attention_ui.page.question import Ask, current_question, question_panel, question_to_come
 from attention_ui.page.words import draw_words
 from attention_ui.server.process import outside_turn, redrawn_picture
 from attention_ui.session.chart import covered, is_projected, show_notes
@@ -21,10 +22,11 @@ from attention_ui.session.kept import KeptByLanguage
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
+from attention_ui.writing.growing import GrowingText, growing_text
 from lessons.example.real_model import SMOLLM2
 from lessons.generate import lesson as generate
 from lessons.generate.lesson import Writing, code_of_writing, generate_screen
-from lessons.generate.real_writer import RealBeginning, RealWriting, code_of_real, real_screen, real_writing
+from lessons.generate.real_writer import RealBeginning, RealWriting, code_of_real, real_screen
 from lessons.generate.write_again import write_again
 from lessons.screen.format import render
 from lessons.screen.message import message, reason
@@ -62,9 +64,9 @@ def screen_so_far(request: Request, length: int) -> tuple[str, Screen]:
     """
     most = MOST_PROJECTED if is_projected() else None
     if isinstance(request.start, RealBeginning):
-        asked = request.writer.model, request.start.ids, length, request.sampling, request.seed
+        text = text_of_request(request)
         with outside_turn():  # a token takes a while: the pages of others need not wait for it
-            real = WRITINGS.get(asked, lambda: real_writing(*asked))
+            real = WRITINGS.get((text, length), lambda: text.whole(length))
         return real.text_to_see, SCREENS.get((real, request.head, most), lambda: real_screen(real, request.head, most))
     small = writing_so_far(request, length)
     return small.text_to_see, generate_screen(small, most)
@@ -90,17 +92,30 @@ def code_of(request: Request) -> Code:
 
 def text_again(request: Request) -> Call:
     """How a notebook writes what the real model has written here."""
-    start = request.start.ids
-    return write_again(real_writing(request.writer.model, start, request.length, request.sampling, request.seed))
+    return write_again(text_of_request(request).whole(request.length))
+
+
+def text_of_request(request: Request) -> GrowingText:
+    """The text that a real model writes."""
+    return growing_text(request.writer.model, request.start.ids, request.sampling, request.seed)
+
+
+def grown(text: GrowingText, length: int) -> bool:
+    """Go on with the text for a moment; whether it has so many new tokens by then."""
+    with outside_turn():
+        text.write_for_a_moment(length)
+    return text.written(length) == length
 
 
 def live_writing(request: Request, room: Room) -> None:
-    """The text and the newest token, in place while it plays; beside it, where it stands still, what is asked of it.
+    """The text and the newest token, in place while it plays or grows; beside it, where it stands still, what is asked
+    of it.
 
     The distribution over the next token is the question, so its numbers wait until that is answered.
     """
-    playing = bool(get_state(PLAYS))
-    ask = None if playing else asks_about_newest(request)
+    playing, text = bool(get_state(PLAYS)), text_of_request(request) if request.writer.model else None
+    grows = not playing and text is not None and not grown(text, request.length)
+    ask = None if playing or grows else asks_about_newest(request)
     question = ask and current_question(ADDRESS, ask)
     asks = question is not None and not hidden("predict")
     with room.topic:
@@ -108,9 +123,12 @@ def live_writing(request: Request, room: Room) -> None:
     with room.question:
         if asks:
             question_panel(ADDRESS, question)
+        elif grows:
+            question_to_come(ADDRESS, message("The model is still writing; the question comes with the last token."))
         draw_words(ADDRESS)
     with room.stage:
-        st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
+        grows_on, every = (text, itertools.count()) if grows else None, PLAY_SECONDS if playing or grows else None
+        st.fragment(draw_writing, run_every=every)(request, playing, grows_on)
 
 
 def in_no_order(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -126,13 +144,27 @@ def asks_about_newest(request: Request) -> Ask | None:
         return None
 
 
-def draw_writing(request: Request, playing: bool) -> None:
-    """One refresh. At the end of the longest text the page is drawn anew, for its buttons."""
-    length = (get_state(PLAYED_TO) or 1) + 1 if playing else request.length
-    length = min(length, MAX_NEW_TOKENS)
+def draw_writing(request: Request, playing: bool, growing: tuple[GrowingText, Iterator[int]] | None) -> None:
+    """One refresh: of a text that plays, one token more; of one that is `growing`, what has been written of it since.
+
+    What is to be seen at the next refresh is written once this one is drawn: what waits to be drawn is grey. At the end
+    the page is drawn anew, for its buttons and the question.
+    """
+    if playing:
+        draw_played(request)
+        return
+    with redrawn_picture():
+        draw_text_of(request, growing[0].written(request.length) if growing else request.length)
+    if growing and next(growing[1]) and grown(growing[0], request.length):
+        st.rerun()
+
+
+def draw_played(request: Request) -> None:
+    """One more token; the longest text ends the play."""
+    length = min((get_state(PLAYED_TO) or 1) + 1, MAX_NEW_TOKENS)
     with redrawn_picture():
         writes = draw_text_of(request, length)
-    if playing and writes:
+    if writes:
         set_state(PLAYED_TO, length)
         if length == MAX_NEW_TOKENS:
             set_state(PLAYS, False)

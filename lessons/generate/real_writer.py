@@ -1,6 +1,5 @@
 """A real language model that writes: what it goes on with, what each new token came of, and where it looked before."""
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -27,9 +26,9 @@ from lessons.screen.screen import Code, Screen
 from lessons.screen.token_text import TextToken, TokenText
 
 BEGINS_WITH = "The robot opened the door and"
+Ids = tuple[int, ...]
 Head = tuple[int, int]  # layer and head, counted from 0
 MOST_NAMED = 3
-MOST_KEPT = 4000  # tokens drawn, of all visitors
 
 
 class Newest(Protocol):
@@ -62,33 +61,27 @@ def real_beginning(model: RealModel, raw: str) -> RealBeginning:
     return RealBeginning(cut.first(model.transformer.config.context - MAX_NEW_TOKENS).ids, clean.notes)
 
 
-@functools.lru_cache(maxsize=MOST_KEPT)
-def next_token(model: WritingModel, ids: tuple[int, ...], place: int, how: Sampling, seed: int) -> int:
-    """The id that follows these: the new token number `place`, counted from 0, of a text with this seed.
-
-    The same arguments give the same token, so it is computed once, whoever asks.
+def draw_next(model: WritingModel, ids: Ids, place: int, how: Sampling, seed: int) -> TokenDraw:
+    """Everything between the scores for the next token and the one that is drawn: the new token number `place`, counted
+    from 0, of a text with this seed.
     """
-    return draw_next(model, ids, place, how, seed).token
-
-
-def draw_next(model: WritingModel, ids: tuple[int, ...], place: int, how: Sampling, seed: int) -> TokenDraw:
-    """Everything between the scores for the next token and the one that is drawn."""
     random = generator(seed, "sample")
     for _ in range(place):  # each token before it took one random number
         uniform_number(random)
     return draw_token(model.newest_token(ids).logits, how, random)
 
 
-def write_on(model: WritingModel, start: tuple[int, ...], length: int, how: Sampling, seed: int) -> tuple[int, ...]:
-    """`start` and so many new ids, one after the other. A longer text begins with the shorter one.
+def write_on(model: WritingModel, start: Ids, length: int, how: Sampling, seed: int, written: Ids = ()) -> Ids:
+    """`start` and so many new ids, one after the other. A longer text begins with the shorter one: what is `written` of
+    it already need not be written again.
 
     Raises ValueError for an empty start, and for too great a length.
     """
     check_request(start, length)
-    ids = start
-    for place in range(length):
-        ids = (*ids, next_token(model, ids, place, how, seed))
-    return ids
+    ids = written or start
+    for place in range(len(ids) - len(start), length):
+        ids = (*ids, draw_next(model, ids, place, how, seed).token)
+    return ids[: len(start) + length]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +108,11 @@ class RealWriting:
         return written + visible_text(text[len(written) :])
 
 
-def real_writing(model: WritingModel, start: tuple[int, ...], length: int, how: Sampling, seed: int) -> RealWriting:
-    """The text with so many new tokens, of which there is at least one."""
-    ids = write_on(model, start, length, how, seed)
+def real_writing(
+    model: WritingModel, start: Ids, length: int, how: Sampling, seed: int, written: Ids = ()
+) -> RealWriting:
+    """The text with so many new tokens, of which there is at least one; `written` is what is known of it already."""
+    ids = write_on(model, start, length, how, seed, written)
     before, tokens = ids[:-1], vocabulary_of(model).tokens
     draw, newest = draw_next(model, before, length - 1, how, seed), model.newest_token(before)
     token = GeneratedToken(tokens[ids[-1]], len(before), 0, parts_of_text(model, before), draw, tuple(newest.weights))

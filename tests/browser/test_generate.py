@@ -95,3 +95,18 @@ def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
     other.page.locator("input[type=file]").set_input_files(tmp_path / "broken.safetensors")
     other.page.get_by_text("This file cannot be used").wait_for()
     assert text(other) == written
+
+
+def test_a_long_text_of_a_real_model_appears_as_it_is_written_and_a_press_between_is_answered(visit, with_model):
+    tab = visit(url=with_model).open("generate?writer=language&length=200&draw_seed=31")
+    tab.page.get_by_text("still writing").wait_for()
+    first = text(tab)
+    wait_for_text(tab, f"text.length > {len(first)}")
+    tab.page.get_by_role("button", name="Begin again").click()
+    wait_for_text(tab, f"text.length < {len(first)}")
+    assert "length=1" in tab.settled().page.url and tab.page.get_by_text("still writing").count() == 0
+    begun, another = text(tab).strip("␣"), tab.page.get_by_role("button", name="Another question")
+    tab.page.go_back()
+    wait_for_text(tab, f"text.length > {3 * len(first)} && text.startsWith({begun!r})")
+    another.wait_for(timeout=60_000)
+    assert "length=200" in tab.settled().page.url and tab.page.get_by_text("still writing").count() == 0

@@ -23,6 +23,7 @@ from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 
 PAGE = "training/generate"
+WRITES_STILL = "The model is still writing; the question comes with the last token."
 
 
 def text_written(at):
@@ -389,3 +390,18 @@ def test_what_was_written_for_a_reader_of_another_language_is_shown_in_ones_own(
     pages = (open_page(PAGE, writer="language", length=3, lang=code) for code in ("en", "de", "en"))
     below = [chart(at, 1)[1]["token_text"][1]["below"] for at in pages]
     assert below == ["4%", "4\u00a0%", "4%"]
+
+
+def test_a_long_text_is_shown_as_it_grows_and_asked_about_when_it_is_whole(smollm2, monkeypatch):
+    monkeypatch.setattr("attention_ui.writing.growing.WRITING_SECONDS", 0)
+    ids = tuple(smollm2.tokenizer.encode("One two three").ids)
+    whole, seen = write_on(smollm2, ids, 3, Sampling(), 77), []
+    at = open_page(PAGE, writer="language", begin="One two three", draw_seed=77, length=3)
+    for n_new in (1, 2, 3):
+        so_far = real_writing(smollm2, ids, n_new, Sampling(), 77)
+        assert text_written(at) == so_far.text_to_see and so_far.ids == whole[: len(ids) + n_new]
+        assert (WRITES_STILL in texts(at)) == (n_new < 3)
+        seen.append(any(button.label == "Another question" for button in at.button))
+        at.run()
+    assert seen == [False, False, True] and at.number_input(key="length").value == 3
+    assert text_written(at) == text_of(smollm2, whole)
