@@ -2,10 +2,12 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float
 
 from attention_core.arrays import Array
+from attention_core.optimiser import adamw
 from attention_core.puzzles.base import LARGEST, Puzzle, Sentences, Weights, heads_of
 from attention_core.randomness import generator
 
@@ -29,19 +31,23 @@ def train_puzzle(puzzle: Puzzle, seed: int = 0, updates: int = UPDATES) -> Train
     sentences, random = puzzle.sentences(TRAINED_ON, seed, "training"), generator(seed, f"puzzle {puzzle.key} weights")
     given, free = puzzle.zeros(), puzzle.masks()
     with torch.inference_mode(False), torch.enable_grad():
-        drawn = [untrained(matrix.shape, random).requires_grad_() for matrix in given]
-        adam, losses = torch.optim.Adam(drawn, lr=RATE), []
-        for _ in range(updates):
-            loss = loss_of_puzzle(puzzle, settled(drawn, given, free), sentences)
+        drawn = torch.cat([untrained(matrix.shape, random).flatten() for matrix in given])[None].requires_grad_()
+        numbers, losses = drawn.detach().numpy(), []  # the same memory
+        means = np.zeros_like(numbers), np.zeros_like(numbers)
+        for update in range(1, updates + 1):
+            loss = loss_of_puzzle(puzzle, settled(matrices(drawn, given), given, free), sentences)
             losses.append(float(loss.detach()))
-            adam.zero_grad()
-            loss.backward()
-            adam.step()
-            with torch.no_grad():
-                for matrix in drawn:
-                    matrix.clamp_(-LARGEST, LARGEST)
-        found = settled([matrix.detach() for matrix in drawn], given, free)
+            (gradient,) = torch.autograd.grad(loss, drawn)
+            adamw(numbers, gradient.numpy(), means, [update], [RATE], [0.0])
+            np.clip(numbers, -LARGEST, LARGEST, out=numbers)
+        found = settled(matrices(drawn.detach(), given), given, free)
     return TrainedWeights(found, tuple(losses))
+
+
+def matrices(drawn: Float[Array, "1 parameters"], given: Weights) -> list[Array]:
+    """Numbers in one row, as matrices of the sizes of those that are given."""
+    parts = drawn[0].split([matrix.numel() for matrix in given])
+    return [part.reshape(matrix.shape) for part, matrix in zip(parts, given, strict=True)]
 
 
 def settled(drawn: list[Array], given: Weights, free: Weights) -> Weights:
