@@ -1,7 +1,6 @@
 """Charts built once and shown often: building an Altair object takes longer than all else on a page.
 
-Those of the matrices and of the first screen are written down as well: the first visitor need not wait until Altair
-is there.
+That of the matrices is written down as well: the first visitor need not wait until Altair is there.
 """
 
 import functools
@@ -46,9 +45,8 @@ def written_template(name: str) -> dict:
 
 
 def fitted(spec: dict, **told: float) -> dict:
-    """A template made of cells, narrow where they would be smaller than `turn`, with `letters` of at least so many
-    pixels.
-    """
+    """A template whose parameters of these names have these values."""
+    assert told.keys() <= {param["name"] for param in spec["params"]}, told
     params = (param | ({"value": told[param["name"]]} if param["name"] in told else {}) for param in spec["params"])
     return spec | {"params": list(params)}
 

@@ -39,7 +39,6 @@ from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted,
 from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
 from attention_ui.figures.sentence.model_view_chart import model_view_template
 from attention_ui.figures.sentence.ribbons import (
-    FIRST_RIBBONS,
     ribbon_numbers,
     ribbon_says,
     ribbon_weights,
@@ -102,7 +101,7 @@ from lessons.screen.screen import (
 from lessons.screen.softmax_parts import Sharing
 from lessons.screen.strips import Strips
 from lessons.screen.token_text import TokenText
-from words import FIRST, cached_by_language, language
+from words import cached_by_language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 LETTERS_OF_FILM = 13  # pixels
@@ -314,7 +313,7 @@ def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
 
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", film_of_sharing(figure))
-    chart = template(sharing_chart, len(figure.portions), least_letters())
+    chart = fitted(template(sharing_chart, least_letters()), slots=len(figure.portions))
     table = sharing_table(figure, covered=covered(lesson))
     return show_chart(figure, chart, {"sharing": table}, lesson, picks=True, width="stretch")
 
@@ -329,13 +328,9 @@ def draw_passing(lesson: str | None, figure: OnlineSoftmaxFigure) -> None:
 
 def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
     """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
-    shape = (len(figure.tokens), len(figure.moments), is_projected())
-    if shape == FIRST_RIBBONS and language().code == FIRST:
-        spec = written_template("sentence/first_ribbons")
-    else:
-        from attention_ui.figures.sentence.ribbons_chart import ribbons_template  # with Altair
+    from attention_ui.figures.sentence.ribbons_chart import ribbons_template  # with Altair
 
-        spec = ribbons_template(*shape)
+    spec = ribbons_template(len(figure.tokens), len(figure.moments), is_projected())
     tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
     filled = {f"ribbon_{name}": table(figure) for name, table in tables}
     show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"), width="stretch")

@@ -67,5 +67,5 @@ def test_a_thing_is_found_again_at_the_next_moment():
 
 
 def test_one_block_needs_nothing_to_move_it():
-    (moment,) = (param for param in passing_template(7, 1)["params"] if param["name"] == "moment")
-    assert "bind" not in moment and len(figure(12).moments) == 1
+    params = {param["name"]: param for param in passing_template(7, 1)["params"]}
+    assert "bind" not in params["moment"] and params["slots"]["value"] == 7 and len(figure(12).moments) == 1

@@ -96,8 +96,8 @@ def test_what_is_said_of_each_row_and_moment_is_the_lessons_own_sentence():
 def test_the_chart_is_built_once_and_only_a_training_has_a_film():
     assert ribbons_template(7, 16, False) is ribbons_template(7, 16, False)
     moving = {param["name"] for param in ribbons_template(7, 16, False)["params"]}
-    still = {param["name"] for param in ribbons_template(7, 1, False)["params"]}
-    assert {"moment", "playing"} <= moving and "playing" not in still
+    still = {param["name"]: param.get("value") for param in ribbons_template(9, 1, False)["params"]}
+    assert {"moment", "playing"} <= moving and "playing" not in still and still["words"] == 9
 
 
 def test_the_numbers_as_a_file_are_the_last_weights_without_what_is_masked():

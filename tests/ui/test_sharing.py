@@ -109,7 +109,7 @@ def test_labels_never_lie_on_each_other_and_the_largest_part_has_one(pixels):
 
 
 def test_only_the_table_changes_with_temperature_and_a_learners_words_stay_data():
-    assert template(sharing_chart, 5) is template(sharing_chart, 5)
+    assert template(sharing_chart) is template(sharing_chart)
     hostile = figure(0, 1.0, Example(source="sentence", text="<script>{{x}} two"))
     assert "<script>" in "".join(row["text"] for row in sharing_table(hostile, covered=False).to_pylist())
     assert "script" not in film_of_sharing(hostile)

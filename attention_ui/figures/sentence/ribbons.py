@@ -9,7 +9,6 @@ from lessons.screen.format import percent, quote_token, render, translate, visib
 from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
 from lessons.screen.text_width import has_no_width, is_wide_letter, wrapped
 
-FIRST_RIBBONS = (7, 16, False)  # words, moments, large: those of the first screen, whose template is written down
 NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")
 EMS = {"narrow": 0.34, "usual": 0.53, "wide": 0.84, "full": 1.0}  # of a letter, a little more than it needs
 WORD_GAP = 0.5  # ems

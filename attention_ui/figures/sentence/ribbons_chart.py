@@ -1,7 +1,4 @@
-"""The template of a sentence and its ribbons. One for every width: on a phone the sentence stands upright.
-
-`python -m attention_ui.figures.sentence.ribbons_chart` writes the first screen down again, after a change.
-"""
+"""The template of a sentence and its ribbons. One for every width: on a phone the sentence stands upright."""
 
 import json
 
@@ -9,9 +6,8 @@ import altair as alt
 
 from attention_ui.figures.layers import PHONE, alt_layer, role_colour
 from attention_ui.figures.matrices.film_chart import playing
-from attention_ui.figures.sentence.ribbons import FIRST_RIBBONS
 from attention_ui.figures.shares.sharing_chart import SERIF, at, down
-from attention_ui.figures.template import template, write_down
+from attention_ui.figures.template import fitted, template
 from lessons.screen.format import render, translate
 from lessons.screen.message import message
 from words import cached_by_language
@@ -30,7 +26,7 @@ SIZE_OF_LETTERS = f"narrow ? {UPRIGHT_LETTERS} : min({LARGEST_LETTERS}, width / 
 @cached_by_language(maxsize=64)
 def ribbons_template(words: int, moments: int, large: bool) -> dict:
     """The whole specification, without data, and what moves through its moments where there are several."""
-    spec = template(ribbons_chart, words, moments, large)
+    spec = fitted(template(ribbons_chart, moments > 1, large), words=words)
     if moments == 1:
         return spec | {"params": [*spec["params"], {"name": "moment", "value": 0}]}
     film = [dict(param) for param in playing(moments, ())]
@@ -41,23 +37,24 @@ def ribbons_template(words: int, moments: int, large: bool) -> dict:
     return spec | {"params": [*spec["params"], *film]}
 
 
-def ribbons_chart(words: int, moments: int, large: bool) -> alt.LayerChart:
-    """The template for so many words. It fills the width of the page, whatever that is."""
-    small, last = 18 if large else 15, 168 if moments > 1 else 142
+def ribbons_chart(moves: bool, large: bool) -> alt.LayerChart:
+    """The template, whose parameter `words` is their number. It fills the width of the page, whatever that is."""
+    small, last = 18 if large else 15, 168 if moves else 142
     measures = {
         "narrow": f"width < {PHONE}",
-        "reach": f"min(width, {3 * LARGEST_LETTERS * words})",
+        "reach": f"min(width, {3 * LARGEST_LETTERS} * words)",
         "most": f"narrow ? (width - {UPRIGHT} - 30) / 0.75 : {LOWEST} + {LARGE_RISE if large else RISE} * reach",
         "ground": "ceil(0.75 * most) + 26",
-        "below": f"{STEP * words} + 12",
+        "below": f"{STEP} * words + 12",
         "height": f"narrow ? below + 134 : ground + {last + small + 5}",
     }
     said = [said_below("row_says", ASKED, small, "ground + 122", "below + 52", middle=True)]
-    if moments > 1:
+    if moves:
         said.append(said_below("moment_says", "-1", small, f"ground + {last}", "below + 4"))
     layers = [threads(), ribbons(), foot(), shares_of_words(small), words_of_sentence(), *said, words_to_point_at()]
     return (
         alt.layer(alt_layer(), *layers)
+        .add_params(alt.param(name="words", value=1))
         .add_params(*(alt.param(name=name, expr=measure) for name, measure in measures.items()))
         .properties(height=400, autosize=alt.AutoSizeParams(type="none", contains="padding"), view={"stroke": None})
         .properties(padding={"left": 2, "right": 2, "top": 2, "bottom": 2})
@@ -245,7 +242,3 @@ def words_to_point_at() -> alt.Chart:
         at("x"), down("y"), role_colour("role"), x2="x2:Q", y2="y2:Q", description="name:N"
     )
     return drawn.add_params(ask, pick)
-
-
-if __name__ == "__main__":
-    write_down("sentence/first_ribbons", ribbons_template(*FIRST_RIBBONS))

@@ -6,14 +6,14 @@ from attention_ui.figures.layers import role_colour
 from attention_ui.figures.matrices.film_chart import PACES, playing
 from attention_ui.figures.shares.passing import EVER, PASSING_HEIGHT
 from attention_ui.figures.shares.sharing_chart import SERIF, SLOT, across_the_page, at, down
-from attention_ui.figures.template import template
+from attention_ui.figures.template import fitted, template
 from words import cached_by_language
 
 BARS = {"numbers": {}, "sizes": {}, "whole": {}, "output": {}, "waiting": {"filled": False, "strokeDash": [3, 5]}}
 
 
-def passing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
-    """The template for so many keys. It fills the width of the page, whatever that is.
+def passing_chart(letters: int = 0) -> alt.LayerChart:
+    """The template, whose parameter `slots` is the number of keys. It fills the width of the page, whatever that is.
 
     On a page wider than a phone, `letters` have so many pixels at least where there is room for them.
     """
@@ -25,13 +25,13 @@ def passing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
         *written_parts(letters),
     ]
     layers += [pointed_at("touch", fillOpacity=0), pointed_at("output", fillOpacity=0)]
-    return across_the_page(layers, slots, letters, PASSING_HEIGHT)
+    return across_the_page(layers, letters, PASSING_HEIGHT)
 
 
 @cached_by_language(maxsize=64)
 def passing_template(slots: int, n_moments: int, letters: int = 0) -> dict:
     """The whole specification, without data. It stands at its end until somebody plays it."""
-    spec = template(passing_chart, slots, letters)
+    spec = fitted(template(passing_chart, letters), slots=slots)
     moves = playing(n_moments, ()) if n_moments > 1 else [{"name": "moment", "value": 0}]
     slowly = [param | {"value": PACES[0]} if param["name"] == "pace" else param for param in moves]
     return spec | {"params": [*spec.get("params", ()), *slowly]}

@@ -11,8 +11,8 @@ SERIF = "Source Serif, Georgia, serif"
 SLOT = "(width - gutter) / slots"
 
 
-def sharing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
-    """The template for so many keys. It fills the width of the page, whatever that is.
+def sharing_chart(letters: int = 0) -> alt.LayerChart:
+    """The template, whose parameter `slots` is the number of keys. It fills the width of the page, whatever that is.
 
     On a page wider than a phone, `letters` have so many pixels at least.
     """
@@ -30,12 +30,12 @@ def sharing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
         pointed("whole", cornerRadius=3),
         *writing(letters),
     ]
-    return across_the_page(layers, slots, letters, SHARING_HEIGHT)
+    return across_the_page(layers, letters, SHARING_HEIGHT)
 
 
-def across_the_page(layers: list[alt.Chart], slots: int, letters: int, height: int) -> alt.LayerChart:
+def across_the_page(layers: list[alt.Chart], letters: int, height: int) -> alt.LayerChart:
     """Layers in a picture as wide as the page and so many pixels high, with what their places are counted in."""
-    params = [alt.param(name="narrow", expr=f"width < {PHONE}"), alt.param(name="slots", value=slots)]
+    params = [alt.param(name="narrow", expr=f"width < {PHONE}"), alt.param(name="slots", value=1)]
     params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER + 3 * letters}"))
     return (
         alt.layer(alt_layer(), *layers)
