@@ -114,7 +114,9 @@ PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
 WIDTH_BESIDE, HEIGHT_BESIDE = 860, 400  # pixels of bars beside a question there, all of it seen at once
 LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
-CELLS: KeptByLanguage[pa.Table] = KeptByLanguage(8)  # a run that stands still is drawn with every press on its page
+# A run that stands still is drawn with every press on its page. One moment may be that of a run that moves on.
+FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
+MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
 MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
 
 
@@ -268,9 +270,13 @@ def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | No
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
     yield_turn()  # the tables take a while
     every = -(-least_letters() // cell) or 1
-    asked = whole.frames, alone, names, numbered, every
-    cells = partial(cells_of_film, film.frames, layout, numbered=numbered, every=every)
-    tables = film_tables(film, CELLS.get(asked, cells) if len(film.frames) > 1 else cells(), letters=letters)
+
+    def made() -> dict[str, pa.Table]:
+        cells = cells_of_film(film.frames, layout, numbered=numbered, every=every)
+        return film_tables(film, cells, letters=letters)
+
+    kept = FILMS if len(film.frames) > 1 else MOMENTS
+    tables = kept.get((whole.frames, whole.curves, alone, is_projected(), letters, cell), made)
     look = {"jumps": jumps, "letters": least_letters(), "columns_of_names": names}
     spec = film_template(len(film.frames), cell, columns, rows, film.width, *shapes, **look)
     show_chart(film, spec, tables, lesson, on_pick=on_pick)

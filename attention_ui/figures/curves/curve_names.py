@@ -92,8 +92,12 @@ class Plot:
         ends = [(self.width * self.along(x), self.from_top(y)) for x, y in points[::every]]
         if line.style == "dots" or len(ends) < 2:
             return np.array(ends).reshape(-1, 2)
-        steps = (np.linspace(a, b, 1 + int(max(np.abs(np.subtract(a, b))) // 3) + 1) for a, b in pairwise(ends))
-        return np.concatenate(list(steps))
+        corners = np.array(ends)
+        ways = np.diff(corners, axis=0)
+        counts = 2 + (np.abs(ways).max(axis=1) // 3).astype(int)  # of points on the way to each next corner
+        numbers = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        parts = numbers / np.repeat(counts - 1, counts)
+        return np.repeat(corners[:-1], counts, axis=0) + parts[:, None] * np.repeat(ways, counts, axis=0)
 
     def box(self, name: str, left: float, middle: float, align: str, lines: int = 1) -> Box:
         """The room of a name that begins or ends here."""
