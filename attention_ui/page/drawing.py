@@ -16,7 +16,7 @@ from attention_ui.figures.features.by_feature_chart import pairs_template
 from attention_ui.figures.features.strips import strips_numbers, tables_of_strips
 from attention_ui.figures.features.strips_chart import strips_template
 from attention_ui.figures.matrices.became import film_of_matrices
-from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps_of
+from attention_ui.figures.matrices.film import Still, cells_of_film, film_tables, jumps_of, still_of
 from attention_ui.figures.matrices.grid import (
     LEFT,
     POINT_AT_CELL,
@@ -117,6 +117,7 @@ LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
 # A run that stands still is drawn with every press on its page. One moment may be that of a run that moves on.
 FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
 MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
+STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
 MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
 
 
@@ -272,8 +273,9 @@ def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | No
     every = -(-least_letters() // cell) or 1
 
     def made() -> dict[str, pa.Table]:
-        cells = cells_of_film(film.frames, layout, numbered=numbered, every=every)
-        return film_tables(film, cells, letters=letters)
+        around = first.alike or first, first.width, names, numbered
+        still = STILLS.get(around, lambda: still_of(first, layout, numbered=numbered))
+        return film_tables(film, cells_of_film(film.frames, layout, still, every), letters=letters)
 
     kept = FILMS if len(film.frames) > 1 else MOMENTS
     tables = kept.get((whole.frames, whole.curves, alone, is_projected(), letters, cell), made)

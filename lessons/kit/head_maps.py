@@ -50,6 +50,8 @@ def every_head(
         for layer, trace in enumerate(layers)
     )
     single = all(len(heads) == 1 for heads in maps)
+    seen = tuple(trace.visible.numpy().tobytes() for trace in layers)
+    marked = None if targets is None else targets.numpy().tobytes()
     notice = (strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])) if noticed else ()
     return Matrices(
         key="heads",
@@ -60,6 +62,7 @@ def every_head(
         notice=notice,
         bands=(tuple(heads[0] for heads in maps),) if single else maps,
         numbered=len(tokens) <= MOST_NUMBERED,
+        alike=(tokens, tuple(map(len, maps)), seen, marked, left_out),
     )
 
 

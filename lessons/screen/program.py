@@ -129,7 +129,7 @@ class Closure:
         if isinstance(definition, Imported):
             self.add_import(definition, name, key)
             return
-        for other in needed_names(definition):
+        for other in needs_of(definition):
             self.add(module, other)
         self.found[key] = source_of(module, definition)
 
@@ -252,11 +252,18 @@ def module_named(name: str) -> ModuleType:
     return sys.modules[name]
 
 
+@functools.cache
 def source_of(module: str, definition: ast.stmt) -> str:
     """A definition as it stands in its file, decorators and the comments beside it included."""
     decorators = getattr(definition, "decorator_list", [])
     first = min([definition.lineno, *(decorator.lineno for decorator in decorators)])
     return "\n".join(source_lines(module).splitlines()[first - 1 : definition.end_lineno])
+
+
+@functools.cache
+def needs_of(definition: ast.stmt) -> tuple[str, ...]:
+    """The names that a definition at the top of a file reads, each once."""
+    return tuple(dict.fromkeys(needed_names(definition)))
 
 
 def needed_names(definition: ast.AST) -> Iterator[str]:

@@ -7,7 +7,7 @@ Reading order: what is said (`Sentence`, in a file of its own), how a number com
 (`Figure`, of a few kinds), what is asked (`Question`), and all of it together (`Screen`).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -137,7 +137,8 @@ class Matrices(Figure):
     itself where it is too wide for the page. `first` is the matrix whose derivation is offered first. Where each step
     adds some, `of_step` are those that the last one is about: a projector shows these alone, in larger cells. Where all
     of them would be too small there, it shows one part after the other; each best begins with one of those `apart`. A
-    `compact` figure saves lines: no shape stands below a title, and that of a single row stands beside it.
+    `compact` figure saves lines: no shape stands below a title, and that of a single row stands beside it. Figures that
+    are `alike` differ in their numbers alone: what stands around these is made once for all.
     """
 
     bands: tuple[tuple[Matrix | None, ...], ...]
@@ -149,6 +150,7 @@ class Matrices(Figure):
     of_step: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()
     compact: bool = False
+    alike: Hashable = None
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:

@@ -13,7 +13,7 @@ from attention_core.randomness import generator
 from attention_ui.figures.curves.curves import shape_of
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.matrices import film_chart as film_chart_module
-from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps_of
+from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps_of, still_of
 from attention_ui.figures.matrices.film_chart import MATRICES, film_chart, film_template
 from attention_ui.figures.matrices.grid import cell_text
 from attention_ui.figures.matrices.matrices import Layout
@@ -25,8 +25,8 @@ from lessons.train.lesson import film_steps
 TOKENS = ("a", "b", "a", "c", "d")  # 5 tokens, 3 heads, 2 layers, 7 frames
 
 
-def frames(count=7):
-    random = generator(5)
+def frames(count=7, seed=5):
+    random = generator(seed)
     q, k, v = torch.randn(3, count, 2, 3, 5, 11, generator=random)
     mask = causal_mask(5)
     return [tuple(attend(q[f, at], k[f, at], v[f, at], mask) for at in range(2)) for f in range(count)]
@@ -38,8 +38,9 @@ def film_of(moments, said, **more):
     return Film(key="film", name=message("A film"), frames=frames_, moments=said, **more)
 
 
-def cells_of(film, **how):
-    return cells_of_film(film.frames, Layout(film.frames[0]), **how)
+def cells_of(film, numbered=True, every=1):
+    layout = Layout(film.frames[0])
+    return cells_of_film(film.frames, layout, still_of(film.frames[0], layout, numbered=numbered), every)
 
 
 def tables_of(film, letters=0, **how):
@@ -237,3 +238,20 @@ def test_of_names_beside_small_cells_every_second_is_written_and_what_columns_ar
         drawn = cells_of(shown, every=every).to_pylist()
         named = sorted(one["gy"] for one in drawn if one["kind"] in ("row", "axis"))
         assert named == sorted(top + row for top in tops for row in wanted)
+
+
+def test_frames_that_are_alike_share_what_stands_still_and_others_do_not():
+    one, other = (every_head(TOKENS, frames(seed=seed)[0]) for seed in (3, 4))
+    assert one.alike == other.alike
+    first, second = (still_of(frame, Layout(frame)).table for frame in (one, other))
+    assert first.equals(second)
+    layers, visible = frames()[0], causal_mask(5)
+    reworded = every_head(("x", *TOKENS[1:]), layers)
+    marked = every_head(TOKENS, layers, visible)
+    grey = every_head(TOKENS, layers, left_out=(0, 1))
+    seen = every_head(TOKENS, [attend(layer.q, layer.k, layer.v, visible | True) for layer in layers])
+    fewer = every_head(TOKENS, layers[:1])
+    keys = {frame.alike for frame in (one, reworded, marked, grey, seen, fewer)}
+    assert len(keys) == 6
+    for frame in (reworded, marked, grey, seen, fewer):
+        assert not still_of(frame, Layout(frame)).table.equals(first)

@@ -5,10 +5,12 @@ Everything travels once; the weights of each moment are a column of their own. N
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from jaxtyping import Bool
 
 from attention_ui.figures.curves.curves import curves_tables
 from attention_ui.figures.matrices.grid import MOMENT, Grid
@@ -18,6 +20,7 @@ from lessons.screen.screen import Curves, Film, Matrices, Matrix
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
 NAMES = ("row", "axis", "column", "letter")  # the kinds of what is written beside cells
+A_NUMBER = "0"  # in the place of one that the browser writes
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
 
 
@@ -55,25 +58,42 @@ def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
     return tuple((labelled(f"{x:g}", listed(names)), frame_at(film, x)) for x, names in named.items())
 
 
-def cells_of_film(frames: Sequence[Matrices], layout: Layout, *, numbered: bool = True, every: int = 1) -> pa.Table:
-    """The matrices of all frames. Of names beside the cells, one in `every` so many is written."""
-    return written_names(film_table(frames, layout, numbered=numbered), layout, every)
-
-
-def film_table(frames: Sequence[Matrices], layout: Layout, *, numbered: bool) -> pa.Table:
-    """All that stands in every frame, and the weights of each: one column a frame. Numbers are written in the browser.
-
-    A cell that shall have a number has the first one as its text.
+def cells_of_film(frames: Sequence[Matrices], layout: Layout, still: "Still | None" = None, every: int = 1) -> pa.Table:
+    """The matrices of all frames: what stands `still` in all of them, and the weights of each, one column a frame. Of
+    names beside the cells, one in `every` so many is written.
     """
-    table = still_table(frames[0], layout, numbered=numbered)
-    is_weight = np.array(table["kind"].to_pylist()) == "weight"
+    still = still or still_of(frames[0], layout)
+    table = still.table
     for moment, frame in enumerate(frames):
         weights = np.full(len(table), np.nan, np.float32)
-        weights[is_weight] = numbers_of_frame(frame, layout)
+        weights[still.is_weight] = numbers_of_frame(frame, layout)
         table = table.append_column(f"{MOMENT}{moment}", pa.array(weights, from_pandas=True))
-    return table.append_column("head", pa.array(meant_by_clicks(table, layout))).append_column(
-        "standing", pa.array([greyed(frames[-1])] * len(table))
-    )
+    table = table.append_column("head", still.heads)
+    table = table.append_column("standing", pa.array([greyed(frames[-1])] * len(table)))
+    return written_names(table, layout, every)
+
+
+@dataclass(frozen=True, eq=False)
+class Still:
+    """What does not move: names, and cells that say what they are but not their number, which the browser writes where
+    there is a text. Which of them are weights, and the key of the head that a click on each means.
+    """
+
+    table: pa.Table
+    is_weight: Bool[np.ndarray, " things"]
+    heads: pa.Array
+
+
+def still_of(frame: Matrices, layout: Layout, *, numbered: bool = True) -> Still:
+    """What stands still in a film with such frames. What to do is not said."""
+    matrices = {matrix.key: matrix for matrix in frame.matrices}
+    grid = Grid(lambda *_: "", lambda key, i, j: render(matrices[key].step(i, j).meaning))
+    table = fill(grid, frame, layout, numbered=numbered).select(COLUMNS)
+    table = table.filter(pc.not_equal(table["kind"], "hint"))
+    is_weight = np.array(table["kind"].to_pylist()) == "weight"
+    texts = pa.array(np.where(is_weight & numbered, A_NUMBER, table["text"].to_pylist()), pa.string())
+    table = table.set_column(table.column_names.index("text"), "text", texts.dictionary_encode())
+    return Still(table, is_weight, pa.array(meant_by_clicks(table, layout)))
 
 
 def written_names(table: pa.Table, layout: Layout, every: int) -> pa.Table:
@@ -108,14 +128,6 @@ def greyed(frame: Matrices) -> str:
     """The key of the matrix that is left out. A click says it, too: so the next click on the same cell says another
     thing, and the browser tells of it."""
     return next((matrix.key for matrix in frame.matrices if matrix.colour == "muted"), "")
-
-
-def still_table(frame: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
-    """One frame: names, and cells that say what they are but not their number. What to do is not said."""
-    matrices = {matrix.key: matrix for matrix in frame.matrices}
-    grid = Grid(lambda *_: "", lambda key, i, j: render(matrices[key].step(i, j).meaning))
-    table = fill(grid, frame, layout, numbered=numbered).select(COLUMNS)
-    return table.filter(pc.not_equal(table["kind"], "hint"))
 
 
 def numbers_of_frame(frame: Matrices, layout: Layout) -> np.ndarray:
