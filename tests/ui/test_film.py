@@ -14,7 +14,7 @@ from attention_ui.figures.curves.curves import shape_of
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.matrices import film_chart as film_chart_module
 from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps_of, still_of
-from attention_ui.figures.matrices.film_chart import MATRICES, film_chart, film_template
+from attention_ui.figures.matrices.film_chart import MATRICES, film_template
 from attention_ui.figures.matrices.grid import cell_text
 from attention_ui.figures.matrices.matrices import Layout
 from lessons.kit.head_maps import every_head
@@ -203,8 +203,8 @@ def views(spec):
 
 
 def test_another_size_of_cells_another_length_and_other_heights_of_curves_need_no_other_template(monkeypatch):
-    built = []
-    monkeypatch.setattr(film_chart_module, "film_chart", lambda *shape: built.append(shape) or film_chart(*shape))
+    built, real = set(), film_chart_module.template
+    monkeypatch.setattr(film_chart_module, "template", lambda *asked: built.add(asked) or real(*asked))
     shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
     for count, cell, height in ((3, 11, 131), (40, 17, 173)):
         shape = shape._replace(height=height)
@@ -214,7 +214,7 @@ def test_another_size_of_cells_another_length_and_other_heights_of_curves_need_n
             "value"
         ] == cell
         assert height in [view.get("height") for view in views(spec)]
-    assert len(built) == 1
+    assert len(built) == 3, "of what is said, of the matrices and of the curve"
 
 
 @pytest.mark.parametrize(("columns", "width", "in_lines"), [(29, 1000, [2]), (30, 1000, [1, 2]), (30, 700, [1, 1, 1])])

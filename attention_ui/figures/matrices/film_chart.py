@@ -4,7 +4,6 @@ The browser plays it. Vega-Lite hands a parameter's `on` to Vega as it is, so a 
 """
 
 from collections import ChainMap
-from collections.abc import Iterator
 
 import altair as alt
 
@@ -31,23 +30,34 @@ SPACING = 8  # pixels below what is said, and between curves below each other
 AXIS_ROOM, NAMES_ROOM = 70, 20  # pixels: for axis or names at left
 
 
-def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VConcatChart:
+def views_of_film(width: int, beside: bool, letters: int, *shapes: CurveShape) -> dict:
     """What is said at the moment above its matrices, and curves of such shapes `beside` these, or below in a line
     if there is room for that.
 
     `width` are the pixels for all of it, `letters` those of the smallest; `film_template` adds what moves the film.
+    Each view has a template of its own: Altair copies all views of a film several times over to join them.
     """
-    shaped = [CurveShape(*shape) for shape in shapes]
     if beside:  # below each other, they share the lowest x axis
-        shaped = [*(shape._replace(numbered_x=False) for shape in shaped[:-1]), *shaped[-1:]]
-    curves, matrices = list(map(curves_of_film, shaped)), moving_matrices()
-    in_a_line = len(curves) > 1 and sum(shape.width + CURVE_ROOM for shape in shaped) <= width
-    below = [alt.hconcat(*curves)] if in_a_line else curves
-    together = [alt.hconcat(matrices, alt.vconcat(*curves, spacing=SPACING))] if beside else [matrices, *below]
-    said = sentence_of_film(width - (NAMES_ROOM if beside else AXIS_ROOM), letters)
-    return alt.vconcat(said, *together, spacing=SPACING).properties(
-        autosize=alt.AutoSizeParams(type="pad"), usermeta={"embedOptions": {"renderer": "svg", "actions": False}}
-    )
+        shapes = (*(shape._replace(numbered_x=False) for shape in shapes[:-1]), *shapes[-1:])
+    curves, matrices = [template(curves_of_film, *shape) for shape in shapes], template(moving_matrices)
+    said = template(sentence_of_film, width - (NAMES_ROOM if beside else AXIS_ROOM), letters)
+    views, drawn = list(map(within, curves)), within(matrices)
+    in_a_line = len(views) > 1 and sum(shape.width + CURVE_ROOM for shape in shapes) <= width
+    below = [{"hconcat": views}] if in_a_line else views
+    together = [{"hconcat": [drawn, {"vconcat": views, "spacing": SPACING}]}] if beside else [drawn, *below]
+    return {
+        "$schema": matrices["$schema"],
+        "autosize": {"type": "pad"},
+        "params": [param for spec in (said, matrices, *curves) for param in spec.get("params", ())],
+        "spacing": SPACING,
+        "usermeta": {"embedOptions": {"renderer": "svg", "actions": False}},
+        "vconcat": [within(said), *together],
+    }
+
+
+def within(spec: dict) -> dict:
+    """A specification as one view of several: what concerns the whole stands there."""
+    return {name: part for name, part in spec.items() if name not in ("$schema", "params")}
 
 
 @cached_by_language(maxsize=16)
@@ -70,10 +80,10 @@ def film_template(
     """
     beside = stand_beside(cell * columns, width, *(shape.width for shape in shapes))
     apart = [numbers_apart(shape, place) for place, shape in enumerate(shapes)]
-    spec = template(film_chart, width, beside, letters, *(shape for shape, _ in apart))
+    spec = views_of_film(width, beside, letters, *(shape for shape, _ in apart))
     spec = filled(spec, ChainMap(*(numbers for _, numbers in apart)))
     sizes = {"cell": cell, "letters": letters, "narrow": False, "longest": LONG_NUMBER, "edge": columns_of_names + LEFT}
-    whole = *({"name": name, "value": size} for name, size in sizes.items()), picking(spec)
+    whole = *({"name": name, "value": size} for name, size in sizes.items()), picking()
     moment = playing(n_frames, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
     return with_cells(spec, cell * columns, cell * rows) | {"params": [*spec.get("params", ()), *whole, *moment]}
 
@@ -83,19 +93,10 @@ def stand_beside(maps: float, width: int, *curves: int) -> bool:
     return bool(curves) and maps + max(curves) + CURVE_ROOM <= width
 
 
-def picking(spec: dict) -> dict:
+def picking() -> dict:
     """A click picks a matrix. Vega hears it on all layers of its view that have a tooltip, were it an empty one."""
-    names = (part["name"] for view in views_of(spec) for part in view.get("layer", ()) if "name" in part)
-    layer_clicked = next(name for name in names if name.startswith(PRESSED))  # Altair numbers the names
     point = {"type": "point", "fields": ["head", "standing"], "on": "click", "toggle": False}
-    return {"name": "pick", "views": [layer_clicked], "select": point}
-
-
-def views_of(view: dict) -> Iterator[dict]:
-    """A specification and all the views that stand in it."""
-    yield view
-    for part in (*view.get("vconcat", ()), *view.get("hconcat", ())):
-        yield from views_of(part)
+    return {"name": "pick", "views": [PRESSED], "select": point}
 
 
 def with_cells(view: dict, width: float, height: float) -> dict:
@@ -164,8 +165,9 @@ def sentence_of_film(width: int, letters: int) -> alt.LayerChart:
     return alt.layer(*drawn).properties(width=width, height=36 + rest)
 
 
-def curves_of_film(shape: CurveShape) -> alt.LayerChart:
-    """Curves, and on them a line at the moment and the number there."""
+def curves_of_film(*settings: object) -> alt.LayerChart:
+    """Curves of a shape, and on them a line at the moment and the number there."""
+    shape = CurveShape(*settings)
     at = alt.Chart(alt.NamedData(name=f"{shape.film}moments")).transform_filter(NOW)
     letters = max(12, shape.letters)
     number = at.mark_text(align="right", dx=4, fontSize=letters, fontWeight="bold")
