@@ -115,7 +115,7 @@ UNKNOWN = "?"  # in the place of a number that waits
 WIDTH_BESIDE, HEIGHT_BESIDE = 860, 400  # pixels of bars beside a question there, all of it seen at once
 LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
 # A run that stands still is drawn with every press on its page. One moment may be that of a run that moves on.
-FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
+FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(16)
 MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
 STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
 MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once

@@ -29,13 +29,16 @@ from lessons.screen.screen import Screen
 from lessons.train.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.train.compare_runs import differences
 from lessons.train.lesson import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
+from models.shared import UNUSED_SECONDS, Once
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
 
 MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
 FOLDS = ("compare", *RUN_TOOLS)
 HALF_WIDTH, PROJECTED_FILM = 480, 838  # pixels
-STANDING: KeptByLanguage[Screen] = KeptByLanguage(8)  # runs that stand still are drawn with every press on their page
+MOST_FILMS = 16  # of runs that stand still, which are drawn with every press on their page
+MOMENTS: Once[Sequence[Observed]] = Once(MOST_FILMS, lambda _: 1, UNUSED_SECONDS)
+STANDING: KeptByLanguage[Screen] = KeptByLanguage(MOST_FILMS)
 
 
 def run_buttons(run: TrainingRun | None, choice: ChosenRun) -> bool:
@@ -144,9 +147,8 @@ def draw_film_of(
     text = isinstance(view.settings.task, CharacterTask)
     shown = read_probe(view.settings, probe) if text else Beginning(())
     steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
-    if len(steps) > 1:
-        lower_priority()
-    moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
+    watched = moments_of if len(steps) > 1 else observed_at  # pictures of runs that are trained would fill what is kept
+    moments = watched(run.recording, tuple(steps), shown.tokens, heat)
     picture = st.container(key=f"run_picture{which}")
     can_be_left_out = view.position > 0 and not view.training
     head = head_to_leave_out(view, which) if can_be_left_out else None
@@ -212,8 +214,21 @@ def snapshot_in_turn(recording: Recording, step: int) -> Snapshot:
     return recording.snapshot(step)
 
 
-@functools.lru_cache(maxsize=8)  # a class trains the same few runs, and a page is drawn again and again
-def moments_of(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, ...], heat: float) -> list[Observed]:
+def moments_of(
+    recording: Recording, steps: tuple[int, ...], tokens: tuple[str, ...], heat: float
+) -> Sequence[Observed]:
+    """The model at many of the recorded steps. Whoever is the first to ask for them lets the others go first; so nobody
+    waits for him who asks for the same meanwhile.
+    """
+    asked = recording, steps, tokens, heat
+    known = MOMENTS.kept(asked)
+    if known is None:
+        lower_priority()
+        known = observed_at(*asked)
+    return MOMENTS.get(asked, lambda: known)
+
+
+def observed_at(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, ...], heat: float) -> list[Observed]:
     """The model at some of the recorded steps: on these tokens of its text, or on the example of its task."""
     settings, snapshots = recording.settings, (snapshot_in_turn(recording, step) for step in steps)
     if isinstance(settings.task, CharacterTask):
