@@ -52,7 +52,7 @@ class PageLock:
     slower.
     """
 
-    SHARES = (1.0, 1 / 6, 1 / 20)  # of the time, by priority
+    SHARES = (1.0, 1 / 3, 1 / 20)  # of the time, by priority
     OWED_SECONDS, MOST_OWED = 0.02, 0.25  # what goes beyond the most is forgotten
     CHECK_SECONDS = 0.1
 
