@@ -8,7 +8,7 @@ from attention_ui.controls.bound import switch
 from attention_ui.controls.pictures import settled_picture
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.page.rail import SIDEBAR, rail
-from attention_ui.server.process import FIRST_PAGE, long_turn, page_turn
+from attention_ui.server.process import FIRST_PAGE, long_turn, page_turn, turn_of_many, yield_turn
 from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
@@ -17,6 +17,8 @@ from attention_ui.session.progress import exchange_progress, progress, share_of_
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.training_runs import BY_ITSELF, run_badge
 from words import ask_reader
+
+IS_HERE = "is_here"
 
 
 def draw_rail(here: Entry) -> None:
@@ -50,14 +52,17 @@ pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
 page = st.navigation(pages, position="top")
 here = CONTENTS[pages.index(page)]
 settle_link(page, here.address)  # opening another link takes a moment in which others compute
-turn = long_turn if take_state(BY_ITSELF) else page_turn
+# A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
+comes_in = not get_state(IS_HERE)
+set_state(IS_HERE, True)
+turn = turn_of_many if comes_in else long_turn if take_state(BY_ITSELF) else page_turn
 if in_class := bool(get_state("class_inside") or text_in_link("class")):
     from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
     from attention_ui.voting.watching import nobody_waits
 
     follow_class(here.address)
     if nobody_waits():
-        turn = long_turn
+        turn = turn_of_many
 if at_home := not in_class and bool(text_in_link("homework")):
     from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
 
@@ -88,7 +93,9 @@ with turn():  # from here on: two frames at once would hold each other up
         with foot:
             draw_strip(here.address)
     set_state("film", "")
+    yield_turn()
     page.run()
+    yield_turn()
     if foot and in_class and not inside:  # the page of the class has let one in just now
         with foot:
             draw_strip(here.address)

@@ -22,7 +22,8 @@ class Priority(IntEnum):
 
     SOMEBODY_WAITS = 0  # a visitor pressed something and waits for the answer
     TAKES_LONG = 1  # the same, but the answer takes long: others do not wait for it
-    NOBODY_WAITS = 2  # a picture that moves by itself, or the training
+    ONE_OF_MANY = 2  # a class comes in, or follows its teacher: thirty pages at once
+    NOBODY_WAITS = 3  # a picture that moves by itself, or the training
 
 
 class Visit(threading.local):
@@ -52,7 +53,7 @@ class PageLock:
     slower.
     """
 
-    SHARES = (1.0, 1 / 3, 1 / 20)  # of the time, by priority
+    SHARES = (1.0, 1 / 3, 1 / 6, 1 / 20)  # of the time, by priority
     OWED_SECONDS, MOST_OWED = 0.02, 0.25  # what goes beyond the most is forgotten
     CHECK_SECONDS = 0.1
 

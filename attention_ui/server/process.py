@@ -104,6 +104,11 @@ def long_turn() -> AbstractContextManager[None]:
     return page_lock().page(Priority.TAKES_LONG, check_rerun)
 
 
+def turn_of_many() -> AbstractContextManager[None]:
+    """Around a page of a class that comes in, or that follows its teacher."""
+    return page_lock().page(Priority.ONE_OF_MANY, check_rerun)
+
+
 def redrawn_picture(*, small: bool = False) -> AbstractContextManager[None]:
     """Around what a page draws by itself again and again; what is `small` does not stand behind whole figures."""
     return page_lock().page(Priority.NOBODY_WAITS, check_rerun, early=small)

@@ -9,7 +9,7 @@ from waiting import wait_until
 from runs.page_lock import PageLock, Priority
 
 SOON = 10.0
-LONG, LATER = Priority.TAKES_LONG, Priority.NOBODY_WAITS
+LONG, MANY, LATER = Priority.TAKES_LONG, Priority.ONE_OF_MANY, Priority.NOBODY_WAITS
 
 
 class Comers:
@@ -102,10 +102,10 @@ class Taking(Comers):
 def test_a_page_that_takes_long_lets_the_others_go_first_but_not_all_of_them():
     comers = Taking(Clock())
     with comers.lock.page():
-        comers.come("long", 0.1, LONG)
+        comers.come("long", 0.1, MANY)
         for name in range(7):
             comers.come(name, 0.05)
-        comers.come("another", 0.1, LONG)
+        comers.come("another", 0.1, MANY)
     assert comers.all_done()
     # Each owes a sixth of 0.05 s, three of them 0.025 s. The long one takes more, and is owed nothing for a while.
     assert comers.order == [0, 1, 2, "long", 3, 4, 5, 6, "another"]
@@ -116,7 +116,7 @@ def test_a_page_that_offers_its_turn_again_and_again_gets_its_share_of_the_time(
     comers, taken, done = Taking(clock), [], threading.Event()
 
     def train():
-        with comers.lock.page(LONG):
+        with comers.lock.page(MANY):
             for _ in range(100):
                 clock.seconds += 0.001
                 taken.append(len(comers.order))
@@ -179,12 +179,13 @@ def test_each_priority_has_its_share_beside_those_before_it():
     comers = Taking(Clock())
     with comers.lock.page():
         comers.come("picture", 0.1, LATER)
+        comers.come("many", 0.12, MANY)
         comers.come("long", 0.12, LONG)
         for name in range(9):
             comers.come(name, 0.05)
     assert comers.all_done()
-    # A sixth of 0.15 s are 0.025 s, and a twentieth of 0.12 s and 0.3 s are 0.021 s.
-    assert comers.order == [0, 1, 2, "long", 3, 4, 5, "picture", 6, 7, 8]
+    # A third of 0.1 s is 0.033 s, a sixth of 0.22 s 0.037 s, and a twentieth of 0.24 s and 0.2 s 0.022 s.
+    assert comers.order == [0, 1, "long", "many", 2, 3, "picture", 4, 5, 6, 7, 8]
 
 
 def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(lock, comers):
