@@ -101,7 +101,6 @@ from lessons.screen.screen import (
 from lessons.screen.softmax_parts import Sharing
 from lessons.screen.strips import Strips
 from lessons.screen.token_text import TokenText
-from words import cached_by_language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 LETTERS_OF_FILM = 13  # pixels
@@ -118,7 +117,9 @@ LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
 FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(16)
 MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
 STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
-MOST_TABLES = 16  # that are kept: a class that is led looks at the same figure all at once
+# A class looks at the first figure of each lesson, one that is led at the same one all at once.
+NUMBERS: KeptByLanguage[pa.Table] = KeptByLanguage(64)
+PLACED: KeptByLanguage[pa.Table] = KeptByLanguage(64)
 
 
 def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_below: bool = True) -> None:
@@ -177,16 +178,14 @@ def step_through(figure: str, count: int) -> int:
     return here
 
 
-@cached_by_language(maxsize=MOST_TABLES)
 def numbers_of(figure: Matrices) -> pa.Table:
     """Everything that is drawn of a figure of matrices, with its numbers unless it has none."""
-    return matrices_table(figure, Layout(figure), numbered=figure.numbered)
+    return NUMBERS.get(figure, lambda: matrices_table(figure, Layout(figure), numbered=figure.numbered))
 
 
-@cached_by_language(maxsize=MOST_TABLES)
 def placed_both_ways(figure: Matrices) -> pa.Table:
     """The same, with a second place for everything on a narrow screen."""
-    return both_ways(figure, numbers_of(figure), Layout(figure))
+    return PLACED.get(figure, lambda: both_ways(figure, numbers_of(figure), Layout(figure)))
 
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:

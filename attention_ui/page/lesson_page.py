@@ -20,6 +20,7 @@ from attention_ui.page.question import current_question, is_answered, question_p
 from attention_ui.page.words import draw_words
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import Picked, covered
+from attention_ui.session.kept import KeptByLanguage
 from attention_ui.session.links import hidden
 from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.recent_screens import remember_screen
@@ -29,10 +30,9 @@ from lessons.screen.compare_edits import diff
 from lessons.screen.format import join_sentences, render
 from lessons.screen.message import Message
 from lessons.screen.screen import Figure, Screen
-from words import cached_by_language
 
 NOWHERE_ELSE = nullcontext()
-MOST_SCREENS = 16
+SCREENS: KeptByLanguage[Screen] = KeptByLanguage(64)
 HEADLINE_COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"]}
 
 
@@ -85,12 +85,11 @@ class LessonPage:
         remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
 
 
-@cached_by_language(maxsize=MOST_SCREENS)
 def kept_screen(lesson: ModuleType, example: ExampleTrace, head: int, choices: object) -> Screen:
-    """The screen that these choices make. A class that is led opens the same one all at once, so the last few are kept,
-    for all visitors: never change one.
+    """The screen that these choices make. A class opens the first one of each lesson, one that is led the same one all
+    at once, so the last ones are kept, for all visitors: never change one.
     """
-    return lesson.screen(example, head, choices)
+    return SCREENS.get((lesson, example, head, choices), lambda: lesson.screen(example, head, choices))
 
 
 def open_lesson(

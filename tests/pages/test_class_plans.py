@@ -10,6 +10,7 @@ from visiting import ROOT, open_page, read_plainly, texts
 from attention_ui.page import lesson_page
 from attention_ui.page.contents import CONTENTS
 from attention_ui.server.connection import SCRIPT
+from attention_ui.session.kept import KeptByLanguage
 from attention_ui.voting import rooms, watching
 from lessons.class_plan.notes import notes_of_own
 from lessons.class_plan.own_question import OwnQuestion
@@ -17,7 +18,6 @@ from lessons.class_plan.plan import Plan, Stop
 from lessons.class_plan.plan_file import written_plan
 from lessons.class_plan.ready_made import AT_SOFTMAX, THEN_SOFTMAX
 from lessons.softmax import lesson as softmax
-from words import cached_by_language
 
 FILES = {entry.address: ROOT / "pages" / entry.file for entry in CONTENTS}
 SHORT = Plan(
@@ -125,8 +125,7 @@ def test_a_class_that_follows_has_its_screen_computed_once(led, monkeypatch):
     at, code, _ = led
     class_of_three, made, screen = [student(code) for _ in range(3)], [], softmax.screen
     monkeypatch.setattr(softmax, "screen", lambda *about: made.append(about) or screen(*about))
-    afresh = cached_by_language(maxsize=3)(lesson_page.kept_screen.__wrapped__)
-    monkeypatch.setattr(lesson_page, "kept_screen", afresh)
+    monkeypatch.setattr(lesson_page, "SCREENS", KeptByLanguage(3))
     press(at, "plan_next")
     for one in class_of_three:
         assert place(heard(one)) == "softmax"
