@@ -33,6 +33,7 @@ class Shown:
     proto: Any
     fragment_id: str
     run: int  # the run of the script in which it was last sent
+    script: str = ""  # the hash of the script that drew it: the frame's, or the page's
 
     @property
     def id(self) -> str:
@@ -96,7 +97,7 @@ class Session:
         self._pages: dict[str, str] = {}
         self._menu: list[str] = []
         self.exceptions: list[str] = []  # every error that any run of any page has shown
-        self._page = ""
+        self._page = self._frame = ""
         self._cache: dict[str, tuple[int, ForwardMsg]] = {}
         self._heard = 0.0
         self.finished = 0.0  # when the whole page was drawn last, by itself or asked for
@@ -138,8 +139,10 @@ class Session:
         return await self.open(*link)
 
     async def goto(self, url_path: str) -> float:
-        """Go to another page through the menu."""
+        """Go to another page through the menu. Only what the frame around all pages draws keeps its state."""
         self._page = self._pages[url_path]
+        stay = {shown.id for shown in self._elements.values() if shown.script == self._frame}
+        self._states = {widget_id: state for widget_id, state in self._states.items() if widget_id in stay}
         self._stop_tickers()
         return await self._rerun()
 
@@ -281,6 +284,7 @@ class Session:
             self._run += 1
             self._run_fragments = list(message.metadata.run.fragment_ids)
             self._page = message.new_session.page_script_hash or self._page
+            self._frame = message.new_session.main_script_hash
             self._begin_run()
         elif kind == "navigation":
             for page in message.navigation.app_pages:
@@ -331,7 +335,7 @@ class Session:
             name = element.WhichOneof("type")
             proto = getattr(element, name)
             kind = "select_slider" if name == "slider" and proto.options else name
-            shown = Shown(kind, proto, message.delta.fragment_id, self._run)
+            shown = Shown(kind, proto, message.delta.fragment_id, self._run, message.metadata.active_script_hash)
             self._elements[path] = shown
             self._adopt(shown)
             if name == "exception":
@@ -341,6 +345,8 @@ class Session:
         """Take over the value that a widget starts with, or that the script gave it."""
         if shown.kind not in ("slider", "number_input", "checkbox", "text_input"):
             return
+        if shown.kind == "number_input" and not (shown.proto.set_value or shown.proto.HasField("default")):
+            return  # it is empty
         new = shown.id not in self._states
         if new or shown.proto.set_value:
             value = shown.proto.value if shown.proto.set_value else shown.proto.default
