@@ -118,8 +118,9 @@ FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(16)
 MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
 STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
 # A class looks at the first figure of each lesson, one that is led at the same one all at once.
-NUMBERS: KeptByLanguage[pa.Table] = KeptByLanguage(64)
-PLACED: KeptByLanguage[pa.Table] = KeptByLanguage(64)
+TABLE_BYTES = 12_000_000
+NUMBERS: KeptByLanguage[pa.Table] = KeptByLanguage(TABLE_BYTES, lambda table: table.nbytes)
+PLACED: KeptByLanguage[pa.Table] = KeptByLanguage(TABLE_BYTES, lambda table: table.nbytes)
 
 
 def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_below: bool = True) -> None:

@@ -32,7 +32,7 @@ from lessons.screen.message import Message
 from lessons.screen.screen import Figure, Screen
 
 NOWHERE_ELSE = nullcontext()
-SCREENS: KeptByLanguage[Screen] = KeptByLanguage(64)
+SCREENS: KeptByLanguage[Screen] = KeptByLanguage(32)
 HEADLINE_COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"]}
 
 

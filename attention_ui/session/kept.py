@@ -13,11 +13,11 @@ class KeptByLanguage(Generic[Value]):
     """The last `most` values that hold written sentences or numbers, for all visitors: never change one.
 
     Each language has its own. `words.cached_by_language` does the same for what is small: these go when nobody has
-    asked for them in a while.
+    asked for them in a while. `size` says how much of `most` a value takes.
     """
 
-    def __init__(self, most: int):
-        self._once: Once[Value] = Once(most, lambda _: 1, UNUSED_SECONDS)
+    def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1):
+        self._once: Once[Value] = Once(most, size, UNUSED_SECONDS)
 
     def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """The value of a key in the reader's language; see `Once.get`."""
