@@ -5,7 +5,8 @@ layer at a time is read from the file, and nothing of the file stays mapped.
 """
 
 import mmap
-from dataclasses import dataclass, replace
+import weakref
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,8 @@ from attention_core.transformer import Transformer, build_transformer
 class FewBits:
     """A weight that lies in a file, which must stay as it is; its numbers are made whenever they are used.
 
-    The file has its rows one after the other, from byte `begin` on; where it is `turned`, they are columns here.
+    The file has its rows one after the other, from byte `begin` on; where it is `turned`, they are columns here. What
+    is `in_use` is found there: else each visitor of a lesson would keep a copy of its layer.
     """
 
     file: Path
@@ -32,6 +34,7 @@ class FewBits:
     kind: BlockKind
     stored: tuple[int, int]
     turned: bool = False
+    in_use: "weakref.WeakValueDictionary[str, np.ndarray]" = field(default_factory=weakref.WeakValueDictionary)
     dtype = np.dtype(np.float16)  # so many bits, or fewer, and so less than a model computes with: see `widened`
 
     @property
@@ -46,26 +49,29 @@ class FewBits:
         return replace(self, turned=not self.turned)
 
     def widen(self) -> Float[Tensor, "rows columns"]:
-        """All numbers, as 32 bits."""
-        rows = self.rows(0, self.stored[0])
+        """All numbers, as 32 bits: in the same memory for all who use them at the same time. Never change them."""
+        numbers = self.in_use.get("all")
+        if numbers is None:
+            numbers = self.in_use["all"] = self.read(0, self.stored[0])
+        rows = torch.from_numpy(numbers)
         return rows.mT if self.turned else rows
 
-    def rows(self, first: int, end: int) -> Float[Tensor, "rows columns"]:
+    def read(self, first: int, end: int) -> Float[np.ndarray, "rows columns"]:
         """Some rows of the file."""
         row_bytes = self.stored[1] // self.kind.n_numbers * self.kind.n_bytes
         with self.file.open("rb") as file:
             file.seek(self.begin + first * row_bytes)
             data = file.read((end - first) * row_bytes)
         blocks = np.frombuffer(data, np.uint8).reshape(-1, self.kind.n_bytes)
-        return torch.from_numpy(dequantise(self.kind, blocks).reshape(end - first, self.stored[1]))
+        return dequantise(self.kind, blocks).reshape(end - first, self.stored[1])
 
     def __getitem__(self, ids: Int[Tensor, "*batch"] | list[int] | int | slice) -> Float[Tensor, "*batch columns"]:
         """Rows of a table, which is not turned: of ids, of one, or neighbouring ones."""
         if isinstance(ids, slice):
             first, end, _ = ids.indices(self.stored[0])
-            return self.rows(first, end)
+            return torch.from_numpy(self.read(first, end))
         ids = torch.as_tensor(ids)
-        rows = [self.rows(i, i + 1) for i in ids.flatten().tolist()]
+        rows = [torch.from_numpy(self.read(i, i + 1)) for i in ids.flatten().tolist()]
         return torch.cat(rows).reshape(*ids.shape, self.stored[1])
 
 
