@@ -10,6 +10,7 @@ from attention_core.arrays import Array
 from attention_core.optimiser import adamw
 from attention_core.puzzles.base import LARGEST, Puzzle, Sentences, Weights, heads_of
 from attention_core.randomness import generator
+from attention_core.weights import in_one_vector
 
 TRAINED_ON = 128  # sentences
 UPDATES, RATE = 200, 0.1
@@ -31,7 +32,7 @@ def train_puzzle(puzzle: Puzzle, seed: int = 0, updates: int = UPDATES) -> Train
     sentences, random = puzzle.sentences(TRAINED_ON, seed, "training"), generator(seed, f"puzzle {puzzle.key} weights")
     given, free = puzzle.zeros(), puzzle.masks()
     with torch.inference_mode(False), torch.enable_grad():
-        drawn = torch.cat([untrained(matrix.shape, random).flatten() for matrix in given])[None].requires_grad_()
+        drawn = in_one_vector([untrained(matrix.shape, random) for matrix in given])[None].requires_grad_()
         numbers, losses = drawn.detach().numpy(), []  # the same memory
         means = np.zeros_like(numbers), np.zeros_like(numbers)
         for update in range(1, updates + 1):

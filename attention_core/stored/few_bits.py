@@ -71,8 +71,8 @@ class FewBits:
             first, end, _ = ids.indices(self.stored[0])
             return torch.from_numpy(self.read(first, end))
         ids = torch.as_tensor(ids)
-        rows = [torch.from_numpy(self.read(i, i + 1)) for i in ids.flatten().tolist()]
-        return torch.cat(rows).reshape(*ids.shape, self.stored[1])
+        rows = np.concatenate([self.read(i, i + 1) for i in ids.flatten().tolist()])
+        return torch.from_numpy(rows).reshape(*ids.shape, self.stored[1])
 
 
 def few_bits_model(path: Path) -> tuple[Transformer, dict[str, Setting]]:

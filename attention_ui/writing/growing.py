@@ -21,11 +21,11 @@ class GrowingText:
     start: Ids
     how: Sampling
     seed: int
-    ids: Ids = ()
+    ids: Ids  # the beginning, and what is written
 
     def written(self, length: int) -> int:
         """How many of so many new tokens are written."""
-        return min(max(len(self.ids) - len(self.start), 0), length)
+        return min(len(self.ids) - len(self.start), length)
 
     def write_for_a_moment(self, length: int) -> None:
         """Go on to at most so many new tokens, with at least one more."""
@@ -50,4 +50,4 @@ class GrowingText:
 @functools.lru_cache(maxsize=MOST_TEXTS)
 def growing_text(model: WritingModel, start: Ids, how: Sampling, seed: int) -> GrowingText:
     """The text of these settings: one for all who ask for it."""
-    return GrowingText(model, start, how, seed)
+    return GrowingText(model, start, how, seed, start)

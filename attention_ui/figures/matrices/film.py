@@ -58,11 +58,10 @@ def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
     return tuple((labelled(f"{x:g}", listed(names)), frame_at(film, x)) for x, names in named.items())
 
 
-def cells_of_film(frames: Sequence[Matrices], layout: Layout, still: "Still | None" = None, every: int = 1) -> pa.Table:
+def cells_of_film(frames: Sequence[Matrices], layout: Layout, still: "Still", every: int = 1) -> pa.Table:
     """The matrices of all frames: what stands `still` in all of them, and the weights of each, one column a frame. Of
     names beside the cells, one in `every` so many is written.
     """
-    still = still or still_of(frames[0], layout)
     table = still.table
     for moment, frame in enumerate(frames):
         weights = np.full(len(table), np.nan, np.float32)
