@@ -5,8 +5,7 @@ layer at a time is read from the file, and nothing of the file stays mapped.
 """
 
 import mmap
-import weakref
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +33,6 @@ class FewBits:
     kind: BlockKind
     stored: tuple[int, int]
     turned: bool = False
-    in_use: "weakref.WeakValueDictionary[str, np.ndarray]" = field(default_factory=weakref.WeakValueDictionary)
     dtype = np.dtype(np.float16)  # so many bits, or fewer, and so less than a model computes with: see `widened`
 
     @property
@@ -49,11 +47,8 @@ class FewBits:
         return replace(self, turned=not self.turned)
 
     def widen(self) -> Float[Tensor, "rows columns"]:
-        """All numbers, as 32 bits: in the same memory for all who use them at the same time. Never change them."""
-        numbers = self.in_use.get("all")
-        if numbers is None:
-            numbers = self.in_use["all"] = self.read(0, self.stored[0])
-        rows = torch.from_numpy(numbers)
+        """All numbers, as 32 bits."""
+        rows = torch.from_numpy(self.read(0, self.stored[0]))
         return rows.mT if self.turned else rows
 
     def read(self, first: int, end: int) -> Float[np.ndarray, "rows columns"]:

@@ -5,6 +5,7 @@ it without any download; `training/ship_layer.py` writes the file. Every other t
 """
 
 import json
+import weakref
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,8 @@ from lessons.example.real_model import MAX_TOKENS, RealModel, cut_text
 from lessons.example.token_names import told_apart
 
 SHIPPED_FILE = Path(__file__).with_name("real_layer.safetensors")
+# Of each layer that somebody looks at: a copy for each visitor would be some megabytes of the same numbers.
+MAPS: "weakref.WeakValueDictionary[MultiHeadAttention, MultiHeadAttention]" = weakref.WeakValueDictionary()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,9 +75,17 @@ def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
         tokens=cut.tokens,
         x=model.trace(cut.ids).layers[layer].normed.clone(),
         fetched=transformer.token_table[list(cut.ids)],
-        attention=a_map_each(widened(transformer.layers[layer].attention)),
+        attention=maps_of(transformer.layers[layer].attention),
         n_left=len(whole.ids) - len(cut.ids),
     )
+
+
+def maps_of(attention: MultiHeadAttention) -> MultiHeadAttention:
+    """The heads of a layer with 32-bit maps of their own, the same for all who keep them: never change one."""
+    maps = MAPS.get(attention)
+    if maps is None:
+        maps = MAPS[attention] = a_map_each(widened(attention))
+    return maps
 
 
 def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:

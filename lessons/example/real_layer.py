@@ -53,6 +53,7 @@ class LayerOfRealModel(TrainedLayer):
     """A layer of the real model."""
 
     config: TransformerConfig
+    attention: MultiHeadAttention
     name: str = NAME
 
     def origin(self) -> Message:
@@ -126,6 +127,7 @@ class RealModelSource(Source):
             trained=LayerOfRealModel(
                 layer=at.layer,
                 config=at.config,
+                attention=maps,
                 n_heads=maps.n_heads,
                 name=NAME if shown is None or shown.name == SMOLLM2 else shown.name,
                 embedded=at.fetched,

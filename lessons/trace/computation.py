@@ -1,6 +1,8 @@
 """A function of a lesson and what it ran on: what came out, and how every number of it came about."""
 
+import hashlib
 import inspect
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -24,6 +26,7 @@ INPUT_AXES = {  # what the axes of usual inputs count
     "may_attend": ("queries", "keys"),
     **dict.fromkeys(("W_q", "W_k", "W_v", "W_o", "turn", "turn_v"), ("row", "column")),
 }
+WRITTEN: "weakref.WeakValueDictionary[tuple, np.ndarray]" = weakref.WeakValueDictionary()  # see `as_written`
 Take = Callable[[Any], Any]  # a slice of an array, the same of a tensor and of a traced array
 
 
@@ -198,7 +201,13 @@ def remembering(name: str, value: object, axes: Sequence[str]) -> object:
 def as_written(numbers: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shape"]:
     """Each number as the decimal number with which it is written, the shortest that is still told from its neighbours.
 
-    The weights of a real head are a hundred thousand numbers: Arrow writes and reads them in a tenth of Python's time.
+    The weights of a real head are a hundred thousand numbers: Arrow writes and reads them in a tenth of Python's time,
+    once for all sentences and pages that keep them. Never change them.
     """
-    written = compute.cast(pa.array(numbers.ravel()), pa.string())
-    return compute.cast(written, pa.float64()).to_numpy().reshape(numbers.shape)
+    same = numbers.shape, hashlib.sha256(np.ascontiguousarray(numbers)).digest()
+    found = WRITTEN.get(same)
+    if found is None:
+        written = compute.cast(pa.array(numbers.ravel()), pa.string())
+        found = WRITTEN[same] = np.reshape(compute.cast(written, pa.float64()), numbers.shape)
+        found.flags.writeable = False
+    return found

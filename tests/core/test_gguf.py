@@ -1,7 +1,5 @@
 """Files of llama.cpp: small random models, written by the package `gguf`, read here and computed by `transformers`."""
 
-import gc
-
 import numpy as np
 import pytest
 import torch
@@ -111,19 +109,6 @@ def test_weights_that_stay_in_the_file_compute_the_very_same(kind, tied, tmp_pat
         trace, expected = model(ids), kept(ids)
         assert torch.equal(trace.layers[-1].attention.heads.weights, expected.layers[-1].attention.heads.weights)
         torch.testing.assert_close(trace.logits, expected.logits, atol=1e-5, rtol=0)
-
-
-def test_who_uses_the_same_few_bits_at_the_same_time_uses_the_same_memory(tmp_path):
-    theirs = random_llama(hidden_size=64, intermediate_size=96, num_attention_heads=2, head_dim=32)
-    (tmp_path / "model.gguf").write_bytes(gguf_of(theirs, "Q8_0"))
-    model, _ = few_bits_model(tmp_path / "model.gguf")
-    W_up = model.layers[0].mlp.W_up
-    one, other, turned = W_up.widen(), W_up.widen(), W_up.mT.widen()
-    assert one.data_ptr() == other.data_ptr() == turned.data_ptr() and torch.equal(one, turned.mT)
-    assert len(W_up.in_use) == 1
-    del one, other, turned
-    gc.collect()
-    assert not W_up.in_use, "nobody uses it any more"
 
 
 def test_a_file_that_is_cut_short_anywhere():

@@ -7,7 +7,7 @@ from printed_lines import wrong
 from attention_core.attention import attend
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.screen.format import render
-from lessons.trace.computation import Computation, as_written
+from lessons.trace.computation import WRITTEN, Computation, as_written, remembering
 from lessons.trace.head import compute_head, head_inputs, head_names, one_head
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
@@ -77,3 +77,13 @@ def test_numbers_of_32_bits_are_computed_with_as_they_are_written():
         np.testing.assert_array_equal(read.ravel(), expected)
         np.testing.assert_array_equal(np.signbit(read.ravel()), np.signbit(expected))
     assert np.isnan(as_written(np.array([np.nan], np.float32))).all()
+
+
+def test_equal_numbers_are_written_once_as_long_as_somebody_keeps_them():
+    numbers = np.random.default_rng(1).standard_normal((7, 11)).astype(np.float32)
+    one, other = (remembering("W", values, ()).values for values in (numbers.T, np.array(numbers.T)))
+    assert one is other and not one.flags.writeable
+    assert remembering("W", numbers.reshape(11, 7), ()).values is not one, "the same bytes in another order"
+    n_written = len(WRITTEN)
+    del one, other
+    assert len(WRITTEN) < n_written

@@ -1,6 +1,7 @@
 """The layer of the real language model that ships, and any other layer where the model is here."""
 
 import base64
+import gc
 import json
 import sys
 import types
@@ -16,8 +17,8 @@ from screens import Case, check_said
 from test_every_screen import LESSONS, file_of
 
 from attention_core.turning import FEATURES
-from lessons.example.example import Example, as_stored, run_example
-from lessons.example.layer_on_text import SHIPPED_FILE, shipped_layer
+from lessons.example.example import Example, as_stored, run_afresh, run_example
+from lessons.example.layer_on_text import MAPS, SHIPPED_FILE, shipped_layer
 from lessons.example.real_layer import NOT_HERE
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, cut_text
 from lessons.screen.format import render
@@ -155,6 +156,21 @@ def test_any_layer_of_any_text_where_the_model_is_here(smollm2):
     torch.testing.assert_close(example.heads.weights, trace.layers[3].attention.heads.weights, atol=1e-4, rtol=1e-4)
     assert example.tokens[:5] == ("The", "animal", "didn", "'t", "cross") and len(example.tokens) == 12
     assert render(example.trained.label(2)) == "3.2"
+
+
+def test_sentences_that_are_read_at_the_same_time_share_the_maps_of_their_layer(smollm2):
+    cat, dog = (
+        run_afresh(Example(source="language", text=text, layer=9, real_model=smollm2)) for text in ("A cat.", "A dog.")
+    )
+    for name in ("W_q", "W_k", "W_v"):
+        assert getattr(cat, name).data_ptr() == getattr(dog, name).data_ptr(), name
+    other = run_afresh(replace(dog.example, layer=10))
+    assert other.W_k.data_ptr() != dog.W_k.data_ptr()
+    attention = smollm2.transformer.layers[8].attention
+    assert attention in MAPS
+    del cat, dog
+    gc.collect()
+    assert attention not in MAPS, "nobody looks at it any more"
 
 
 def test_16_bit_numbers_move_no_weight_far(smollm2):
