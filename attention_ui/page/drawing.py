@@ -73,7 +73,7 @@ from attention_ui.session.chart import (
     show_chart,
     show_rows,
 )
-from attention_ui.session.kept import KeptByLanguage
+from attention_ui.session.kept import KeptByLanguage, KeptWithIt
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
@@ -118,9 +118,8 @@ FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(16)
 MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
 STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
 # A class looks at the first figure of each lesson, one that is led at the same one all at once.
-TABLE_BYTES = 12_000_000
-NUMBERS: KeptByLanguage[pa.Table] = KeptByLanguage(TABLE_BYTES, lambda table: table.nbytes)
-PLACED: KeptByLanguage[pa.Table] = KeptByLanguage(TABLE_BYTES, lambda table: table.nbytes)
+NUMBERS: KeptWithIt[pa.Table] = KeptWithIt()
+PLACED: KeptWithIt[pa.Table] = KeptWithIt()
 
 
 def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_below: bool = True) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 from models.shared import UNUSED_SECONDS, Once
 from words import language
@@ -13,12 +14,26 @@ class KeptByLanguage(Generic[Value]):
     """The last `most` values that hold written sentences or numbers, for all visitors: never change one.
 
     Each language has its own. `words.cached_by_language` does the same for what is small: these go when nobody has
-    asked for them in a while. `size` says how much of `most` a value takes.
+    asked for them in a while.
     """
 
-    def __init__(self, most: int, size: Callable[[Value], int] = lambda _: 1):
-        self._once: Once[Value] = Once(most, size, UNUSED_SECONDS)
+    def __init__(self, most: int):
+        self._once: Once[Value] = Once(most, lambda _: 1, UNUSED_SECONDS)
 
     def get(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """The value of a key in the reader's language; see `Once.get`."""
         return self._once.get((language().code, key), compute)
+
+
+class KeptWithIt(Generic[Value]):
+    """A value that is made of an object, in each language its own, kept as long as the object is: never change one."""
+
+    def __init__(self):
+        self._values: WeakKeyDictionary[Hashable, dict[str, Value]] = WeakKeyDictionary()
+
+    def get(self, of: Hashable, compute: Callable[[], Value]) -> Value:
+        """The value of this object in the reader's language. Two who ask at the same time may both compute it."""
+        values, code = self._values.setdefault(of, {}), language().code
+        if code not in values:
+            values[code] = compute()
+        return values[code]
