@@ -14,7 +14,7 @@ sentence for each name.
 
 import math
 import string
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple, get_args
@@ -521,10 +521,11 @@ def sources_among(
     Whoever asks for several matrices finds the `places` of all of them once.
     """
     array, places = shown[key], places_of(shown) if places is None else places
+    is_shown = lru_cache(maxsize=None)(lambda array: any(id(behind) in places for behind in arrays_behind(array)))
     found: list[tuple[Lit, ...]] = [()] * array.values.size
     for group in uniform_groups(Cells(array, np.arange(array.values.size)), np.arange(array.values.size)):
         lit = [[] for _ in group]
-        for cells, kept in numbers_in(term_of(Cells(array, group))):
+        for cells, kept in numbers_in(term_of(Cells(array, group)), is_shown):
             for place in places.get(id(cells.array), ()):
                 if place.key != key:
                     add_lit(lit, place, np.where(kept, place.shown_at[cells.at], -1))
@@ -533,24 +534,29 @@ def sources_among(
     return found
 
 
-def numbers_in(term: Term) -> Iterator[tuple[Cells, np.ndarray]]:
-    """The cells that arithmetic names, with one axis of terms, and which count; of a sum without a name its own."""
+def numbers_in(term: Term, wanted: Callable[[Traced], bool]) -> Iterator[tuple[Cells, np.ndarray]]:
+    """The cells that arithmetic names, with one axis of terms, and which count; of a sum without a name its own.
+
+    Only of arrays that are `wanted`: of a real head as stored, each value is a sum of sums with 37,000 terms in all.
+    """
     if term.sign == "number":
-        if term.cells is None or (isinstance(term.cells.array.rule, Given) and term.cells.array.name is None):
+        if term.cells is None or not wanted(term.cells.array):
+            return
+        if isinstance(term.cells.array.rule, Given) and term.cells.array.name is None:
             return
         at = term.cells.at.reshape(len(term.cells.at), -1)
         cells = Cells(term.cells.array, at)
         if term.cells.array.name is None:
             whole = grown(Cells(cells.array, at.ravel()), 0)
             if whole.sign != "number":
-                for inner, kept in numbers_in(whole):
+                for inner, kept in numbers_in(whole, wanted):
                     yield Cells(inner.array, inner.at.reshape(len(at), -1)), kept.reshape(len(at), -1)
                 return
         yield settled(cells), np.full(at.shape, True)
         return
     for part in term.parts:
         many = part.values.ndim > term.values.ndim
-        for cells, kept in numbers_in(flat(part)):
+        for cells, kept in numbers_in(flat(part), wanted):
             rows = len(term.values)
             counts = kept & term.kept.reshape(-1, 1) if many else kept
             yield Cells(cells.array, cells.at.reshape(rows, -1)), counts.reshape(rows, -1)
