@@ -63,7 +63,7 @@ async def get_ready() -> None:
     from attention_ui.voting.watching import keep_watching
     from models.shared import forget_unused
 
-    await asyncio.gather(keep_watching(), collect_in_quiet_moments(turns_so_far, forget_unused))
+    await asyncio.gather(keep_watching(), collect_in_quiet_moments(turns_so_far, forget_unused, is_small()))
 
 
 async def forget_classes() -> None:
@@ -143,6 +143,7 @@ ROUTES = [
 # import that another thread is looking for just then would skip a folder and find nothing.
 sys.path.append(str(SCRIPT.parent))
 keep_heaps_small(is_small())
-collect_rarely()
+if not is_small():
+    collect_rarely()
 log_without_words(running_session)
 app = App(SCRIPT, lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

@@ -30,9 +30,10 @@ from lessons.screen.compare_edits import diff
 from lessons.screen.format import join_sentences, render
 from lessons.screen.message import Message
 from lessons.screen.screen import Figure, Screen
+from models.small import is_small
 
 NOWHERE_ELSE = nullcontext()
-SCREENS: KeptByLanguage[Screen] = KeptByLanguage(32)
+SCREENS: KeptByLanguage[Screen] = KeptByLanguage(8 if is_small() else 32)
 HEADLINE_COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"]}
 
 
