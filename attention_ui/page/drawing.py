@@ -55,6 +55,7 @@ from attention_ui.figures.shares.flow import flow_rows
 from attention_ui.figures.shares.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.shares.parts import line_height, parts_table
 from attention_ui.figures.shares.passing import passing_table
+from attention_ui.figures.shares.picture import picture_of_parts, picture_of_sharing
 from attention_ui.figures.shares.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import fitted, template, written_template
 from attention_ui.page.code import show_source
@@ -570,11 +571,11 @@ KINDS: dict[type[Figure], Kind] = {
     Matrices: Kind(draw_matrices, followed=has_steps, numbers=offer_matrices, picture=picture_of_matrices),
     Curves: Kind(draw_curves, numbers=offer_curves, together=True),
     Points: Kind(draw_points),
-    Parts: Kind(draw_parts),
+    Parts: Kind(draw_parts, picture=picture_of_parts),
     Film: Kind(draw_film),
     Arcs: Kind(draw_arcs),
     HeadMaps: Kind(draw_head_maps),
-    Sharing: Kind(draw_sharing, followed=lambda figure: True),
+    Sharing: Kind(draw_sharing, followed=lambda figure: True, picture=picture_of_sharing),
     OnlineSoftmaxFigure: Kind(draw_passing),
     TokenText: Kind(draw_token_text),
     Ribbons: Kind(draw_ribbons, says=True, numbers=offer_ribbons),

@@ -11,6 +11,7 @@ from attention_core.attention import attend
 from attention_core.traced import XP, Cells, Given, Traced, Written, given
 from lessons.screen.format import render
 from lessons.screen.message import message
+from lessons.trace import story
 from lessons.trace.story import (
     Names,
     lines_of,
@@ -145,6 +146,21 @@ def test_pointing_lights_up_what_a_cell_was_made_of():
     assert sources_among(shown, "scores")[n * 3 + 1] == (("q", 3, None), ("k", None, 1))
     assert sources_among(shown, "row")[2] == (("weights", 3, None), ("v", None, 2))
     assert sources_among(shown, "x")[0] == ()
+
+
+def test_only_what_is_on_the_screen_is_looked_for(monkeypatch):
+    x, W, turn = (
+        given(np.arange(1.0, n * m + 1).reshape(n, m), name)
+        for n, m, name in ((3, 5, "x"), (5, 2, "W"), (2, 2, "turn"))
+    )
+    turned = (x @ W) @ turn
+    grow, grown_of = story.grown, []
+    monkeypatch.setattr(story, "grown", lambda cells, depth: grown_of.append(cells.array.shape) or grow(cells, depth))
+    shown = {"turned": turned, "turn": turn}
+    assert sources_among(shown, "turned")[2 * 2 + 1] == (("turn", None, 1),)
+    assert grown_of == [(3, 2)], "x and W are elsewhere, so nobody asks for the products between"
+    assert sources_among({**shown, "x": x}, "turned")[2 * 2 + 1] == (("x", 2, None), ("turn", None, 1))
+    assert len(grown_of) > 2
 
 
 def test_a_sentence_within_a_sentence_names_its_cell_too_and_an_axis_in_front_counts_heads():

@@ -1,11 +1,14 @@
 """Where the matrices of a figure stand."""
 
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
 import torch
 
 from attention_ui.figures.matrices.matrices import Layout, matrices_table, parts_on_a_projector
+from attention_ui.page.drawing import numbers_of, placed_both_ways
 from lessons.dot_product import lesson as dot_product
 from lessons.example.example import Example, run_example
 from lessons.kit.matrices import feature_axis, token_axis
@@ -13,6 +16,7 @@ from lessons.output import lesson as output
 from lessons.screen.message import message
 from lessons.screen.screen import Axis, Matrices, Matrix
 from lessons.screen.text_width import letters
+from words import speaking
 
 
 def figure(rows, *widths, bands=None):
@@ -101,3 +105,15 @@ def test_names_of_rows_take_what_they_need_and_no_more_than_two_columns():
     assert [Layout(replace(figure(3, 1, 1), **look)).names for look in ({}, {"numbered": False})] == [1.75, 2]
     (shown,) = dot_product.screen(run_example(Example(source="meanings")), 0, dot_product.Choices("one", 2)).figures
     assert Layout(shown).names < 1.75 and Layout(shown, stacked=True).names == 2
+
+
+def test_the_tables_of_a_figure_are_made_once_a_language_and_go_with_it():
+    (shown,) = dot_product.screen(run_example(Example()), 0, dot_product.Choices("all", 0)).figures
+    numbers, placed = numbers_of(shown), placed_both_ways(shown)
+    assert numbers_of(shown) is numbers and placed_both_ways(shown) is placed
+    with speaking("de"):
+        assert numbers_of(shown) is not numbers and numbers_of(shown) is numbers_of(shown)
+    gone = weakref.ref(shown), weakref.ref(numbers), weakref.ref(placed)
+    del shown, numbers, placed
+    gc.collect()
+    assert [each() for each in gone] == [None] * 3
