@@ -13,6 +13,7 @@ import torch
 from hypothesis import Phase, settings
 from playwright.sync_api import sync_playwright
 
+from attention_ui.figures import template
 from models.folders import cache_folder, model_named
 from models.opening import shared_model
 from models.wheels import SMOLLM2
@@ -49,6 +50,7 @@ def pytest_configure(config):
     if FETCHED not in os.environ:  # the workers of one run inherit it
         os.environ[FETCHED] = os.environ.get(CACHE, "")
         os.environ[CACHE] = str(config.rootpath / ".pytest_cache" / "no_models")
+    template.VALIDATE = True
     settings.load_profile("whole" if config.getoption("whole") else "part")
 
 

@@ -13,15 +13,19 @@ import pyarrow as pa
 from words import cached_by_language
 
 TEMPLATES = Path(__file__).parent
+VALIDATE = False
 
 
 @cached_by_language(maxsize=128)
 def template(builder: Callable, *settings: Hashable) -> dict:
-    """The Vega-Lite specification of `builder(*settings)`, without data. Shared by all: never change it."""
+    """The Vega-Lite specification of `builder(*settings)`, without data. Shared by all: never change it.
+
+    Whether it is one, Altair finds out in a third of the time that all of this takes: the tests ask, pages do not.
+    """
     import altair as alt  # who builds a chart has it by now; who reads a written one need not wait for it
 
     with alt.theme.enable("none"):
-        spec = builder(*settings).to_dict()
+        spec = builder(*settings).to_dict(validate=VALIDATE)
     spec.pop("config", None)
     return spec
 

@@ -63,7 +63,7 @@ PLATFORM_LANGUAGE = OneOf(
 )
 PLATFORM_FIGURES = OneOf(
     "platform_figures",
-    message("Matrices"),
+    message("Figures"),
     {"pictures": message("as pictures"), "tables": message("as tables of their numbers")},
     width=220,
 )
@@ -73,8 +73,8 @@ FILES: dict[str, tuple[str, str, Callable[[Iterable[tuple[Item, ...]]], bytes]]]
 }
 WHAT_IT_IS = message(
     "Feedback on a wrong answer says what is wrong with it; feedback on the question says why the "
-    "right answer is right. Formulas become TeX. Matrices become pictures with their numbers as alternative text, or "
-    "tables, which a screen reader reads more easily; other figures become tables."
+    "right answer is right. Formulas become TeX. Figures become pictures with their numbers as alternative text, or "
+    "tables, which a screen reader reads more easily."
 )
 TICK = message("Tick the questions that you want. If none is ticked, the file holds all of them.")
 VERSIONS_SAY = message(

@@ -17,6 +17,8 @@ from lessons.class_plan.plan import Plan, Stop
 from lessons.platform.gift import written_gift
 from lessons.platform.items import ON_PLATFORM, PlatformChoices, items_of, undrawn
 from lessons.platform.qti import written_qti
+from lessons.screen.text_width import letters
+from words import LANGUAGES, speaking
 
 PAGE = "practice/take_home"
 OWN = OwnQuestion(kind="number", prompt="<i>1/4</i>?", number=0.25, tolerance=0.01)
@@ -68,6 +70,41 @@ def test_matrices_are_pictures_unless_tables_are_wanted():
     assert "<img" not in tables and tables.count("<table") == 2
     at = open_page(PAGE, paper="platform", platform_figures="tables", **TWO)
     assert saved(at) == "Save 4 questions" and not at.exception
+
+
+def test_every_figure_is_a_picture_and_only_facts_are_tables():
+    facts = {"What the layer costs", "How far our numbers are from PyTorch's"}
+    for (item,) in items_of(PlatformChoices(questions=2), draw=picture_of):
+        assert {table.title for table in item.tables} <= facts, item.key
+        for picture in item.pictures:
+            assert ElementTree.fromstring(picture.svg).tag == f"{SVG}svg" and picture.alt
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize(("lesson", "n_bars"), [("softmax", 15), ("cost", 10)])  # 5 keys, thrice; 5 steps, twice
+def test_the_softmax_and_the_parts_of_a_cost_stand_within_their_pictures(lesson, n_bars, code):
+    choices = PlatformChoices(lessons=(lesson,), questions=1)
+    with speaking(code):
+        (item,) = (item for (item,) in items_of(choices, draw=picture_of))
+        tables = [table for (plain,) in items_of(choices) for table in plain.tables]
+    drawn = ElementTree.fromstring(item.pictures[0].svg)
+    left, _, wide, _ = map(float, drawn.get("viewBox").split())
+    assert len(list(drawn.iter(f"{SVG}rect"))) == n_bars
+    for text in drawn.iter(f"{SVG}text"):
+        half = letters(text.text) * 0.6 * float(text.get("font-size")) / 2
+        middle = float(text.get("x")) + {"start": half, "middle": 0, "end": -half}[text.get("text-anchor")]
+        assert left <= middle - half and middle + half <= left + wide, text.text
+    shown = {text.text for text in drawn.iter(f"{SVG}text")}
+    numbers = tables[0].cells if lesson == "cost" else tables[0].cells[:2]  # the weights are written as percent
+    assert {cell for line in numbers for cell in line} <= shown
+
+
+def test_a_softmax_that_is_to_be_predicted_shows_its_scores_alone():
+    choices = PlatformChoices(lessons=("softmax",), questions=5)
+    free, *_, asked = (item.pictures[0].svg for (item,) in items_of(choices, draw=picture_of))
+    told = [{text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")} for svg in (free, asked)]
+    assert {"0.57", "0.49", "35%"} <= told[0] and "0.57" in told[1] and not {"0.49", "35%"} & told[1]
+    assert b"<polygon" in free and b"<polygon" not in asked and b"<title>" not in asked
 
 
 def test_a_picture_shows_nothing_that_its_question_asks_for():
