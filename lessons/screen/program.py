@@ -11,9 +11,8 @@ import inspect
 import math
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
@@ -129,9 +128,9 @@ class Closure:
         if isinstance(definition, Imported):
             self.add_import(definition, name, key)
             return
-        for other in needs_of(definition):
+        for other in definition.needs:
             self.add(module, other)
-        self.found[key] = source_of(module, definition)
+        self.found[key] = definition.text
 
     def add_import(self, imported: "Imported", name: str, key: tuple[str, str]) -> None:
         """From a file of ours, the definition itself; from elsewhere, the import."""
@@ -216,18 +215,29 @@ class Imported:
     name: str
 
 
+@dataclass(frozen=True)
+class Definition:
+    """What a file defines: its text, with decorators and the comments beside it, and the names that it reads."""
+
+    text: str
+    needs: tuple[str, ...]
+
+
 @functools.cache
-def top_level(module: str) -> dict[str, ast.stmt | Imported]:
-    """What each name at the top of a file stands for."""
-    names: dict[str, ast.stmt | Imported] = {}
-    for node in ast.parse(source_lines(module)).body:
+def top_level(module: str) -> dict[str, Definition | Imported]:
+    """What each name at the top of a file stands for. The file is one that has been imported, as all have that ran."""
+    source = inspect.getsource(sys.modules[module])
+    names: dict[str, Definition | Imported] = {}
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
         match node:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                names[name] = node
+                names[name] = defined(node, lines)
             case ast.Assign(targets=targets):
-                names |= {it.id: node for target in targets for it in ast.walk(target) if isinstance(it, ast.Name)}
+                known = (it.id for target in targets for it in ast.walk(target) if isinstance(it, ast.Name))
+                names |= dict.fromkeys(known, defined(node, lines))
             case ast.AnnAssign(target=ast.Name(id=name)):
-                names[name] = node
+                names[name] = defined(node, lines)
             case ast.Import(names=aliases):
                 for it in aliases:
                     as_name = f" as {it.asname}" if it.asname else ""
@@ -241,29 +251,11 @@ def top_level(module: str) -> dict[str, ast.stmt | Imported]:
     return names
 
 
-@functools.cache
-def source_lines(module: str) -> str:
-    """The text of a file."""
-    return inspect.getsource(module_named(module))
-
-
-def module_named(name: str) -> ModuleType:
-    """A module that has been imported already, as all have that ran."""
-    return sys.modules[name]
-
-
-@functools.cache
-def source_of(module: str, definition: ast.stmt) -> str:
-    """A definition as it stands in its file, decorators and the comments beside it included."""
-    decorators = getattr(definition, "decorator_list", [])
-    first = min([definition.lineno, *(decorator.lineno for decorator in decorators)])
-    return "\n".join(source_lines(module).splitlines()[first - 1 : definition.end_lineno])
-
-
-@functools.cache
-def needs_of(definition: ast.stmt) -> tuple[str, ...]:
-    """The names that a definition at the top of a file reads, each once."""
-    return tuple(dict.fromkeys(needed_names(definition)))
+def defined(node: ast.stmt, lines: Sequence[str]) -> Definition:
+    """A definition as it stands in its file; the file as a tree would take ten times as much memory."""
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return Definition("\n".join(lines[first - 1 : node.end_lineno]), tuple(dict.fromkeys(needed_names(node))))
 
 
 def needed_names(definition: ast.AST) -> Iterator[str]:
