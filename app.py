@@ -143,7 +143,7 @@ ROUTES = [
 # import that another thread is looking for just then would skip a folder and find nothing.
 sys.path.append(str(SCRIPT.parent))
 keep_heaps_small(is_small())
-if not is_small():
+if not is_small():  # there garbage would take more room than there is
     collect_rarely()
 log_without_words(running_session)
 app = App(SCRIPT, lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

@@ -268,7 +268,7 @@ class Written(float):
 
 
 def given(values: Any, name: str, axes: Sequence[str] = ()) -> Traced:
-    """An input, with its name and what its axes count. It is copied where it could be written to."""
+    """An input, with its name and what its axes count. A read-only array is taken as it is, all else is copied."""
     fixed = isinstance(values, np.ndarray) and not values.flags.writeable
     array = Traced(values if fixed else np.array(values), Given("input", getattr(values, "text", None)), name, axes)
     array.values.flags.writeable = False

@@ -24,8 +24,7 @@ from attention_core.transformer import Transformer, build_transformer
 class FewBits:
     """A weight that lies in a file, which must stay as it is; its numbers are made whenever they are used.
 
-    The file has its rows one after the other, from byte `begin` on; where it is `turned`, they are columns here. What
-    is `in_use` is found there: else each visitor of a lesson would keep a copy of its layer.
+    The file has its rows one after the other, from byte `begin` on; where it is `turned`, they are columns here.
     """
 
     file: Path

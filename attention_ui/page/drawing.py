@@ -118,7 +118,7 @@ LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
 FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(16)
 MOMENTS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(8)
 STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
-# A class looks at the first figure of each lesson, one that is led at the same one all at once.
+# They live as long as their figures, which all share who look at the same screen.
 NUMBERS: KeptWithIt[pa.Table] = KeptWithIt()
 PLACED: KeptWithIt[pa.Table] = KeptWithIt()
 

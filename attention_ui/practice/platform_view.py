@@ -74,7 +74,7 @@ FILES: dict[str, tuple[str, str, Callable[[Iterable[tuple[Item, ...]]], bytes]]]
 WHAT_IT_IS = message(
     "Feedback on a wrong answer says what is wrong with it; feedback on the question says why the "
     "right answer is right. Formulas become TeX. Figures become pictures with their numbers as alternative text, or "
-    "tables, which a screen reader reads more easily."
+    "tables, which a screen reader reads more easily; single numbers always become tables."
 )
 TICK = message("Tick the questions that you want. If none is ticked, the file holds all of them.")
 VERSIONS_SAY = message(

@@ -48,7 +48,7 @@ async def collect_in_quiet_moments(
     None while one is computed. What is kept for nobody is `let_go` of before; it says whether there was something.
 
     What is free then goes back to the system: a class that has left would stay in the memory as holes of its size. On
-    a `small_host` it goes back each second, a sixtieth of one processor's time: ten visitors leave no quiet moment.
+    a `small_host` that happens each second, in some 20 milliseconds: ten visitors leave no quiet moment.
     """
     before = turns()
     while True:
@@ -58,7 +58,7 @@ async def collect_in_quiet_moments(
         if quiet and (await asyncio.to_thread(let_go) or gc.get_count()[2] > USUAL):
             await asyncio.to_thread(gc.collect)
             await asyncio.to_thread(give_back)
-        elif small_host:
+        elif small_host and not quiet:
             await asyncio.to_thread(let_go)
             await asyncio.to_thread(give_back)
         before = now

@@ -34,6 +34,4 @@ class KeptWithIt(Generic[Value]):
     def get(self, of: Hashable, compute: Callable[[], Value]) -> Value:
         """The value of this object in the reader's language. Two who ask at the same time may both compute it."""
         values, code = self._values.setdefault(of, {}), language().code
-        if code not in values:
-            values[code] = compute()
-        return values[code]
+        return values[code] if code in values else values.setdefault(code, compute())

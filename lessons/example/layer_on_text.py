@@ -83,9 +83,7 @@ def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
 def maps_of(attention: MultiHeadAttention) -> MultiHeadAttention:
     """The heads of a layer with 32-bit maps of their own, the same for all who keep them: never change one."""
     maps = MAPS.get(attention)
-    if maps is None:
-        maps = MAPS[attention] = a_map_each(widened(attention))
-    return maps
+    return MAPS.setdefault(attention, a_map_each(widened(attention))) if maps is None else maps
 
 
 def a_map_each(attention: MultiHeadAttention) -> MultiHeadAttention:

@@ -50,7 +50,7 @@ def otherwise_built(model: RealModel) -> Message:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LayerOfRealModel(TrainedLayer):
-    """A layer of the real model."""
+    """A layer of the real model. It holds `attention` so that all who look at this layer share it: see `maps_of`."""
 
     config: TransformerConfig
     attention: MultiHeadAttention

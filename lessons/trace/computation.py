@@ -206,8 +206,9 @@ def as_written(numbers: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shap
     """
     same = numbers.shape, hashlib.sha256(np.ascontiguousarray(numbers)).digest()
     found = WRITTEN.get(same)
-    if found is None:
-        written = compute.cast(pa.array(numbers.ravel()), pa.string())
-        found = WRITTEN[same] = np.reshape(compute.cast(written, pa.float64()), numbers.shape)
-        found.flags.writeable = False
-    return found
+    if found is not None:
+        return found
+    written = compute.cast(pa.array(numbers.ravel()), pa.string())
+    read = np.reshape(compute.cast(written, pa.float64()), numbers.shape)
+    read.flags.writeable = False
+    return WRITTEN.setdefault(same, read)

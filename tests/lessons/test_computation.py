@@ -83,7 +83,7 @@ def test_equal_numbers_are_written_once_as_long_as_somebody_keeps_them():
     numbers = np.random.default_rng(1).standard_normal((7, 11)).astype(np.float32)
     one, other = (remembering("W", values, ()).values for values in (numbers.T, np.array(numbers.T)))
     assert one is other and not one.flags.writeable
-    assert remembering("W", numbers.reshape(11, 7), ()).values is not one, "the same bytes in another order"
+    assert as_written(numbers).shape != as_written(numbers.reshape(11, 7)).shape, "the same bytes in another shape"
     n_written = len(WRITTEN)
     del one, other
     assert len(WRITTEN) < n_written

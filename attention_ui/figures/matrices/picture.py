@@ -13,8 +13,8 @@ from xml.sax.saxutils import escape
 import pyarrow as pa
 
 from attention_ui.figures.matrices.grid import NAME_FONT, NUMBER_FONT, TITLE_FONT, font_size
-from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER, role_colours
-from lessons.screen.format import NOT_IN_XML
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER
+from attention_ui.figures.svg import hue, svg_file
 from lessons.screen.text_width import letters
 
 CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
@@ -37,10 +37,7 @@ def svg_of(table: pa.Table, cell: int = SAVED_CELL) -> bytes:
     size = common_size(things, cell)
     wide = cell + max(right_end(thing, cell) for thing in things) + cell // 4  # names of rows may begin left of 0
     high = (1 + max(thing["gy"] for thing in things)) * cell + cell // 2
-    drawn = "\n".join(drawn_thing(thing, cell, size) for thing in things)
-    box = f'width="{wide:g}" height="{high:g}" viewBox="{-cell} 0 {wide:g} {high:g}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif">'
-    return NOT_IN_XML.sub("", f"{head}\n{drawn}\n</svg>\n").encode()
+    return svg_file((drawn_thing(thing, cell, size) for thing in things), -cell, wide, high)
 
 
 def is_drawn(thing: dict) -> bool:
@@ -130,8 +127,3 @@ def shape_of_number(kind: str, value: float | None, whole: float, reach: tuple[f
         length /= SCORE_DOMAIN[1]
     wide, (top, bottom) = whole / 2 * min(max(length, -1.0), 1.0), (whole / 2 * edge for edge in reach)
     return f"M0,{top:.2f}h{wide:.2f}V{bottom:.2f}h{-wide:.2f}Z"
-
-
-def hue(role: str) -> str:
-    """The colour of a role."""
-    return role_colours("light")[role]
