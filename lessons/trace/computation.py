@@ -204,7 +204,7 @@ def as_written(numbers: Float[np.ndarray, "*shape"]) -> Float[np.ndarray, "*shap
     The weights of a real head are a hundred thousand numbers: Arrow writes and reads them in a tenth of Python's time,
     once for all sentences and pages that keep them. Never change them.
     """
-    same = numbers.shape, hashlib.sha256(np.ascontiguousarray(numbers)).digest()
+    same = numbers.shape, hashlib.sha256(numbers.tobytes()).digest()
     found = WRITTEN.get(same)
     if found is not None:
         return found
