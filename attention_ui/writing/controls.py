@@ -9,6 +9,7 @@ from attention_core.generation import MAX_NEW_TOKENS
 from attention_core.sampling import Sampling
 from attention_ui.controls.bound import number_field, one_in_list, one_on_slider, text_field
 from attention_ui.session.state import get_state, set_state
+from attention_ui.writing.growing import GrowingText, growing_text
 from attention_ui.writing.writers import Writer
 from lessons.example.prompt import Beginning, beginning_of
 from lessons.example.real_model import RealModel, head_name
@@ -41,6 +42,12 @@ class Request:
     seed: int
     length: int
     head: Head | None = None  # whose attention is shown; None for the mean over all
+
+    @property
+    def text(self) -> GrowingText | None:
+        """What a real model writes, as far as it has; None of a small one, which writes faster than it is asked."""
+        start = self.start
+        return growing_text(self.writer.model, start.ids, self.sampling, self.seed) if self.writer.model else None
 
 
 def writing_controls(writer: Writer) -> Request:
@@ -93,17 +100,18 @@ def writing_buttons(request: Request) -> None:
             key="write_play",
             shortcut="P",
             on_click=play_or_pause,
-            args=(n,),
+            args=(request,),
         )
         st.button(translate("Begin again"), key="write_again", shortcut="B", on_click=begin_again)
 
 
-def play_or_pause(length: int) -> None:
-    """Play on from here, from the beginning where all is written; or stand still where it is."""
+def play_or_pause(request: Request) -> None:
+    """Play on from what is written, from the beginning where that is all; or stand still where it is."""
     playing = not get_state(PLAYS)
     set_state(PLAYS, playing)
     if playing:
-        set_state(PLAYED_TO, length if length < LENGTH.limit.most else 1)
+        length = request.text.written(request.length) if request.text else request.length
+        set_state(PLAYED_TO, length if 1 <= length < LENGTH.limit.most else 1)
 
 
 def begin_again() -> None:

@@ -22,11 +22,11 @@ from attention_ui.session.kept import KeptByLanguage
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
-from attention_ui.writing.growing import GrowingText, growing_text
+from attention_ui.writing.growing import GrowingText
 from lessons.example.real_model import SMOLLM2
 from lessons.generate import lesson as generate
 from lessons.generate.lesson import Writing, code_of_writing, generate_screen
-from lessons.generate.real_writer import RealBeginning, RealWriting, code_of_real, real_screen
+from lessons.generate.real_writer import RealWriting, code_of_real, real_screen
 from lessons.generate.write_again import write_again
 from lessons.screen.format import render
 from lessons.screen.message import message, reason
@@ -63,8 +63,7 @@ def screen_so_far(request: Request, length: int) -> tuple[str, Screen]:
     Raises ValueError for a model with broken weights.
     """
     most = MOST_PROJECTED if is_projected() else None
-    if isinstance(request.start, RealBeginning):
-        text = text_of_request(request)
+    if text := request.text:
         with outside_turn():  # a token takes a while: the pages of others need not wait for it
             real = WRITINGS.get((text, length), lambda: text.whole(length))
         return real.text_to_see, SCREENS.get((real, request.head, most), lambda: real_screen(real, request.head, most))
@@ -92,12 +91,7 @@ def code_of(request: Request) -> Code:
 
 def text_again(request: Request) -> Call:
     """How a notebook writes what the real model has written here."""
-    return write_again(text_of_request(request).whole(request.length))
-
-
-def text_of_request(request: Request) -> GrowingText:
-    """The text that a real model writes."""
-    return growing_text(request.writer.model, request.start.ids, request.sampling, request.seed)
+    return write_again(request.text.whole(request.length))
 
 
 def grown(text: GrowingText, length: int) -> bool:
@@ -113,7 +107,7 @@ def live_writing(request: Request, room: Room) -> None:
 
     The distribution over the next token is the question, so its numbers wait until that is answered.
     """
-    playing, text = bool(get_state(PLAYS)), text_of_request(request) if request.writer.model else None
+    playing, text = bool(get_state(PLAYS)), request.text
     grows = not playing and text is not None and not grown(text, request.length)
     ask = None if playing or grows else asks_about_newest(request)
     question = ask and current_question(ADDRESS, ask)

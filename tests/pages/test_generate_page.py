@@ -14,6 +14,7 @@ from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.session.training_runs import RUN
+from attention_ui.writing.growing import growing_text
 from attention_ui.writing.writers import shipped, shipped_settings
 from lessons.example.token_names import text_of
 from lessons.generate.lesson import Writing, generate_screen
@@ -405,3 +406,16 @@ def test_a_long_text_is_shown_as_it_grows_and_asked_about_when_it_is_whole(smoll
         at.run()
     assert seen == [False, False, True] and at.number_input(key="length").value == 3
     assert text_written(at) == text_of(smollm2, whole)
+
+
+def test_a_text_that_grows_plays_on_from_what_is_written(smollm2, monkeypatch):
+    monkeypatch.setattr("attention_ui.writing.growing.WRITING_SECONDS", 0)
+    ids = tuple(smollm2.tokenizer.encode("One two three").ids)
+    at = open_page(PAGE, writer="language", begin="One two three", draw_seed=78, length=50)
+    at.button(key="write_play").click().run()
+    text = growing_text(smollm2, ids, Sampling(), 78)
+    assert text.written(50) == 2 and text_written(at) == text_of(smollm2, text.ids)
+    at.run()
+    assert text.written(50) == 3 and text_written(at) == text_of(smollm2, text.ids)
+    at.button(key="write_play").click().run()
+    assert at.number_input(key="length").value == 3
