@@ -47,26 +47,26 @@ class FewBits:
 
     def widen(self) -> Float[Tensor, "rows columns"]:
         """All numbers, as 32 bits."""
-        rows = torch.from_numpy(self.read(0, self.stored[0]))
+        rows = self.rows(0, self.stored[0])
         return rows.mT if self.turned else rows
 
-    def read(self, first: int, end: int) -> Float[np.ndarray, "rows columns"]:
+    def rows(self, first: int, end: int) -> Float[Tensor, "rows columns"]:
         """Some rows of the file."""
         row_bytes = self.stored[1] // self.kind.n_numbers * self.kind.n_bytes
         with self.file.open("rb") as file:
             file.seek(self.begin + first * row_bytes)
             data = file.read((end - first) * row_bytes)
         blocks = np.frombuffer(data, np.uint8).reshape(-1, self.kind.n_bytes)
-        return dequantise(self.kind, blocks).reshape(end - first, self.stored[1])
+        return torch.from_numpy(dequantise(self.kind, blocks).reshape(end - first, self.stored[1]))
 
     def __getitem__(self, ids: Int[Tensor, "*batch"] | list[int] | int | slice) -> Float[Tensor, "*batch columns"]:
         """Rows of a table, which is not turned: of ids, of one, or neighbouring ones."""
         if isinstance(ids, slice):
             first, end, _ = ids.indices(self.stored[0])
-            return torch.from_numpy(self.read(first, end))
+            return self.rows(first, end)
         ids = torch.as_tensor(ids)
-        rows = np.concatenate([self.read(i, i + 1) for i in ids.flatten().tolist()])
-        return torch.from_numpy(rows).reshape(*ids.shape, self.stored[1])
+        rows = [self.rows(i, i + 1) for i in ids.flatten().tolist()]
+        return torch.cat(rows).reshape(*ids.shape, self.stored[1])
 
 
 def few_bits_model(path: Path) -> tuple[Transformer, dict[str, Setting]]:

@@ -55,10 +55,11 @@ async def collect_in_quiet_moments(
         await asyncio.sleep(QUIET_SECONDS)
         now = turns()
         quiet = now is not None and now == before
-        if quiet and (await asyncio.to_thread(let_go) or gc.get_count()[2] > USUAL):
-            await asyncio.to_thread(gc.collect)
-            await asyncio.to_thread(give_back)
-        elif small_host and not quiet:
+        if quiet:
+            if await asyncio.to_thread(let_go) or gc.get_count()[2] > USUAL:
+                await asyncio.to_thread(gc.collect)
+                await asyncio.to_thread(give_back)
+        elif small_host:
             await asyncio.to_thread(let_go)
             await asyncio.to_thread(give_back)
         before = now

@@ -110,7 +110,8 @@ def play_or_pause(request: Request) -> None:
     playing = not get_state(PLAYS)
     set_state(PLAYS, playing)
     if playing:
-        length = request.text.written(request.length) if request.text else request.length
+        text = request.text
+        length = text.written(request.length) if text else request.length
         set_state(PLAYED_TO, length if 1 <= length < LENGTH.limit.most else 1)
 
 

@@ -16,7 +16,7 @@ import math
 import string
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
@@ -521,7 +521,7 @@ def sources_among(
     Whoever asks for several matrices finds the `places` of all of them once.
     """
     array, places = shown[key], places_of(shown) if places is None else places
-    is_shown = lru_cache(maxsize=None)(lambda array: any(id(behind) in places for behind in arrays_behind(array)))
+    is_shown = cache(lambda array: any(id(behind) in places for behind in arrays_behind(array)))
     found: list[tuple[Lit, ...]] = [()] * array.values.size
     for group in uniform_groups(Cells(array, np.arange(array.values.size)), np.arange(array.values.size)):
         lit = [[] for _ in group]
@@ -537,7 +537,7 @@ def sources_among(
 def numbers_in(term: Term, wanted: Callable[[Traced], bool]) -> Iterator[tuple[Cells, np.ndarray]]:
     """The cells that arithmetic names, with one axis of terms, and which count; of a sum without a name its own.
 
-    Only of arrays that are `wanted`: of a real head as stored, each value is a sum of sums with 37,000 terms in all.
+    Only of arrays that are `wanted`: of a real head that is turned, each value is a sum of sums of 37,000 terms in all.
     """
     if term.sign == "number":
         if term.cells is None or not wanted(term.cells.array):
