@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from streamlit.starlette import App
 
+from attention_ui.server.arrivals import Arrivals
 from attention_ui.server.connection import answer_script
 from attention_ui.server.files import ChartsAhead, PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
@@ -122,6 +123,7 @@ def failure_known() -> Iterator[None]:
 
 
 MIDDLEWARE = [
+    Middleware(Arrivals),
     Middleware(SecurityHeaders, index=START_PAGE),
     Middleware(MeantPages),
     Middleware(SpokenPage),

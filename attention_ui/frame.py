@@ -48,28 +48,33 @@ def leads_again() -> bool:
 
 
 ask_reader(language_of_visit)
-pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
-page = st.navigation(pages, position="top")
-here = CONTENTS[pages.index(page)]
-settle_link(page, here.address)  # opening another link takes a moment in which others compute
+in_class = bool(get_state("class_inside") or text_in_link("class"))
 # A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
-comes_in = not get_state(IS_HERE)
-set_state(IS_HERE, True)
-turn = turn_of_many if comes_in else long_turn if take_state(BY_ITSELF) else page_turn
-if in_class := bool(get_state("class_inside") or text_in_link("class")):
+arrives = not get_state(IS_HERE)
+turn = turn_of_many if arrives else page_turn
+if take_state(BY_ITSELF):
+    turn = long_turn
+if in_class:
     from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
     from attention_ui.voting.watching import nobody_waits
 
-    follow_class(here.address)
     if nobody_waits():
         turn = turn_of_many
-if at_home := not in_class and bool(text_in_link("homework")):
-    from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
+with turn():  # two frames at once would hold each other up
+    pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
+    page = st.navigation(pages, position="top")
+    here = CONTENTS[pages.index(page)]
+    settle_link(page, here.address)
+    if in_class:
+        follow_class(here.address, arrives)
+    if at_home := not in_class and bool(text_in_link("homework")):
+        from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
 
-    arrive_at_stop(here.address)
-# What stands in the sidebar is about the lessons' example, and acts on no real model.
-folded = (here is CONTENTS[0] and settled_picture() == "model") or is_projected()  # the picture is settled in any case
-with turn():  # from here on: two frames at once would hold each other up
+        arrive_at_stop(here.address)
+    # What stands in the sidebar is about the lessons' example, and acts on no real model.
+    folded = (
+        here is CONTENTS[0] and settled_picture() == "model"
+    ) or is_projected()  # the picture is settled in any case
     st.html(f"<style>{style_of_page()}</style>")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
     st.set_page_config(
@@ -95,6 +100,7 @@ with turn():  # from here on: two frames at once would hold each other up
     set_state("film", "")
     yield_turn()
     page.run()
+    set_state(IS_HERE, True)
     yield_turn()
     if foot and in_class and not inside:  # the page of the class has let one in just now
         with foot:

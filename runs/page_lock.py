@@ -185,14 +185,17 @@ class PageLock:
                 self._inside = 1
 
     def _count_time(self) -> None:
-        """What this thread has had since the last count is owed to those who wait behind it, and has been paid to it
-        where some wait before it.
+        """What this thread has had since the last count is owed to those who wait behind it, and has been paid to it.
+
+        Where nobody waits before it, it comes to no debt of its own by that.
         """
         now, mine = self._clock(), self._here.priority
         assert mine is not None
         seconds, self._here.since = now - self._here.since, now
         if self._some_wait_before(mine):
             self._owe(mine, -seconds * (1 - self.SHARES[mine]))
+        else:
+            self._owe(mine, -min(seconds, max(0.0, self._owed[mine])))
         for behind in range(mine + 1, len(Priority)):
             if self._lines[behind]:
                 self._owe(behind, seconds * self.SHARES[behind])

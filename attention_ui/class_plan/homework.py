@@ -11,10 +11,9 @@ import streamlit as st
 from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES, page_of
 from attention_ui.page.question import as_text
 from attention_ui.session.chart import LARGE
-from attention_ui.session.links import begin_link_anew, forget_in_link, said_in_link, text_in_link
+from attention_ui.session.links import begin_link_anew, forget_in_link, open_link, said_in_link, text_in_link
 from attention_ui.session.progress import Progress, add_progress, progress
 from attention_ui.session.state import get_state, set_state, take_state
-from attention_ui.session.streamlit_insides import open_link
 from attention_ui.voting.asked import asked_here, text_of_stop
 from lessons.class_plan.plan import MOST_STOPS, Plan, Stop
 from lessons.class_plan.plan_file import plan_of_link

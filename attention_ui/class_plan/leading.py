@@ -13,12 +13,12 @@ from attention_ui.session.links import (
     address_of,
     begin_link_anew,
     forget_in_link,
+    open_link,
     said_in_link,
     say_in_link,
     text_in_link,
 )
 from attention_ui.session.state import get_state, set_state, take_state
-from attention_ui.session.streamlit_insides import open_link
 from attention_ui.voting.asked import asked_here, text_of_stop
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import OVER, leave_class, opened_room, own_key, seconds_at_the_door, voter
@@ -41,10 +41,11 @@ PAGES = {entry.address: entry for entry in CONTENTS}
 LANGUAGE_TAGS = {tag_of(code) for code in LANGUAGES}
 
 
-def follow_class(here: str) -> None:
+def follow_class(here: str, arrives: bool) -> None:
     """Before a page is drawn: bring it to where its class is, unless its visitor has gone elsewhere by himself.
 
-    The page of the class lets one in, says why not, and follows when it has looked.
+    A visit that `arrives` with a link of that screen is there already: so does whoever comes back where a server has
+    gone, with all that he has set. The page of the class lets one in, says why not, and follows when it has looked.
     """
     if here == VOTE_PAGE:
         return
@@ -65,7 +66,7 @@ def follow_class(here: str) -> None:
         leave_class()
         set_state("class_said", OVER)
         return
-    follow(here, known.link)
+    follow(here, known.link, arrives)
 
 
 def let_in() -> str | None:
@@ -86,7 +87,7 @@ def follow_from_vote(room: Room) -> None:
     """The same on the page of the class, which knows its room."""
     know(room.code, room.revision, room.link, room.seconds, room.place)
     if not is_alone():
-        follow(VOTE_PAGE, room.link)
+        follow(VOTE_PAGE, room.link, arrives=False)
 
 
 def is_alone() -> bool:
@@ -94,7 +95,7 @@ def is_alone() -> bool:
     return bool(get_state("class_alone")) or text_in_link(FOLLOW.name) == "false"
 
 
-def follow(here: str, link: str) -> None:
+def follow(here: str, link: str, arrives: bool) -> None:
     """Go where the class is, once; whoever is elsewhere afterwards has gone there by himself."""
     followed, (place, said) = get_state("class_followed"), place_of(link)
     if followed == link:
@@ -102,7 +103,8 @@ def follow(here: str, link: str) -> None:
             go_alone()
         return
     set_state("class_followed", link)
-    if here != place or said:
+    is_there = arrives and all(text_in_link(name) == value for name, value in said.items())
+    if here != place or (said and not is_there):
         go_along(place, said)
 
 

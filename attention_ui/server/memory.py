@@ -11,7 +11,7 @@ MEBIBYTE = 1024 * 1024
 HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * MEBIBYTE, 64 * MEBIBYTE
 ON_A_SMALL_HOST = 1, 1 * MEBIBYTE, 16 * MEBIBYTE
 USUAL, RARE = 10, 100  # collections of the middle generation before the oldest is walked over
-QUIET_SECONDS = 1.0
+QUIET_SECONDS, LONG_QUIET = 1.0, 10  # how often one looks; and so many times in a row
 
 
 @contextmanager
@@ -25,10 +25,20 @@ def without_collecting() -> Iterator[None]:
         gc.enable()
 
 
-def freeze() -> None:
-    """Hide all there is from the garbage collector: a collection would walk over every import, 0.1 s each time."""
+def collect_new() -> None:
+    """Collect what was made since the last time, and hide the rest from the collections that Python begins by itself.
+
+    They would walk over every import and over all that three hundred visits have: 0.3 s, for which whoever has just
+    moved a slider waits.
+    """
     gc.collect()
     gc.freeze()
+
+
+def collect_all() -> None:
+    """Collect what has become garbage since it was hidden, too."""
+    gc.unfreeze()
+    collect_new()
 
 
 def collect_rarely() -> None:
@@ -45,24 +55,29 @@ async def collect_in_quiet_moments(
     turns: Callable[[], int | None], let_go: Callable[[], bool], small_host: bool = False
 ) -> None:
     """Collect what was put off, once no page has been computed for a second: `turns` says how many there have been, or
-    None while one is computed. What is kept for nobody is `let_go` of before; it says whether there was something.
+    None while one is computed. What is kept for nobody is `let_go` of before; it says whether there was something. What
+    is not garbage is hidden from then on, until nobody has come for LONG_QUIET seconds.
 
     What is free then goes back to the system: a class that has left would stay in the memory as holes of its size. On
-    a `small_host` that happens each second, in some 20 milliseconds: ten visitors leave no quiet moment.
+    a `small_host` that happens each second, in some 20 milliseconds: ten visitors leave no quiet moment. There nothing
+    is hidden.
     """
-    before = turns()
+    before, quiet, hidden = turns(), 0, False
     while True:
         await asyncio.sleep(QUIET_SECONDS)
         now = turns()
-        quiet = now is not None and now == before
-        if quiet:
-            if await asyncio.to_thread(let_go) or gc.get_count()[2] > USUAL:
-                await asyncio.to_thread(gc.collect)
-                await asyncio.to_thread(give_back)
-        elif small_host:
+        quiet, before = quiet + 1 if now is not None and now == before else 0, now
+        if quiet >= LONG_QUIET and hidden:
+            await asyncio.to_thread(collect_all)
+            hidden = False
+        elif quiet and (await asyncio.to_thread(let_go) or gc.get_count()[2] > USUAL):
+            await asyncio.to_thread(gc.collect if small_host else collect_new)
+            hidden = not small_host
+        elif small_host and not quiet:
             await asyncio.to_thread(let_go)
-            await asyncio.to_thread(give_back)
-        before = now
+        else:
+            continue
+        await asyncio.to_thread(give_back)
 
 
 def give_back() -> None:

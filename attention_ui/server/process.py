@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from attention_ui.server.memory import freeze
+from attention_ui.server.memory import collect_all
 from attention_ui.session.streamlit_insides import check_rerun
 from runs.measuring import Measuring
 from runs.orders import Orders
@@ -154,4 +154,4 @@ def settle_down() -> None:
     for task in TASKS.values():
         Recording(recommended(task, steps=1)).record(1)
     with page_turn(Priority.NOBODY_WAITS):
-        freeze()
+        collect_all()

@@ -14,8 +14,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attention_core.tokens import clean_text
+from attention_ui.server.process import outside_turn
 from attention_ui.session.state import get_state, set_state, take_all, take_state
-from attention_ui.session.streamlit_insides import came_through_history, open_link
+from attention_ui.session.streamlit_insides import came_through_history, switch_page
 from lessons.screen.choice import (
     Choice,
     Label,
@@ -91,6 +92,12 @@ def settle_link(page, place: str) -> None:
     if possible != here:
         set_state("link_notes", notes)
         open_link(page, possible)
+
+
+def open_link(page, said: dict[str, str]) -> None:
+    """Open a page with all that its link says. Streamlit sleeps before it does: nobody else's page waits for that."""
+    with outside_turn():
+        switch_page(page, said)
 
 
 def along_to(place: str) -> dict[str, str]:

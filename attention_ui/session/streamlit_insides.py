@@ -46,8 +46,8 @@ def came_through_history() -> bool:
     return context is not None and context.is_history_navigation
 
 
-def open_link(page, said: dict) -> None:
-    """Open a page with all that its link says.
+def switch_page(page, said: dict[str, str]) -> None:
+    """Open a page with all that its link says; it takes 10 ms, which Streamlit sleeps.
 
     st.switch_page refuses names that a widget has bound, and drops those that are bound on the page one leaves, also
     where the page one goes to binds them again.

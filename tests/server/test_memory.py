@@ -4,6 +4,7 @@ import gc
 import platform
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,24 @@ def test_another_library_is_left_alone(monkeypatch):
     assert not memory.keep_heaps_small()
 
 
-def test_what_is_there_is_hidden_from_the_collector():
-    before, mine = gc.get_freeze_count(), [[] for _ in range(97)]
+class Chained:
+    """What only the collector can free."""
+
+    def __init__(self):
+        self.chain = self
+
+
+def test_what_is_there_is_hidden_from_the_collector_until_all_is_collected_again():
+    before, mine, also_mine = gc.get_freeze_count(), [[] for _ in range(97)], Chained()
+    gone = weakref.ref(also_mine)
     try:
-        memory.freeze()
+        memory.collect_new()
         assert gc.get_freeze_count() >= before + len(mine)
+        del also_mine
+        gc.collect()
+        assert gone() is not None
+        memory.collect_all()
+        assert gone() is None
     finally:
         gc.unfreeze()
 
@@ -43,12 +57,14 @@ def test_while_everything_is_imported_nothing_is_collected_and_afterwards_it_is(
 @pytest.mark.parametrize(
     ("turns", "put_off", "lets_go", "collected"),
     [
-        ([5, 5, 5], 11, False, 2),
-        ([5, 6, 7], 11, True, 0),
-        ([None, None, None], 11, True, 0),
-        ([5, 5, 6], 11, False, 1),
-        ([5, 5, 5], 10, False, 0),
-        ([5, 5, 5], 10, True, 2),
+        ([5, 5, 5], 11, False, ["new", "new"]),
+        ([5, 6, 7], 11, True, []),
+        ([None, None, None], 11, True, []),
+        ([5, 5, 6], 11, False, ["new"]),
+        ([5, 5, 5], 10, False, []),
+        ([5, 5, 5], 10, True, ["new", "new"]),
+        ([5] * 8, 11, False, ["new", "new", "new", "all", "new", "all", "new"]),
+        ([5] * 8, 10, False, []),
     ],
 )
 def test_what_was_put_off_is_collected_once_no_page_has_been_computed_for_a_while(
@@ -57,11 +73,13 @@ def test_what_was_put_off_is_collected_once_no_page_has_been_computed_for_a_whil
     done, told = [], iter(turns)
     monkeypatch.setattr(memory, "QUIET_SECONDS", 0.0)
     monkeypatch.setattr(memory.gc, "get_count", lambda: (0, 0, put_off))
-    monkeypatch.setattr(memory.gc, "collect", lambda: done.append("collected"))
+    monkeypatch.setattr(memory, "LONG_QUIET", 4)
+    monkeypatch.setattr(memory, "collect_new", lambda: done.append("new"))
+    monkeypatch.setattr(memory, "collect_all", lambda: done.append("all"))
     monkeypatch.setattr(memory, "give_back", lambda: done.append("given back"))
     with pytest.raises(RuntimeError, match="StopIteration"):
         awaited(memory.collect_in_quiet_moments(lambda: next(told), lambda: lets_go))
-    assert done == ["collected", "given back"] * collected
+    assert done == [each for what in collected for each in (what, "given back")]
 
 
 def test_on_a_small_host_what_is_free_goes_back_also_while_pages_are_computed(monkeypatch):
