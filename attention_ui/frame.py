@@ -1,5 +1,6 @@
 """The frame: page settings, table of contents, and what surrounds every page."""
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import streamlit as st
@@ -48,33 +49,31 @@ def leads_again() -> bool:
 
 
 ask_reader(language_of_visit)
-in_class = bool(get_state("class_inside") or text_in_link("class"))
-# A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
 arrives = not get_state(IS_HERE)
-turn = turn_of_many if arrives else page_turn
-if take_state(BY_ITSELF):
-    turn = long_turn
-if in_class:
-    from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
-    from attention_ui.voting.watching import nobody_waits
-
-    if nobody_waits():
-        turn = turn_of_many
-with turn():  # two frames at once would hold each other up
+with ExitStack() as inside_turn:
+    # A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
+    if arrives:
+        inside_turn.enter_context(turn_of_many())
     pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
     page = st.navigation(pages, position="top")
     here = CONTENTS[pages.index(page)]
-    settle_link(page, here.address)
-    if in_class:
+    settle_link(page, here.address)  # opening another link takes a moment in which others compute
+    turn = long_turn if take_state(BY_ITSELF) else page_turn
+    if in_class := bool(get_state("class_inside") or text_in_link("class")):
+        from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
+        from attention_ui.voting.watching import nobody_waits
+
         follow_class(here.address, arrives)
+        if nobody_waits():
+            turn = turn_of_many
     if at_home := not in_class and bool(text_in_link("homework")):
         from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
 
         arrive_at_stop(here.address)
     # What stands in the sidebar is about the lessons' example, and acts on no real model.
-    folded = (
-        here is CONTENTS[0] and settled_picture() == "model"
-    ) or is_projected()  # the picture is settled in any case
+    on_model = here is CONTENTS[0] and settled_picture() == "model"  # the picture is settled in any case
+    folded = on_model or is_projected()
+    inside_turn.enter_context(turn())  # from here on: two frames at once would hold each other up
     st.html(f"<style>{style_of_page()}</style>")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
     st.set_page_config(

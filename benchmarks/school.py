@@ -42,10 +42,11 @@ class School:
         """The students of one class."""
         return self.pupils[place :: len(self.classes)]
 
-    def reading(self, load: Load, over: asyncio.Event, seed: int = 1) -> asyncio.Task:
+    def reading(self, load: Load, over: asyncio.Event, seed: int = 1) -> asyncio.Future:
         """The readers move sliders until it is over; whoever has lost the server has gone."""
         readers = [reader for reader in self.readers if not reader.is_lost]
-        return asyncio.create_task(_read(readers, seed, lambda _: over.is_set(), load))
+        alone = (_read([reader], seed * 100 + n, lambda _: over.is_set(), load) for n, reader in enumerate(readers))
+        return asyncio.gather(*alone, return_exceptions=True)
 
     def errors(self) -> list[str]:
         """What any page or any server complained of."""

@@ -148,7 +148,7 @@ class Fleet:
     """Several servers of one folder, as behind a proxy that keeps each visitor with the same one of them."""
 
     def __init__(self, count: int, folder: Path, *options: str):
-        self.folder = folder
+        self.folder, self.options = folder, options
         self.servers = [Server(folder, *options) for _ in range(count)]
         self._running = ExitStack()
 
@@ -161,6 +161,10 @@ class Fleet:
 
     def __exit__(self, *_: object) -> None:
         self._running.close()
+
+    def start_again(self, place: int) -> None:
+        """A new server where one was killed."""
+        self.servers[place] = self._running.enter_context(Server(self.folder, *self.options))
 
     def port(self, visitor: int) -> int:
         """Where the proxy sends this visitor."""

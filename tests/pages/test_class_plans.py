@@ -110,6 +110,25 @@ def test_whoever_goes_elsewhere_is_left_alone_until_one_press_brings_him_back(le
     assert place(heard(one)) == "exercises" and "follow" not in one.query_params
 
 
+def test_whoever_comes_back_with_the_link_of_the_stop_keeps_what_he_has_set(led):
+    at, code, _ = led
+    press(at, "plan_next")
+    one = heard(student(code))
+    link = {name: said(one, name) for name in one.query_params} | {"scores": "3,-1,2"}
+    assert place(one) == "softmax" and link["temperature"] == "0.5"
+    back = open_page("one_head/softmax", **link)
+    assert place(back) == "softmax" and said(back, "scores") == "3,-1,2"
+    press(at, "plan_next")
+    assert place(heard(back)) == "class_vote", "he is with the class"
+
+
+def test_whoever_comes_back_with_another_link_is_brought_to_the_stop(led):
+    at, code, _ = led
+    press(at, "plan_next")
+    back = open_page("one_head/softmax", **{"class": code, "temperature": "2.0", "scores": "3,-1,2"})
+    assert place(back) == "softmax" and said(back, "temperature") == "0.5" and "scores" not in back.query_params
+
+
 def test_a_page_that_follows_asks_the_database_nothing(led, fresh, monkeypatch):  # noqa: F811
     at, code, _ = led
     one = student(code)

@@ -188,6 +188,21 @@ def test_each_priority_has_its_share_beside_those_before_it():
     assert comers.order == [0, 1, "long", "many", 2, 3, "picture", 4, 5, 6, 7, 8]
 
 
+def test_what_a_priority_has_had_while_nobody_else_came_counts_as_its_share():
+    comers = Taking(Clock())
+    with comers.lock.page():
+        comers.clock.seconds += 0.06  # 0.01 s of it are owed to the many: not enough to go first
+        comers.come("many", 0.02, MANY)
+        assert wait_until(lambda: comers.lock.waiting == 1)
+    assert wait_until(lambda: comers.lock.idle)
+    with comers.lock.page():
+        comers.come("again", 0.02, MANY)
+        for name in range(3):
+            comers.come(name, 0.03)
+    assert comers.all_done()
+    assert comers.order == ["many", 0, 1, 2, "again"], "0.01 s from before and 0.015 s of these would have been enough"
+
+
 def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(lock, comers):
     with lock.page():
         comers.come("lesson")
