@@ -50,10 +50,10 @@ def leads_again() -> bool:
 
 ask_reader(language_of_visit)
 arrives = not get_state(IS_HERE)
-with ExitStack() as inside_turn:
+with ExitStack() as turns:
     # A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
     if arrives:
-        inside_turn.enter_context(turn_of_many())
+        turns.enter_context(turn_of_many())
     pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
     page = st.navigation(pages, position="top")
     here = CONTENTS[pages.index(page)]
@@ -73,7 +73,7 @@ with ExitStack() as inside_turn:
     # What stands in the sidebar is about the lessons' example, and acts on no real model.
     on_model = here is CONTENTS[0] and settled_picture() == "model"  # the picture is settled in any case
     folded = on_model or is_projected()
-    inside_turn.enter_context(turn())  # from here on: two frames at once would hold each other up
+    turns.enter_context(turn())  # from here on at the latest: two frames at once would hold each other up
     st.html(f"<style>{style_of_page()}</style>")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
     st.set_page_config(

@@ -5,10 +5,11 @@ import os
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+import websockets
 from client import Session
 from load import EXAMPLE, SETTLE_SECONDS, Load, _read, a_few_at_a_time, until
 from report import say
@@ -45,12 +46,17 @@ class School:
     def reading(self, load: Load, over: asyncio.Event, seed: int = 1) -> asyncio.Future:
         """The readers move sliders until it is over; whoever has lost the server has gone."""
         readers = [reader for reader in self.readers if not reader.is_lost]
-        alone = (_read([reader], seed * 100 + n, lambda _: over.is_set(), load) for n, reader in enumerate(readers))
-        return asyncio.gather(*alone, return_exceptions=True)
+        return asyncio.gather(*(read_there(reader, seed * 100 + n, over, load) for n, reader in enumerate(readers)))
 
     def errors(self) -> list[str]:
         """What any page or any server complained of."""
         return [error for visitor in self.everybody for error in visitor.exceptions] + self.fleet.complaints()
+
+
+async def read_there(reader: Session, seed: int, over: asyncio.Event, load: Load) -> None:
+    """One reader, who leaves with the server."""
+    with suppress(ConnectionError, websockets.ConnectionClosed):
+        await _read([reader], seed, lambda _: over.is_set(), load)
 
 
 async def look_round(port: int) -> None:

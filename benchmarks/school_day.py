@@ -42,6 +42,7 @@ VOTING = CLASSES // 2  # the others follow their teachers to a screen meanwhile,
 ROUNDS = 4
 SHOWN = [stop for stop in ready_plan(90).stops if stop.actions == ("show",) and stop.page != "home"]
 STOPS = tuple({stop.page: stop for stop in SHOWN}.values())[:ROUNDS]
+assert len(STOPS) == ROUNDS
 GONE = (ConnectionError, TimeoutError, LookupError, OSError, websockets.ConnectionClosed)
 
 
@@ -134,10 +135,10 @@ class Day:
         await asyncio.to_thread(self.fleet.start_again, 1)
         port = self.fleet.servers[1].port
         await look_round(port)
-        teachers = {id(teacher): place for place, teacher in enumerate(self.school.teachers)}
-        links = {id(reader): ("", EXAMPLE) for reader in self.school.readers}
-        links |= {one: ("class_vote", self.teachers_link(place)) for one, place in teachers.items()}
-        moved = self.school.everybody[1::2]
+        teachers = [("class_vote", self.teachers_link(place)) for place in range(CLASSES)]
+        links = dict(zip(map(id, self.school.teachers), teachers, strict=True))
+        links |= {id(reader): ("", EXAMPLE) for reader in self.school.readers}
+        moved = self.school.everybody[1::2]  # of two servers the second had every other visitor
         await a_few_at_a_time([partial(visitor.open_again, port, *links.get(id(visitor), ())) for visitor in moved])
         await asyncio.sleep(3 * SETTLE_SECONDS)
 

@@ -150,6 +150,7 @@ class Fleet:
     def __init__(self, count: int, folder: Path, *options: str):
         self.folder, self.options = folder, options
         self.servers = [Server(folder, *options) for _ in range(count)]
+        self._killed: list[Server] = []
         self._running = ExitStack()
 
     def __enter__(self) -> "Fleet":
@@ -164,6 +165,7 @@ class Fleet:
 
     def start_again(self, place: int) -> None:
         """A new server where one was killed."""
+        self._killed.append(self.servers[place])
         self.servers[place] = self._running.enter_context(Server(self.folder, *self.options))
 
     def port(self, visitor: int) -> int:
@@ -180,11 +182,11 @@ class Fleet:
 
     def log(self) -> str:
         """Everything they have printed."""
-        return "".join(server.log() for server in self.servers)
+        return "".join(server.log() for server in [*self._killed, *self.servers])
 
     def complaints(self) -> list[str]:
         """Lines of the logs that speak of errors or warnings."""
-        return [line for server in self.servers for line in server.complaints()]
+        return [line for server in [*self._killed, *self.servers] for line in server.complaints()]
 
 
 def is_healthy(url: str) -> bool:

@@ -88,6 +88,11 @@ class PageLock:
             self._enter(check)
             yield
         finally:
+            self.end_turn()
+
+    def end_turn(self) -> None:
+        """Let the next page in before the block of this one ends: nothing is computed in it any more."""
+        if self.has_turn:
             self._leave()
             self._here.priority = None
 
@@ -185,9 +190,9 @@ class PageLock:
                 self._inside = 1
 
     def _count_time(self) -> None:
-        """What this thread has had since the last count is owed to those who wait behind it, and has been paid to it.
+        """What this thread has had since the last count: those who wait behind it are owed their share of it.
 
-        Where nobody waits before it, it comes to no debt of its own by that.
+        Where some wait before it, what goes beyond its share becomes its debt; else it only pays off what it is owed.
         """
         now, mine = self._clock(), self._here.priority
         assert mine is not None

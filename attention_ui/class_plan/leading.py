@@ -45,7 +45,8 @@ def follow_class(here: str, arrives: bool) -> None:
     """Before a page is drawn: bring it to where its class is, unless its visitor has gone elsewhere by himself.
 
     A visit that `arrives` with a link of that screen is there already: so does whoever comes back where a server has
-    gone, with all that he has set. The page of the class lets one in, says why not, and follows when it has looked.
+    gone, with what he has set beside what the stop sets. The page of the class lets one in, says why not, and follows
+    when it has looked.
     """
     if here == VOTE_PAGE:
         return
@@ -103,7 +104,7 @@ def follow(here: str, link: str, arrives: bool) -> None:
             go_alone()
         return
     set_state("class_followed", link)
-    is_there = arrives and all(text_in_link(name) == value for name, value in said.items())
+    is_there = arrives and all(text_in_link(name) == said.get(name, "") for name in {*said, "hide", "cover"})
     if here != place or (said and not is_there):
         go_along(place, said)
 

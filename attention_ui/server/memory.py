@@ -3,6 +3,7 @@
 import asyncio
 import ctypes
 import gc
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,7 +12,7 @@ MEBIBYTE = 1024 * 1024
 HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * MEBIBYTE, 64 * MEBIBYTE
 ON_A_SMALL_HOST = 1, 1 * MEBIBYTE, 16 * MEBIBYTE
 USUAL, RARE = 10, 100  # collections of the middle generation before the oldest is walked over
-QUIET_SECONDS, LONG_QUIET = 1.0, 10  # how often one looks; and so many times in a row
+QUIET_SECONDS, ALL_SECONDS = 1.0, 60.0
 
 
 @contextmanager
@@ -52,30 +53,32 @@ def collect_rarely() -> None:
 
 
 async def collect_in_quiet_moments(
-    turns: Callable[[], int | None], let_go: Callable[[], bool], small_host: bool = False
+    turns: Callable[[], int | None],
+    let_go: Callable[[], bool],
+    small_host: bool = False,
+    clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Collect what was put off, once no page has been computed for a second: `turns` says how many there have been, or
-    None while one is computed. What is kept for nobody is `let_go` of before; it says whether there was something. What
-    is not garbage is hidden from then on, until nobody has come for LONG_QUIET seconds.
+    None while one is computed. What is kept for nobody is `let_go` of before; it says whether there was something: then
+    somebody has left, and all is looked at. So it is where the last time was ALL_SECONDS ago.
 
     What is free then goes back to the system: a class that has left would stay in the memory as holes of its size. On
     a `small_host` that happens each second, in some 20 milliseconds: ten visitors leave no quiet moment. There nothing
-    is hidden.
+    more is hidden than was at the start.
     """
-    before, quiet, hidden = turns(), 0, False
+    before, looked = turns(), clock()
     while True:
         await asyncio.sleep(QUIET_SECONDS)
         now = turns()
-        quiet, before = quiet + 1 if now is not None and now == before else 0, now
-        if quiet >= LONG_QUIET and hidden:
-            await asyncio.to_thread(collect_all)
-            hidden = False
-        elif quiet and (await asyncio.to_thread(let_go) or gc.get_count()[2] > USUAL):
-            await asyncio.to_thread(gc.collect if small_host else collect_new)
-            hidden = not small_host
-        elif small_host and not quiet:
-            await asyncio.to_thread(let_go)
-        else:
+        quiet, before = now is not None and now == before, now
+        if not quiet and not small_host:
+            continue
+        left = await asyncio.to_thread(let_go)
+        if quiet and (left or gc.get_count()[2] > USUAL):
+            whole = left or clock() - looked >= ALL_SECONDS
+            await asyncio.to_thread(gc.collect if small_host else collect_all if whole else collect_new)
+            looked = clock() if whole else looked
+        elif quiet:
             continue
         await asyncio.to_thread(give_back)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from attention_ui.server.memory import collect_all
+from attention_ui.server.memory import collect_new
 from attention_ui.session.streamlit_insides import check_rerun
 from runs.measuring import Measuring
 from runs.orders import Orders
@@ -119,6 +119,11 @@ def yield_turn() -> None:
     page_lock().yield_turn(check_rerun)
 
 
+def end_turn() -> None:
+    """Where a page ends before its block does, and only waits from here on: the next one may begin."""
+    page_lock().end_turn()
+
+
 def outside_turn() -> AbstractContextManager[None]:
     """Around whatever waits for another machine: nobody else's page waits for it as well."""
     return page_lock().away(check_rerun)
@@ -154,4 +159,4 @@ def settle_down() -> None:
     for task in TASKS.values():
         Recording(recommended(task, steps=1)).record(1)
     with page_turn(Priority.NOBODY_WAITS):
-        collect_all()
+        collect_new()

@@ -9,12 +9,13 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import NoReturn
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from attention_core.tokens import clean_text
-from attention_ui.server.process import outside_turn
+from attention_ui.server.process import end_turn
 from attention_ui.session.state import get_state, set_state, take_all, take_state
 from attention_ui.session.streamlit_insides import came_through_history, switch_page
 from lessons.screen.choice import (
@@ -94,10 +95,10 @@ def settle_link(page, place: str) -> None:
         open_link(page, possible)
 
 
-def open_link(page, said: dict[str, str]) -> None:
-    """Open a page with all that its link says. Streamlit sleeps before it does: nobody else's page waits for that."""
-    with outside_turn():
-        switch_page(page, said)
+def open_link(page, said: Mapping[str, str | list[str]]) -> NoReturn:
+    """Open a page with all that its link says; the one that runs ends here, and so does its turn."""
+    end_turn()
+    switch_page(page, said)
 
 
 def along_to(place: str) -> dict[str, str]:

@@ -7,7 +7,9 @@ allows the inline scripts of Streamlit's start page by their hash (server/header
 
 import asyncio
 import copy
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import streamlit as st
 from streamlit import runtime
@@ -46,8 +48,8 @@ def came_through_history() -> bool:
     return context is not None and context.is_history_navigation
 
 
-def switch_page(page, said: dict[str, str]) -> None:
-    """Open a page with all that its link says; it takes 10 ms, which Streamlit sleeps.
+def switch_page(page, said: Mapping[str, str | list[str]]) -> NoReturn:
+    """End the run of this page, and open another with all that its link says. Streamlit sleeps for 10 ms before.
 
     st.switch_page refuses names that a widget has bound, and drops those that are bound on the page one leaves, also
     where the page one goes to binds them again.

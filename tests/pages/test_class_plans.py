@@ -129,6 +129,14 @@ def test_whoever_comes_back_with_another_link_is_brought_to_the_stop(led):
     assert place(back) == "softmax" and said(back, "temperature") == "0.5" and "scores" not in back.query_params
 
 
+def test_a_link_that_hides_more_than_the_stop_is_no_link_of_the_stop(led):
+    at, code, _ = led
+    press(at, "plan_next")
+    link = {name: said(at, name) for name in at.query_params if name not in ("teacher", "large")}
+    back = open_page("one_head/softmax", **link | {"class": code, "hide": "figures,code"})
+    assert place(back) == "softmax" and back.query_params.get("hide") == at.query_params.get("hide")
+
+
 def test_a_page_that_follows_asks_the_database_nothing(led, fresh, monkeypatch):  # noqa: F811
     at, code, _ = led
     one = student(code)

@@ -251,6 +251,16 @@ def test_the_next_page_of_a_thread_has_a_priority_of_its_own(lock, comers):
     assert comers.all_done()
 
 
+def test_who_ends_his_turn_before_his_block_lets_the_next_in_and_waits_for_nobody(lock, comers):
+    with lock.page():
+        comers.come("next")
+        lock.end_turn()
+        assert comers.all_done() and comers.order == ["next"], "before the block has ended"
+        lock.end_turn()
+        assert not lock.has_turn and lock.idle
+    assert lock.idle
+
+
 def test_who_is_not_inside_yields_nothing(lock):
     lock.yield_turn()
     lock.lower_priority()
