@@ -43,6 +43,11 @@ class School:
         """The students of one class."""
         return self.pupils[place :: len(self.classes)]
 
+    def teachers_link(self, place: int) -> str:
+        """What the link of a class's teacher says."""
+        code, key = self.classes[place]
+        return f"class={code}&teacher={key}"
+
     def reading(self, load: Load, over: asyncio.Event, seed: int = 1) -> asyncio.Future:
         """The readers move sliders until it is over; whoever has lost the server has gone."""
         readers = [reader for reader in self.readers if not reader.is_lost]
@@ -103,8 +108,7 @@ async def opened(
         await _read(readers, 0, until(time.perf_counter() + IDLE_SECONDS), school.alone)
         say("the students come in")
         come_in = [
-            partial(teacher.open, "class_vote", f"class={code}&teacher={key}")
-            for teacher, (code, key) in zip(teachers, school.classes, strict=True)
+            partial(teacher.open, "class_vote", school.teachers_link(place)) for place, teacher in enumerate(teachers)
         ]
         come_in += [
             partial(pupil.open, "class_vote", f"class={school.classes[n % CLASSES][0]}")

@@ -135,17 +135,12 @@ class Day:
         await asyncio.to_thread(self.fleet.start_again, 1)
         port = self.fleet.servers[1].port
         await look_round(port)
-        teachers = [("class_vote", self.teachers_link(place)) for place in range(CLASSES)]
+        teachers = [("class_vote", self.school.teachers_link(place)) for place in range(CLASSES)]
         links = dict(zip(map(id, self.school.teachers), teachers, strict=True))
         links |= {id(reader): ("", EXAMPLE) for reader in self.school.readers}
         moved = self.school.everybody[1::2]  # of two servers the second had every other visitor
         await a_few_at_a_time([partial(visitor.open_again, port, *links.get(id(visitor), ())) for visitor in moved])
         await asyncio.sleep(3 * SETTLE_SECONDS)
-
-    def teachers_link(self, place: int) -> str:
-        """What the link of a class's teacher says."""
-        code, key = self.school.classes[place]
-        return f"class={code}&teacher={key}"
 
     async def round(self, places: range, besides: list[Coroutine], seed: int = 1) -> Round:
         """Everybody of these classes votes once, while these other things happen."""
@@ -209,7 +204,7 @@ class Day:
         self.fleet.servers[1].kill()
         await asyncio.sleep(0.5)
         lost = [
-            (teacher, self.teachers_link(place))
+            (teacher, self.school.teachers_link(place))
             for place, teacher in enumerate(self.school.teachers)
             if teacher.is_lost
         ]
