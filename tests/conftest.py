@@ -101,15 +101,26 @@ def models_trained_apart():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def packages_read_once():
-    """Streamlit's AppTest looks for components in all installed packages, again for each run of a page.
+def quick_visits():
+    """Streamlit's AppTest looks for components in all installed packages and compiles all files of a page, again for
+    each run of it, and looks every millisecond whether that is over.
 
-    That is nearly half the time of a run, and always finds the same.
+    That is more than half the time of a run, and always finds the same.
     """
     from streamlit.components.v2 import manifest_scanner
+    from streamlit.testing.v1 import local_script_runner
+
+    compiled = local_script_runner.ScriptCache()
+    wait = local_script_runner.require_widgets_deltas
+
+    def join_first(runner, timeout):
+        runner._script_thread.join(timeout)
+        wait(runner, timeout)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
+        patch.setattr(local_script_runner, "require_widgets_deltas", join_first)
         yield
 
 

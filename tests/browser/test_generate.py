@@ -98,7 +98,7 @@ def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
 
 
 def test_a_long_text_of_a_real_model_appears_as_it_is_written_and_a_press_between_is_answered(visit, with_model):
-    tab = visit(url=with_model).open("generate?writer=language&length=200&draw_seed=31")
+    tab = visit(url=with_model).open("generate?writer=language&length=100&draw_seed=31")
     tab.page.get_by_text("still writing").wait_for()
     first = text(tab)
     wait_for_text(tab, f"text.length > {len(first)}")
@@ -109,4 +109,4 @@ def test_a_long_text_of_a_real_model_appears_as_it_is_written_and_a_press_betwee
     tab.page.go_back()
     wait_for_text(tab, f"text.length > {3 * len(first)} && text.startsWith({begun!r})")
     another.wait_for(timeout=60_000)
-    assert "length=200" in tab.settled().page.url and tab.page.get_by_text("still writing").count() == 0
+    assert "length=100" in tab.settled().page.url and tab.page.get_by_text("still writing").count() == 0

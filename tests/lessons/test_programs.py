@@ -101,7 +101,7 @@ def sections(out, names):
 def programs(whole):
     """Each different program once: its name, how it ran, its text and its screen."""
     found = {}
-    for name, code, screen in codes(*((2, 7) if whole else (5, 17))):
+    for name, code, screen in codes(*((2, 7) if whole else (7, 23))):
         call = code.call()
         found.setdefault(program_of(call).text, (name, call, screen))
         if code.attention is not None:

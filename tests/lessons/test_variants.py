@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 import pytest
 import torch
@@ -46,6 +46,7 @@ def cases(example):
 # The head, with plain loops.
 
 
+@lru_cache(maxsize=4)  # the loops below ask for it at every step
 def example_of(case):
     """The running example; with two heads where one would have nobody to share with, or with a second sentence."""
     if case.choices.second and case.example.example.given_by.takes_text:

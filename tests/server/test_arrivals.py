@@ -15,10 +15,10 @@ def moments_of(kinds, longest=1000.0):
     async def come():
         loop, began = asyncio.get_running_loop(), []
 
-        async def app(scope, receive, send):
+        async def answer(scope, receive, send):
             began.append(loop.time())
 
-        arrivals = Arrivals(app)
+        arrivals = Arrivals(answer)
         arrivals.LONGEST_SECONDS = longest
         start = loop.time()
         await asyncio.gather(*(arrivals({"type": kind, "path": "/lab/_stcore/stream"}, None, None) for kind in kinds))
