@@ -68,11 +68,13 @@ def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
     """What a row of X becomes."""
     if not trace.usual_sizes:
         return (
-            message(
-                "Each row of X, {d_model} wide, becomes a query and a key of {queries} features and a value of "
-                "{values}. They hold the numbers of all heads, side by side.",
+            plural(
+                "Each row of X, {d_model} wide, becomes a query and a key of one feature and a value of {values}. "
+                "They hold the numbers of all heads, side by side.",
+                "Each row of X, {d_model} wide, becomes a query and a key of {count} features and a value of {values}. "
+                "They hold the numbers of all heads, side by side.",
+                trace.q.shape[-1],
                 d_model=trace.x.shape[-1],
-                queries=trace.q.shape[-1],
                 values=trace.v.shape[-1],
             ),
         )

@@ -68,9 +68,10 @@ def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Messag
     """What one row becomes, and whose key is longest: it can make large scores."""
     whose, length = longest(example.names, attention.k)
     return (
-        message(
-            "Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.",
-            d_k=attention.q.shape[-1],
+        plural(
+            "Each row of X becomes a query and a key of one feature and a value of {d_v}.",
+            "Each row of X becomes a query and a key of {count} features and a value of {d_v}.",
+            attention.q.shape[-1],
             d_v=attention.v.shape[-1],
         ),
         message("The longest key is that of {tokens}, with length {length}.", tokens=whose, length=length),

@@ -232,7 +232,7 @@ def total(case, sentence):
 
 def widths(case, sentence):
     trace = trace_of(case)
-    return {"d_model": trace.x.shape[1], "queries": trace.module.W_q.shape[1], "values": trace.module.W_v.shape[1]}
+    return {"d_model": trace.x.shape[1], "count": trace.module.W_q.shape[1], "values": trace.module.W_v.shape[1]}
 
 
 def sizes(case, sentence):
@@ -293,8 +293,8 @@ ORACLE = {
     "sentence {number}": chosen,
     "{rows}×{columns}, {shown} shown": shown,
     "{rows}×{columns}, {shown}×{wide} shown": shown,
-    "Each row of X, {d_model} wide, becomes a query and a key of {queries} features and a value of "
-    "{values}. They hold the numbers of all heads, side by side.": widths,
+    "Each row of X, {d_model} wide, becomes a query and a key of one feature and a value of {values}. They hold the "
+    "numbers of all heads, side by side.": widths,
     "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
     "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
     "The shape {whole} is read as {parts}.": sizes,

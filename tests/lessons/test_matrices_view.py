@@ -49,7 +49,7 @@ def repeated(case, sentence):
 
 
 def widths(case, sentence):
-    return {"d_k": role(case, "k").shape[1], "d_v": role(case, "v").shape[1]}
+    return {"count": role(case, "k").shape[1], "d_v": role(case, "v").shape[1]}
 
 
 def longest_key(case, sentence):
@@ -135,7 +135,7 @@ ORACLE = (
         "{count} token, a row of {d_model} features.": tokens_told,
         "{token} is at positions {positions}: the same row each time.": repeated,
         "{token} is at positions {positions}, each time with a different row: X holds more than the token.": repeated,
-        "Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.": widths,
+        "Each row of X becomes a query and a key of one feature and a value of {d_v}.": widths,
         "The longest key is that of {tokens}, with length {length}.": longest_key,
         "The largest score is {score}: {pairs}.": largest_score,
         "the query of {query} with the key of {key}": chosen,
