@@ -101,7 +101,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
 
 @beyond_figure
 def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
-    """Its power grows, and so does the sum that it is a part of."""
+    """e to it grows, and so does the sum that it is a part of."""
     attention, weights = example.heads.select(head), weights_if(example, head, temperature=heat)[i]
     check_shared(weights)
     j = one_of(attention.visible[i], random)
@@ -115,14 +115,14 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
             key=example.names[j],
             now=shown(now),
         ),
-        (now * math.e / (1 - now + now * math.e), why, message("its power grows, and the sum by as much")),
-        (now * math.e if now * math.e < 1 else math.nan, why, message("its power grows, and the sum stays the same")),
+        (now * math.e / (1 - now + now * math.e), why, message("e to its score grows, and the sum by as much")),
+        (now * math.e if now * math.e < 1 else math.nan, why, message("e to its score grows, and the sum stays the same")),
         (
             now,
             message("That would hold if 1 were added to every score of the row."),
             message("softmax ignores an added number"),
         ),
-        (now / (now + (1 - now) * math.e), why, message("the powers of the others grow instead")),
+        (now / (now + (1 - now) * math.e), why, message("e to the others’ scores grows instead")),
         ((now + 1) / 2, why, message("half of the others' weight moves here")),
     )
 

@@ -204,10 +204,10 @@ def answer_raised(case, prompt):
     alone = np.eye(len(seen))[place]
     now = softmax(logs)[place]
     thoughts = {
-        "its power grows, and the sum by as much": softmax(logs + alone)[place],
-        "its power grows, and the sum stays the same": now * math.e,
+        "e to its score grows, and the sum by as much": softmax(logs + alone)[place],
+        "e to its score grows, and the sum stays the same": now * math.e,
         "softmax ignores an added number": softmax(logs + 1)[place],
-        "the powers of the others grow instead": softmax(logs - alone)[place],
+        "e to the others’ scores grows instead": softmax(logs - alone)[place],
         "half of the others' weight moves here": now + (1 - now) / 2,
     }
     replies = (
