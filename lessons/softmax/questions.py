@@ -116,7 +116,11 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
             now=shown(now),
         ),
         (now * math.e / (1 - now + now * math.e), why, message("e to its score grows, and the sum by as much")),
-        (now * math.e if now * math.e < 1 else math.nan, why, message("e to its score grows, and the sum stays the same")),
+        (
+            now * math.e if now * math.e < 1 else math.nan,
+            why,
+            message("e to its score grows, and the sum stays the same"),
+        ),
         (
             now,
             message("That would hold if 1 were added to every score of the row."),

@@ -73,6 +73,7 @@ async def pupil(server, code, number):
     return voted
 
 
+@pytest.mark.slow
 def test_one_stranger_cannot_lock_out_a_school(server, finish, quiet_log):
     async def attacked():
         first, code = await teacher(server)

@@ -74,9 +74,10 @@ async def votes_through_outages(server, database, outages):
         assert not [*student.exceptions, *teacher.exceptions, *lesson.exceptions]
 
 
-def test_postgres_freezes_and_stops_beside_a_lesson_and_all_goes_on(replicas, database, whole):
+@pytest.mark.slow
+def test_postgres_freezes_and_stops_beside_a_lesson_and_all_goes_on(replicas, database):
     server = replicas(ATTENTION_LAB_CLASSES_URL=database.url).start()
-    outages = [(database.freeze, database.thaw), *([(database.stop, database.start)] if whole else [])]
+    outages = [(database.freeze, database.thaw), (database.stop, database.start)]
     awaited(votes_through_outages(server, database, outages))
     lines = [json.loads(line) for line in server.words().splitlines() if line.startswith("{")]
     told = [line for line in lines if line["logger"] == "classes.prompt"]

@@ -232,6 +232,7 @@ def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_
     assert "All numbers match the screen." in "".join(said["longest"])
 
 
+@pytest.mark.slow
 def test_untouched_they_say_so_and_the_notebook_runs(said):
     lines = [line for line in said["untouched"] if line][-DRAWN:]
     assert all(line.endswith(". Go on in the cell above, and run both again.\n") for line in lines if "None" in line)
@@ -240,9 +241,11 @@ def test_untouched_they_say_so_and_the_notebook_runs(said):
     assert any("self.W_q should be nn.Linear(6, 6, bias=False)" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_solved_they_are_right(said):
     assert "".join(said["solved"]).count("Right in all 3 cases.") == DRAWN
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_is_told_where_it_differs(said):
     assert said["unscaled"][-1] == "In case 1, 12 of 12 entries of scores differ from PyTorch's.\n"
