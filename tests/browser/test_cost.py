@@ -1,4 +1,4 @@
-"""The film of the softmax block by block: a moment in its middle is what the numbers say."""
+"""The parts of a cost, and the film of the softmax block by block, whose moments are what the numbers say."""
 
 import pytest
 
@@ -65,3 +65,12 @@ def test_it_stands_at_its_end_each_moment_is_what_is_computed_and_a_phone_has_ro
         f"""() => {{ const box = document.querySelector('{FIGURE} svg.marks').getBoundingClientRect();
         return box.left >= 0 && box.right <= 390 && document.documentElement.scrollWidth <= 390; }}"""
     )
+
+
+def test_long_titles_of_panels_stand_clear_of_each_other_on_a_phone(visit):
+    tab = visit(viewport={"width": 390, "height": 844}).open("cost?lang=de").settled()
+    first, second = (
+        tab.page.locator(".st-key-cost_parts svg.marks text", has_text=title).bounding_box()
+        for title in ("Multiplikationen", "bewegte Zahlen")
+    )
+    assert first["x"] + first["width"] < second["x"] and second["x"] + second["width"] <= 390

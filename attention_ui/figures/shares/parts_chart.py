@@ -8,6 +8,7 @@ from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, LABEL_WIDTH
 LAST = "data('bars')[length(data('bars')) - 1]"  # the lines are in their order
 BETWEEN_LINES, AROUND_LINES = 0.25, 0.1  # of a line
 LARGEST_TITLE, TITLE_ON_A_PHONE, NARROW_PICTURE = 18, 13, 400  # pixels: those of panels stand side by side
+TITLE_LETTER = 0.48  # of the height of a bold letter: as wide is one of a long word, on average
 MOST_ON_A_PHONE = 2  # panels whose titles have room beside each other
 
 
@@ -20,7 +21,9 @@ def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.Lay
     start, end = alt.X("from:Q", axis=None, scale=x_scale), alt.X2("to:Q")
     font = max(letters, 10, min(16, step * 0.62))
     largest = min(font, LARGEST_TITLE)
-    title = alt.ExprRef(f"width < {NARROW_PICTURE} ? {min(font, TITLE_ON_A_PHONE):g} : {largest:g}")
+    panel = BAR_PANEL_WIDTH / (LABEL_WIDTH + end_of_figure)  # of the width
+    usual = f"width < {NARROW_PICTURE} ? {min(font, TITLE_ON_A_PHONE):g} : {largest:g}"
+    title = alt.ExprRef(f"min({usual}, width * {panel:.4f} / ({TITLE_LETTER} * length(datum.text)))")
 
     def words(kinds: tuple[str, ...], colour: str, at: str, **look) -> alt.Chart:
         where = alt.X(f"{at}:Q", axis=None, scale=x_scale)
