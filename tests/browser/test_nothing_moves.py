@@ -138,3 +138,12 @@ def test_the_end_of_training_and_a_head_left_out_move_nothing(visit):
     effect = tab.page.get_by_text("Without layer 1, head 1 the evaluation loss")
     effect.wait_for()
     assert stands(tab) == same(before) and effect.evaluate(IN_VIEW)
+
+
+def test_what_the_keyboard_goes_back_to_stands_clear_of_the_bar_at_the_top(visit):
+    tab = visit().open("cost").settled()
+    another = tab.page.locator(".st-key-cost_another button")
+    another.evaluate("button => document.querySelector('.stMain').scrollBy(0, button.getBoundingClientRect().top - 10)")
+    assert another.bounding_box()["y"] == pytest.approx(10, abs=1) and not another.evaluate(IN_VIEW)
+    another.focus()
+    tab.page.wait_for_function(f"() => ({IN_VIEW})(document.activeElement)", timeout=5000)
