@@ -47,7 +47,7 @@ def violations(tab, width, scheme):
 
 
 @pytest.mark.part(8)
-@pytest.mark.parametrize(("place", "address"), enumerate([*(entry.address for entry in CONTENTS), "?picture=model"]))
+@pytest.mark.parametrize(("place", "address"), [*enumerate([*(entry.address for entry in CONTENTS), "?picture=model"])])
 def test_nothing_on_a_page_keeps_anybody_out(visit, place, address, whole):
     shut, opened = LOOKS[place // 8 % len(LOOKS)]
     tab = visit(color_scheme="light", reduced_motion="reduce").open("" if address == "home" else address)
