@@ -126,7 +126,7 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
             message("That would hold if 1 were added to every score of the row."),
             message("softmax ignores an added number"),
         ),
-        (now / (now + (1 - now) * math.e), why, message("e to the others’ scores grows instead")),
+        (now / (now + (1 - now) * math.e), why, message("e to every other score grows instead")),
         ((now + 1) / 2, why, message("half of the others' weight moves here")),
     )
 

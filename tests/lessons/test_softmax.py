@@ -207,7 +207,7 @@ def answer_raised(case, prompt):
         "e to its score grows, and the sum by as much": softmax(logs + alone)[place],
         "e to its score grows, and the sum stays the same": now * math.e,
         "softmax ignores an added number": softmax(logs + 1)[place],
-        "e to the others’ scores grows instead": softmax(logs - alone)[place],
+        "e to every other score grows instead": softmax(logs - alone)[place],
         "half of the others' weight moves here": now + (1 - now) / 2,
     }
     replies = (
