@@ -91,7 +91,7 @@ class PageLock:
             self.end_turn()
 
     def end_turn(self) -> None:
-        """Let the next page in before the block of this one ends: nothing is computed in it any more."""
+        """Let the next page in, also before the block of this one ends."""
         if self.has_turn:
             self._leave()
             self._here.priority = None
@@ -117,8 +117,7 @@ class PageLock:
         if priority is None:
             yield
             return
-        self._leave()
-        self._here.priority = None
+        self.end_turn()
         try:
             yield
         finally:
