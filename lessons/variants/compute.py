@@ -312,7 +312,7 @@ SENTENCES: dict[str, dict[str, Message]] = {
 def names_of_kind(varied: VariedHead) -> Names:
     """What a reader calls the numbers of a variant."""
     tokens, cut, numbers = varied.example.names, varied.cut, ListOf(tuple(map(varied.example.called, varied.group)))
-    if varied.kind == "grouped":
+    if varied.kind == "grouped" and not varied.impossible:
         each = {
             name: message("head {head}: {says}", says=HEAD_SENTENCES[name])
             for name in HEAD_SENTENCES

@@ -897,3 +897,13 @@ def test_the_heads_of_the_real_layer_have_the_same_keys_and_others_than_with_one
     *same, other = (matrix.values for matrix in figure.matrices)
     assert len(same) == 3 and torch.equal(same[0], same[1]) and torch.equal(same[0], same[2])
     assert not torch.equal(same[0], other)
+
+
+@pytest.mark.parametrize("source", ["search", "mat", "batch", "modules"])
+def test_a_head_that_has_nobody_to_share_with_tells_how_each_number_comes_about(source):
+    """A notebook with one head: nothing is changed, and its numbers have no head before them."""
+    shown = screen(run_example(Example(source=source)), 0, Choices("grouped"))
+    for matrix in shown.figures[0].matrices:
+        last_row, last_column = (size - 1 for size in matrix.values.shape)
+        said = [render(step.meaning) for step in matrix.derive(last_row, last_column)]
+        assert said and not any("head" in each for each in said)
