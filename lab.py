@@ -2,6 +2,7 @@
 
     python3 lab.py run     sets up a virtual environment in .venv and runs the app
     python3 lab.py test    sets it up with what the tests need and runs them
+    python3 lab.py test --truths    compares what the app computes with the record of what it has computed
 
 A second run finds everything in place and is quick. Nothing is asked.
 """
@@ -22,6 +23,7 @@ PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
 # Two at a time: files stay whole, and so do the tests of the browser and those of servers (tests/conftest.py).
 TWO_WORKERS = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
+TRUTHS = "--truths"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FETCH_SECONDS = 600  # what does not come by then comes next time, or when somebody asks for it in the app
 PROXY_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
@@ -42,6 +44,8 @@ def main() -> int:
     set_up("requirements-dev.txt")
     get_models()
     install_for_tests()
+    if TRUTHS in asked.rest:
+        return call(PYTHON, "-m", "tests.truths", *(word for word in asked.rest if word != TRUTHS))
     for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."]):
         if failed := call(PYTHON, "-m", *check):
             return failed
