@@ -64,16 +64,16 @@ def section_of(choices: SheetChoices, tasks: Sequence[PaperTask], *, key: bool) 
 def head_of(choices: SheetChoices, key: bool) -> str:
     """Title and code, room for a name, a sentence of its own, and what the sums are for."""
     code = f'<span class="code">{escape(sheet_code(choices))}</span>'
+    title = escape(translate("Key to sheet") if key else translate("Attention on paper"))
+    name, word, said = (escape(text) for text in (translate("Name"), translate("Sheet"), translate("Sentence")))
     if key:
-        head = f"<h1>{escape(translate('Key to sheet'))} {code}</h1>\n"
+        head = f"<h1>{title} {code}</h1>\n"
     else:
-        name, word = escape(translate("Name")), escape(translate("Sheet"))
         head = (
-            f"<h1>{escape(translate('Attention on paper'))}</h1>\n"
-            f'<div class="head"><span class="write">{name}</span><span>{word} {code}</span></div>\n'
+            f'<h1>{title}</h1>\n<div class="head"><span class="write">{name}</span><span>{word} {code}</span></div>\n'
         )
     own = choices.text != PAPER_SENTENCE  # it is typed with the code
-    sentence = f"<p>{escape(translate('Sentence'))} <b>{escape(choices.text)}</b></p>\n" if own else ""
+    sentence = f"<p>{said} <b>{escape(choices.text)}</b></p>\n" if own else ""
     return f'{head}{sentence}<p class="about">{escape(render_all(how_to_check(choices)))}</p>\n'
 
 
@@ -153,7 +153,8 @@ def table_of(matrix: Matrix, cell: Callable[[int, int], str], sums: Sequence[str
 
 def blank_cell() -> str:
     """A cell to fill in, which says so to whoever hears it."""
-    return f'<td class="blank" aria-label="{escape(translate("to fill in"))}"></td>'
+    name = escape(translate("to fill in"))
+    return f'<td class="blank" aria-label="{name}"></td>'
 
 
 def unasked_cell() -> str:
