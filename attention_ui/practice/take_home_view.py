@@ -119,11 +119,13 @@ def worksheet_panel() -> None:
     text, notes = words_on_paper(typed)
     show_notes(*notes)
     remember_sentence(text)
-    with st.container(horizontal=True):
+    choices = SheetChoices(seed=seed, decimals=digits, text=text)
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             translate("New numbers"), key="paper_other", on_click=next_number, args=(PAPER_SEED,), type="tertiary"
         )
-        offer_sheets(SheetChoices(seed=seed, decimals=digits, text=text), sheets, paper)
+        offer_sheets(choices, sheets, paper)
+    preview(choices, paper)
 
 
 def found_panel(found: ReadCode) -> None:
@@ -131,10 +133,12 @@ def found_panel(found: ReadCode) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         typed = sentence_of_sheet(found) if found.wants_sentence else PAPER_SENTENCE
         paper = one_in_row(PAPER_SIZE)
-    if typed:
-        offer_sheets(found.with_sentence(typed), 1, paper)
-    else:
+    if not typed:
         st.text(translate("This sheet has a sentence of its own: type it as it is printed below the name."))
+        return
+    choices = found.with_sentence(typed)
+    offer_sheets(choices, 1, paper)
+    preview(choices, paper)
 
 
 def sentence_of_sheet(found: ReadCode) -> str:
@@ -160,9 +164,13 @@ def remember_sentence(text: str) -> None:
 
 
 def offer_sheets(choices: SheetChoices, sheets: int, paper: str) -> None:
-    """A button that saves so many sheets with their keys, how they are printed, and the first sheet as it looks."""
+    """A button that saves so many sheets with their keys."""
     label = plural("Save the sheet and its key", "Save {count} sheets and all keys", sheets)
     offer(render(label), partial(file_of_sheets, choices, sheets, paper), file_name_of(choices), HTML)
+
+
+def preview(choices: SheetChoices, paper: str) -> None:
+    """How the file is printed, and one sheet and its key as they look."""
     st.caption(translate("The file needs nothing else: open it in a browser and print it, on paper or as a PDF."))
     with st.container(key="paper_preview"):
         alt = translate("The sheet and its key as they are printed")
