@@ -50,8 +50,7 @@ WAYS = {
         {"cost_view": "measured"},
     ],
     "practice/take_home": [
-        {"paper": "sheet", "paper_kind": "tasks"},
-        {"paper": "sheet", "paper_kind": "thread"},
+        {"paper": "sheet"},
         {"paper": "key", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
         {"paper": "platform"},
     ],
