@@ -22,7 +22,8 @@ def print_file(visit):
         page.set_content(file.decode())
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         pdf = page.pdf(prefer_css_page_size=True)
-        assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == len(boxes := re.findall(rb"/MediaBox\s*\[(.*?)\]", pdf))
+        boxes = re.findall(rb"/MediaBox\s*\[(.*?)\]", pdf)
+        assert len(re.findall(rb"/Type\s*/Page\b", pdf)) == len(boxes)
         return [tuple(round(float(end)) for end in box.split()[2:]) for box in boxes]
 
     yield printed

@@ -5,7 +5,7 @@ import time
 from urllib.parse import quote
 
 import pytest
-from visiting import open_page, texts
+from visiting import in_drawer, open_page, texts
 
 from attention_ui.practice.take_home_view import file_of_sheets, first_sheet
 from attention_ui.server.process import page_turn
@@ -123,6 +123,11 @@ def test_while_200_sheets_are_written_a_page_waits_for_no_more_than_one_of_them(
         time.sleep(0.05)
     writing.join()
     assert len(waited) > 10 and sorted(waited)[-2] < 0.3, "the last page may wait for a slow machine"
+
+
+@pytest.mark.parametrize("page", [PAGE, "practice/class_vote"])
+def test_the_drawer_holds_no_code(page):
+    assert in_drawer(open_page(page)) == []
 
 
 def test_a_text_in_the_link_stands_in_the_sheet_as_a_text():
