@@ -61,7 +61,9 @@ GOES_ALONG = frozenset(("lang", "hide", "class", "follow", "homework", "stop")).
 
 # What links may still say though it is gone, by a name or by a name and its value: it is left out, so that the nearest
 # to it opens, and a sentence says so; none where nothing is missed.
-SINGLE_TASKS = message("The link asks for single tasks, which are gone; this is the connected worksheet.")
+SINGLE_TASKS = message(
+    "The link asks for a worksheet of single tasks; these are gone, and only connected ones are left."
+)
 RETIRED: dict[str, Message | None] = {
     "paper=key": None,  # the code of a sheet has a line of its own
     "paper_kind": None,

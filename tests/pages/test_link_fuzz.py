@@ -51,7 +51,7 @@ WAYS = {
     ],
     "practice/take_home": [
         {"paper": "sheet"},
-        {"paper": "key", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
+        {"paper": "sheet", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
         {"paper": "platform"},
     ],
     "training/generate": [{"writer": "language"}, {}],

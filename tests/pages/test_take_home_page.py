@@ -88,7 +88,7 @@ def test_the_code_of_a_sheet_with_single_tasks_is_told(code):
 )
 def test_a_link_to_single_tasks_opens_the_connected_worksheet_and_says_so_once(link):
     at = open_page(PAGE, **link, paper_seed=9)
-    gone = "The link asks for single tasks, which are gone; this is the connected worksheet."
+    gone = "The link asks for a worksheet of single tasks; these are gone, and only connected ones are left."
     assert texts(at).count(gone) == 1
     assert previewed(at) == first_sheet(SheetChoices(seed=9), "a4") and not set(link) & at.query_params.keys()
 
