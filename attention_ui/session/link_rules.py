@@ -59,13 +59,13 @@ GOES_ALONG = frozenset(("lang", "hide", "class", "follow", "homework", "stop")).
     choice.name for module in SHARED for choice in declared_in(module)
 )
 
-# What links may still say though it is gone, by a name or by a name and its value: it is left out, so that the nearest
-# to it opens, and a sentence says so; none where nothing is missed.
 SINGLE_TASKS = message(
     "The link asks for a worksheet of single tasks; these are gone, and only connected ones are left."
 )
+# What links may still say though it is gone, a name or one value of a name: it is left out, so that what one finds at
+# first opens, and a sentence says so; none where nothing is missed.
 RETIRED: dict[str, Message | None] = {
-    "paper=key": None,  # the code of a sheet has a line of its own
+    "paper=key": None,  # the code of a sheet has a line among the worksheets
     "paper_kind": None,
     "paper_kind=tasks": SINGLE_TASKS,
     "paper_tasks": SINGLE_TASKS,
