@@ -42,11 +42,10 @@ async def lifespan(app: App):
     for task in beside:
         task.cancel()
     await asyncio.gather(*beside, return_exceptions=True)
-    from attention_ui.server.process import class_sheets, measuring, scheduler
+    from attention_ui.server.process import measuring, scheduler
 
     scheduler().stop()
     measuring().cancel(wait=True)
-    class_sheets().cancel()
 
 
 async def get_ready() -> None:

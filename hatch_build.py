@@ -9,11 +9,9 @@ class Requirements(MetadataHookInterface):
     """Reads them when a wheel is built."""
 
     def update(self, metadata: dict) -> None:
-        """Those of the app; `attention-lab[classes]` needs the client of PostgreSQL, too, and `[pdf]` typst."""
+        """Those of the app; `attention-lab[classes]` needs the client of PostgreSQL, too."""
         metadata["dependencies"] = self.listed("requirements.txt")
-        metadata["optional-dependencies"] = {
-            extra: self.listed(f"requirements-{extra}.txt") for extra in ("classes", "pdf")
-        }
+        metadata["optional-dependencies"] = {"classes": self.listed("requirements-classes.txt")}
 
     def listed(self, name: str) -> list[str]:
         """The lines of a file without their reasons."""

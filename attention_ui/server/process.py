@@ -13,7 +13,6 @@ import pyarrow as pa
 from attention_ui.server.memory import collect_new
 from attention_ui.session.streamlit_insides import check_rerun
 from runs.measuring import Measuring
-from runs.orders import Orders
 from runs.page_lock import PageLock, Priority
 
 if TYPE_CHECKING:  # what brings torch is imported where it is used: the first page does without
@@ -72,16 +71,6 @@ def measuring() -> Measuring[Timing]:
     from attention_core.timings import measurements
 
     return Measuring(page_lock(), functools.partial(measurements, time.perf_counter))
-
-
-@functools.lru_cache(maxsize=1)
-def class_sheets() -> Orders:
-    """The worksheets of whole classes that this process writes, one class at a time."""
-    from attention_ui.practice.class_sheets import (
-        written_class,  # and with it many lessons: the first page does without
-    )
-
-    return Orders(page_lock(), functools.partial(written_class, pages=page_lock()))
 
 
 def refresh_seconds() -> float:

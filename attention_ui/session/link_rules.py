@@ -17,6 +17,7 @@ from attention_ui.writing import writers
 from lessons.kit import shared_choices
 from lessons.overview import matrices_view, row_view
 from lessons.screen.choice import OneOf, declared_in
+from lessons.screen.message import Message, message
 from words import LANGUAGES, tag_of
 
 
@@ -57,3 +58,19 @@ LINK_RULES = {
 GOES_ALONG = frozenset(("lang", "hide", "class", "follow", "homework", "stop")).union(
     choice.name for module in SHARED for choice in declared_in(module)
 )
+
+SINGLE_TASKS = message(
+    "The link asks for a worksheet of single tasks; these are gone, and only connected ones are left."
+)
+# What links may still say though it is gone, a name or one value of a name: it is left out, so that what one finds at
+# first opens, and a sentence says so; none where nothing is missed.
+RETIRED: dict[str, Message | None] = {
+    "paper=key": None,  # the code of a sheet has a line among the worksheets
+    "paper_kind": None,
+    "paper_kind=tasks": SINGLE_TASKS,
+    "paper_tasks": SINGLE_TASKS,
+    **{
+        f"on_paper_{lesson}": SINGLE_TASKS
+        for lesson in ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")
+    },
+}

@@ -31,7 +31,7 @@ from lessons.screen.choice import (
     said_in_links,
     spellings,
 )
-from lessons.screen.format import format_value, translate
+from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import Argument, Integer, message
 from words import FIRST, speaking
 
@@ -125,15 +125,18 @@ def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[s
     """What of the values of a link can be, for each name one; and sentences on what it says otherwise, or twice."""
     if not said:
         return {}, []
-    from attention_ui.session.link_rules import LINK_RULES
+    from attention_ui.session.link_rules import LINK_RULES, RETIRED
 
     possible, notes = {}, []
     for name, (*others, asked) in said.items():
+        if gone := {name, f"{name}={asked}"} & RETIRED.keys():
+            notes += [render(says) for says in map(RETIRED.get, gone) if says]
+            continue
         value, note = repaired_value(name, asked, LINK_RULES.get(name))
         notes += [translate("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []
         possible |= {name: [value]} if value is not None else {}
-    return possible, notes
+    return possible, list(dict.fromkeys(notes))
 
 
 def link_notes() -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from lessons.screen.format import argmax_ties
 from lessons.screen.message import ListOf, Message, message
-from lessons.screen.screen import Card, Code, Figure, Part, Parts, Question, Table
+from lessons.screen.screen import Card, Figure, Part, Parts, Question, Table
 
 TOPIC = message("Voting in class")
 POINT = message(
@@ -120,6 +120,3 @@ def flow_table(figure: Flow) -> Table:
         cells=cells,
         folded=True,
     )
-
-
-TELLS_VOTES = Code((distribution_of_votes, most_chosen, who_moved))

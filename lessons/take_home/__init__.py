@@ -1,4 +1,4 @@
-"""Worksheets: tasks to be solved on paper, from the screens of the lessons, and the code that finds their key."""
+"""Worksheets: one computation from X to the output to be done on paper, and the code that finds its key."""
 
 from lessons.screen.message import message
 

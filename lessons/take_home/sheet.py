@@ -15,10 +15,7 @@ from lessons.screen.message import Message, message
 
 TOPIC = message("Worksheets and lesson plans")
 POINT = message("Take attention to class: a worksheet to solve by hand, with its key, or a plan for a whole lesson.")
-
-# Their places are bits of every code that was ever printed: a new one comes last.
-ON_PAPER = ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")
-USUAL_TASKS, MOST_TASKS, MOST_SHEETS, LAST_SHEET = 7, 12, 200, 999_999
+MOST_SHEETS, LAST_SHEET = 200, 999_999
 DECIMALS = (1, 2)  # of what is rounded
 PAPER_SENTENCE = "the cat sat down"
 FEWEST_ON_PAPER, MOST_ON_PAPER, LONGEST_ON_PAPER = 2, 5, 60  # tokens, tokens, characters
@@ -27,35 +24,24 @@ CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # without letters that look lik
 MISREAD = str.maketrans("OIL", "011", " -–—−_")
 CODE_LENGTH, GROUP = 10, 5
 LONGEST_SHEET_CODE = 600  # characters, of what is typed: once, a sentence travelled in its code
-BITS_OF_CHECK = 9
+BITS_OF_CHECK, EARLIER_BITS_OF_CHECK = 9, 18
 DIVIDES = 0b10_0001_0001  # x⁹ + x⁴ + 1, primitive: no wrong character, and no two that changed places, leave its rest
 REST_OF_CODE = 0b1_0110_1001  # so that ten zeros are no code
 
 
 @dataclass(frozen=True, kw_only=True)
 class SheetChoices:
-    """Lessons, how many tasks, the seed of all numbers, decimals of what is rounded, and the sentence.
-
-    A sheet `in_one_thread` is one computation from X to the output: it has no lessons or tasks to choose.
+    """The seed of all numbers, decimals of what is rounded, and the sentence.
 
     Raises ValueError, with a sentence for whoever chose, for what makes no sheet.
     """
 
-    lessons: tuple[str, ...] = ON_PAPER
-    tasks: int = USUAL_TASKS
     seed: int = 1
     decimals: int = 2
     text: str = PAPER_SENTENCE
-    in_one_thread: bool = False
 
     def __post_init__(self):
-        if not self.lessons:
-            raise InputError("No lesson is chosen. A worksheet needs at least one.")
-        if self.in_one_thread and (self.lessons, self.tasks) != (ON_PAPER, USUAL_TASKS):
-            raise ValueError(f"a sheet in one thread has no tasks to choose, but got {self.tasks} of {self.lessons}")
-        if tuple(lesson for lesson in ON_PAPER if lesson in self.lessons) != self.lessons:
-            raise ValueError(f"lessons are some of {', '.join(ON_PAPER)}, in this order, but got {self.lessons}")
-        for name, least, most in (("tasks", 1, MOST_TASKS), ("seed", 0, LAST_SHEET), ("decimals", *DECIMALS)):
+        for name, least, most in (("seed", 0, LAST_SHEET), ("decimals", *DECIMALS)):
             if not least <= getattr(self, name) <= most:
                 raise InputError(
                     "{name} goes from {least} to {most}, but got {value}",
@@ -124,13 +110,13 @@ class ReadCode:
 
 def sheet_code(choices: SheetChoices) -> str:
     """The code of a sheet: two sheets have the same only if they are the same, or differ in their sentences alone."""
-    packed = place_of_settings(choices) * (LAST_SHEET + 1) + choices.seed
+    packed = (choices.decimals - 1) * (LAST_SHEET + 1) + choices.seed
     marked = packed << BITS_OF_CHECK | mark_of(choices.text)
     return "-".join(grouped(in_characters(marked << BITS_OF_CHECK | check_digits(marked), CODE_LENGTH)))
 
 
 def read_code(code: str) -> ReadCode:
-    """What a code says. Raises ValueError, with a sentence, for what is no code of a sheet."""
+    """What a code says. Raises ValueError, with a sentence, for what is no code of a sheet that is still made."""
     if len(code) > LONGEST_SHEET_CODE:
         raise InputError(
             "This is not a worksheet code: it has {count} characters. Copy the code at the top of the sheet.",
@@ -144,52 +130,27 @@ def read_code(code: str) -> ReadCode:
             short_code=CODE_LENGTH,
             characters=CHARACTERS,
         )
-    found = read_earlier_code(plain) or read_plain_code(plain)
-    if found is None:
-        raise InputError("No worksheet has this code: one of its characters is wrong. Compare it with the sheet.")
-    return found
-
-
-def choices_of_code(code: str, sentence: str = "") -> SheetChoices:
-    """The choices of the sheet with this code, and this sentence if it has one of its own; raises ValueError."""
-    found = read_code(code)
-    return found.with_sentence(sentence) if found.wants_sentence else found.choices
-
-
-def read_plain_code(plain: str) -> ReadCode | None:
-    """The same of a code without signs between its characters; None where it is none."""
     marked, check = divmod(number_of(plain), 1 << BITS_OF_CHECK)
     packed, mark = divmod(marked, 1 << BITS_OF_CHECK)
     place, seed = divmod(packed, LAST_SHEET + 1)
-    if len(plain) != CODE_LENGTH or check != check_digits(marked):
-        return None
-    try:
-        return ReadCode(settings_at(place, seed), mark)
-    except ValueError:
-        return None
+    is_code = len(plain) == CODE_LENGTH and check == check_digits(marked)
+    if is_code and place < len(DECIMALS):
+        return ReadCode(SheetChoices(seed=seed, decimals=1 + place), mark)
+    if is_code or is_earlier_code(plain):
+        raise InputError(
+            "This is the code of a sheet with single tasks; these sheets are gone, and version 0.1 makes their key."
+        )
+    raise InputError("No worksheet has this code: one of its characters is wrong. Compare it with the sheet.")
 
 
-def place_of_settings(choices: SheetChoices) -> int:
-    """A number for all that is chosen but the seed and the sentence; of a sheet in one thread it is the smallest."""
-    marks = sum(1 << place for place, lesson in enumerate(ON_PAPER) if lesson in choices.lessons)
-    place = 0 if choices.in_one_thread else marks * MOST_TASKS + choices.tasks - 1
-    return place * len(DECIMALS) + choices.decimals - 1
-
-
-def settings_at(place: int, seed: int) -> SheetChoices:
-    """The choices with this number, and a seed. Raises ValueError where there are none."""
-    rest, decimals = divmod(place, len(DECIMALS))
-    if rest == 0:
-        return SheetChoices(in_one_thread=True, decimals=1 + decimals, seed=seed)
-    marks, tasks = divmod(rest, MOST_TASKS)
-    if marks >> len(ON_PAPER):
-        raise ValueError(f"no choices have the number {place}")
-    return SheetChoices(lessons=lessons_of(marks), tasks=1 + tasks, decimals=1 + decimals, seed=seed)
-
-
-def lessons_of(marks: int) -> tuple[str, ...]:
-    """The lessons whose bits are set."""
-    return tuple(lesson for place, lesson in enumerate(ON_PAPER) if marks >> place & 1)
+def is_earlier_code(plain: str) -> bool:
+    """True for a code of single tasks that was printed when the sentence of a sheet travelled in its code."""
+    packed, check = divmod(number_of(plain[:CODE_LENGTH]), 1 << EARLIER_BITS_OF_CHECK)
+    size = 5 * (len(plain) - CODE_LENGTH) // 8  # bytes of the sentence
+    sentence = number_of(plain[CODE_LENGTH:]) % (1 << 8 * size)
+    return check == zlib.crc32(packed.to_bytes(5, "big") + sentence.to_bytes(size, "big")) % (
+        1 << EARLIER_BITS_OF_CHECK
+    )
 
 
 def mark_of(text: str) -> int:
@@ -226,25 +187,3 @@ def number_of(characters: str) -> int:
 def grouped(text: str) -> Iterable[str]:
     """Five characters each, as one reads them out."""
     return (text[place : place + GROUP] for place in range(0, len(text), GROUP))
-
-
-# Codes of sheets that were printed before a sentence was typed once more.
-
-EARLIER_BITS_OF_SEED, EARLIER_BITS_OF_CHECK = 20, 18
-
-
-def read_earlier_code(plain: str) -> ReadCode | None:
-    """What such a code says; None where it is none."""
-    packed, check = divmod(number_of(plain[:CODE_LENGTH]), 1 << EARLIER_BITS_OF_CHECK)
-    rest, seed = divmod(packed, 1 << EARLIER_BITS_OF_SEED)
-    marks, sizes = divmod(rest, 1 << 5)
-    tail = number_of(plain[CODE_LENGTH:])
-    try:
-        sentence = tail.to_bytes(5 * (len(plain) - CODE_LENGTH) // 8, "big")
-        if check != zlib.crc32(packed.to_bytes(5, "big") + sentence) & ((1 << EARLIER_BITS_OF_CHECK) - 1):
-            return None
-        text = sentence.decode() or PAPER_SENTENCE
-        tasks, decimals, lessons = 1 + (sizes >> 1), 1 + (sizes & 1), lessons_of(marks)
-        return ReadCode(SheetChoices(lessons=lessons, tasks=tasks, seed=seed, decimals=decimals, text=text))
-    except (ValueError, OverflowError):
-        return None

@@ -1,4 +1,4 @@
-"""A worksheet in one thread: from one X and its weight matrices to the output, each step with the numbers of the last.
+"""The steps of a worksheet: from one X and its weight matrices to the output, each with the numbers of the last.
 
 Beside each table stands what its rows sum to, so that a slip is found before it goes on. Up to the softmax all is
 exact; then it is computed with what stands on the sheet: powers of e from its table, and weights that are rounded.
@@ -7,7 +7,7 @@ exact; then it is computed with what stands on the sheet: powers of e from its t
 import math
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -19,19 +19,24 @@ from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.example.example import ExampleTrace
 from lessons.kit.matrices import KEYS, head_matrix, single_axis, token_axis, traced_matrix, weight_matrix
+from lessons.mask.lesson import TOPIC as MASK
+from lessons.output.lesson import TOPIC as OUTPUT
+from lessons.projections.lesson import TOPIC as PROJECTIONS
+from lessons.scores.lesson import TOPIC as SCORES
 from lessons.screen.message import Fixed, Message, message, plural
-from lessons.screen.screen import Axis, Code, Matrix
+from lessons.screen.screen import Axis, Matrix
 from lessons.softmax.lesson import SENTENCES as SOFTMAX_SENTENCES
-from lessons.take_home.numbers import LARGEST_OF_W, LARGEST_OF_X, WIDTHS, as_on_paper, example_of, rounded_number
+from lessons.softmax.lesson import TOPIC as SOFTMAX
+from lessons.take_home.numbers import LARGEST_OF_W, LARGEST_OF_X, WIDTHS, example_of, rounded_number
 from lessons.take_home.sheet import SheetChoices
 from lessons.take_home.tasks import Blanks, PaperTask, sum_on_paper
+from lessons.tokens.lesson import TOPIC as TOKENS
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, divisor_of, head_names, one_head
 
 DRAWN_AT_ONCE, TRIES_AT_THREADS = 256, 40
 LARGEST_SCORE, LARGEST_DROP, LARGEST_WEIGHT = 12, 4, 0.84  # 0.84, so that no weight reads 0.9
 MOST_ZEROS_OF_ROW = 0.5
-GO_ON_WITH = ("scores", "weights")  # keys of tables
 THREAD_SENTENCES = {
     "shifted": SOFTMAX_SENTENCES["shifted"],
     "exponentials": SOFTMAX_SENTENCES["powers"],
@@ -146,25 +151,13 @@ def thread_tasks(choices: SheetChoices) -> tuple[PaperTask, ...]:
         given_numbers(trace, head),
         vectors_of_tokens(trace, head),
         PaperTask(
-            lesson="scores",
+            topic=SCORES,
             asks=message("Take the dot product of every query with every key."),
-            given=(),
-            blanks=(whole_table(head_matrix(trace, head, "scores", message("scores = Q Kᵀ"))),),
+            blanks=(Blanks(head_matrix(trace, head, "scores", message("scores = Q Kᵀ"))),),
         ),
         scores_left(trace, head),
         *softmax_and_output(trace, head.result, choices.decimals),
     )
-
-
-def whole_table(
-    matrix: Matrix,
-    *,
-    lines: int = 1,
-    sums: Literal["given", "asked"] = "given",
-    left: Sequence[Sequence[bool]] | None = None,
-) -> Blanks:
-    """All of a table to fill in, with what its rows sum to."""
-    return Blanks(matrix, None, lines, sums=sums, left=left)
 
 
 def given_numbers(trace: ExampleTrace, head: Computation) -> PaperTask:
@@ -172,15 +165,15 @@ def given_numbers(trace: ExampleTrace, head: Computation) -> PaperTask:
     x = head_matrix(trace, head, "x", message("X"), given=True)
     weights = tuple(weight_matrix(trace, role, 0, head) for role in "qkv")
     asks = message("Each token has a row in X. All else follows from X and the weight matrices.")
-    return PaperTask(lesson="tokens", asks=asks, given=(x, *weights))
+    return PaperTask(topic=TOKENS, asks=asks, given=(x, *weights))
 
 
 def vectors_of_tokens(trace: ExampleTrace, head: Computation) -> PaperTask:
     """Queries, keys and values."""
     titles = {"q": message("Q = X W_q"), "k": message("K = X W_k"), "v": message("V = X W_v")}
-    vectors = tuple(whole_table(head_matrix(trace, head, key, title)) for key, title in titles.items())
+    vectors = tuple(Blanks(head_matrix(trace, head, key, title)) for key, title in titles.items())
     asks = message("Multiply every row of X by each weight matrix.")
-    return PaperTask(lesson="projections", asks=asks, given=(), blanks=vectors)
+    return PaperTask(topic=PROJECTIONS, asks=asks, blanks=vectors)
 
 
 def scores_left(trace: ExampleTrace, head: Computation) -> PaperTask:
@@ -193,8 +186,8 @@ def scores_left(trace: ExampleTrace, head: Computation) -> PaperTask:
         d_k=d_k,
         root=root,
     )
-    blanks = whole_table(scaled, left=head.result.visible.tolist())
-    return PaperTask(lesson="mask", asks=asks, given=(), blanks=(blanks,), begins_page=True)
+    blanks = Blanks(scaled, left=head.result.visible.tolist())
+    return PaperTask(topic=MASK, asks=asks, blanks=(blanks,), begins_page=True)
 
 
 def softmax_and_output(trace: ExampleTrace, head: AttentionTrace, decimals: int) -> tuple[PaperTask, ...]:
@@ -212,32 +205,30 @@ def softmax_and_output(trace: ExampleTrace, head: AttentionTrace, decimals: int)
     output = step_by_hand(trace, mix_values, mixed, message("output = A V"), "output")
     return (
         PaperTask(
-            lesson="softmax",
+            topic=SOFTMAX,
             asks=message("In each row, subtract the largest remaining number from all the remaining ones."),
-            given=(),
-            blanks=(whole_table(shifted),),
+            blanks=(Blanks(shifted),),
             beside=True,
         ),
         divided_powers(table_of_powers(shifted), powers, weights, decimals),
         PaperTask(
-            lesson="output",
+            topic=OUTPUT,
             asks=message("Mix the values by the rounded weights of each query."),
-            given=(),
-            blanks=(whole_table(output),),
+            blanks=(Blanks(output),),
         ),
     )
 
 
 def divided_powers(table: Matrix, powers: Matrix, weights: Matrix, decimals: int) -> PaperTask:
     """What is looked up, what it sums to, and the parts of that; all sums together are told, to compare with."""
-    summed = whole_table(powers, sums="asked")
+    summed = Blanks(powers, sums="asked")
     total = sum(sum_on_paper(summed, row, decimals) for row in range(len(powers.rows.labels)))
     asks = message(
         "Look up eˣ for each number and add up the row to get Σ. Together the sums are {total}. Then "
         "divide each by the Σ of its row.",
         total=Fixed(round(total, decimals + 1), decimals + 1),
     )
-    return PaperTask(lesson="softmax", asks=asks, given=(table,), blanks=(summed, whole_table(weights, lines=2)))
+    return PaperTask(topic=SOFTMAX, asks=asks, given=(table,), blanks=(summed, Blanks(weights, lines=2)))
 
 
 def step_by_hand(
@@ -264,7 +255,7 @@ def table_of_powers(shifted: Matrix) -> Matrix:
     """eˣ for 0 and every half below it, down to the lowest x of the sheet."""
     lowest = float(shifted.values[torch.as_tensor(shifted.visible)].min())
     xs = [-half / 2 for half in range(round(-2 * lowest) + 1)]
-    written = tuple(message("{number}", number=as_on_paper(Fixed(x, 1))) for x in xs)
+    written = tuple(message("{number}", number=Fixed(x, 0 if x == int(x) else 1)) for x in xs)
     powers = torch.tensor([xs]).double().exp()
     return Matrix(
         key="e_to_x",
@@ -275,16 +266,8 @@ def table_of_powers(shifted: Matrix) -> Matrix:
     )
 
 
-def to_go_on_with(tasks: Sequence[PaperTask]) -> tuple[Blanks, ...]:
-    """What stands at the foot of a sheet, for whoever does not find a slip: the scores and the weights."""
-    return tuple(blanks for task in tasks for blanks in task.blanks if blanks.matrix.key in GO_ON_WITH)
-
-
-MAKES_THREADS = Code((thread_example, drawn_together, several_vectors, faults_of, thread_tasks, softmax_and_output))
-
-
 def how_to_check(choices: SheetChoices) -> tuple[Message, ...]:
-    """What is exact on such a sheet, what is rounded, and what the sums are for."""
+    """What is exact on a sheet, what is rounded, and what the sums are for."""
     return (
         message("Every step needs the numbers of the one before."),
         message("Σ is the sum of a row: compare it with yours before you go on."),

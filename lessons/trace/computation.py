@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -108,7 +108,6 @@ class Followed:
     axes: tuple[str, ...] = ()
     computed: bool = False
     only: Take | None = None  # the rows and columns that are shown of a large one
-    known: tuple[str, ...] = ()  # arrays whose cells a derivation takes as they are, beside those of the names
 
     @cached_property
     def values(self) -> Array:
@@ -138,10 +137,7 @@ class Followed:
 
     def derive(self, *index: int) -> list[Step]:
         """All lines that lead to a cell, its own last."""
-        names = self.computation.names
-        if self.known:
-            names = replace(names, known=(*names.known, *self.known))
-        return story_of(self.array, index, names, computed=self.computed)
+        return story_of(self.array, index, self.computation.names, computed=self.computed)
 
     def _of(self, inputs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
         found = inputs[self.path] if self.path in inputs else at_path(result(), self.path)

@@ -5,4 +5,4 @@ from attention_ui.voting.page import class_panel_of_visit
 from lessons.class_vote import lesson as voted
 
 class_panel_of_visit()
-show_drawer("class_vote", voted.TELLS_VOTES, topic=voted.TOPIC)
+show_drawer("class_vote", None, topic=voted.TOPIC)

@@ -25,9 +25,6 @@ RUN = {
         "tests/installed/test_from_an_index.py::test_the_first_page_is_painted"
     ),
     "pip install -r requirements.txt": "tests/deploy/test_image.py::test_the_steps_of_the_image_end_in_a_painted_page",
-    "pip install -r requirements-pdf.txt": (  # with the tests' own packages; then this one is not skipped
-        "tests/ui/test_typeset.py::test_every_sheet_begins_on_a_leaf_of_its_own"
-    ),
     "python -m models": "tests/server/test_lab.py::test_without_the_index_setting_up_says_one_line_and_goes_on",
     "python -m training.default_model": (
         "tests/lessons/test_default_model.py::test_one_machine_writes_the_same_file_twice"

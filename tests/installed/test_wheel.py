@@ -66,11 +66,7 @@ def test_the_image_and_the_package_hold_the_same(unpacked):
 def test_what_it_needs_is_what_the_app_needs(unpacked):
     [text] = unpacked.glob("*.dist-info/METADATA")
     needed = list(map(Requirement, Parser().parsestr(text.read_text(), headersonly=True).get_all("Requires-Dist")))
-    for extra, name in (
-        ("", "requirements.txt"),
-        ("classes", "requirements-classes.txt"),
-        ("pdf", "requirements-pdf.txt"),
-    ):
+    for extra, name in (("", "requirements.txt"), ("classes", "requirements-classes.txt")):
         of_file = {(r.name.lower(), r.specifier) for r in requirements_in(ROOT / name)}
         extras = {r: re.search(r'extra == "(\w+)"', str(r.marker)) for r in needed}
         of_wheel = {(r.name, r.specifier) for r, of in extras.items() if extra == (of[1] if of else "")}

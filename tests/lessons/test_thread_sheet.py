@@ -1,4 +1,4 @@
-"""Worksheets in one thread: whole numbers without zeros or twins, and every number of the key computed by hand."""
+"""Worksheets: whole numbers without zeros or twins, and every number of the key computed by hand."""
 
 import math
 from decimal import ROUND_HALF_UP, Decimal
@@ -10,8 +10,8 @@ from lessons.screen.format import render
 from lessons.take_home import thread
 from lessons.take_home.numbers import rounded_number
 from lessons.take_home.sheet import SheetChoices
-from lessons.take_home.tasks import answers_of, sum_on_paper, written_cell
-from lessons.take_home.thread import thread_tasks, to_go_on_with
+from lessons.take_home.tasks import derivations, lines_of_answer, sum_on_paper, written_cell
+from lessons.take_home.thread import thread_tasks
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
@@ -23,7 +23,7 @@ def some_threads(count):
     """Sheets of different words, with both ways to round."""
     for seed in range(count):
         text = SENTENCES[0] if seed % 2 else SENTENCES[seed // 2 % len(SENTENCES)]
-        yield SheetChoices(in_one_thread=True, seed=seed, decimals=1 + seed // 3 % 2, text=text)
+        yield SheetChoices(seed=seed, decimals=1 + seed // 3 % 2, text=text)
 
 
 def tables_of(tasks):
@@ -143,20 +143,23 @@ def test_every_line_of_a_key_can_be_computed_again():
     for choices in some_threads(6):
         for task in thread_tasks(choices):
             for blanks in task.blanks:
-                answers = answers_of(blanks, choices.decimals)
-                assert all(not answer.lines for answer in answers[: -len(blanks.matrix.columns.labels)])
-                for answer in answers[-len(blanks.matrix.columns.labels) :]:
-                    assert answer.lines, (choices, blanks.matrix.key)
-                    told, text = (said.replace("−", "-") for said in (answer.lines[-1].rpartition(" ")[2], answer.text))
-                    assert Decimal(told) == Decimal(text), answer
-                    for line in answer.lines:
+                matrix, row = blanks.matrix, len(blanks.matrix.rows.labels) - 1
+                every = []
+                for column in range(len(matrix.columns.labels)):  # of the last row, which sees them all
+                    lines = lines_of_answer(blanks, row, column, choices.decimals)
+                    every += lines
+                    written = written_cell(matrix, row, column, choices.decimals)
+                    told, text = (said.replace("−", "-") for said in (lines[-1].rpartition(" ")[2], written))
+                    assert Decimal(told) == Decimal(text), (choices, lines)
+                    for line in lines:
                         arithmetic, *results = line.rpartition(": ")[2].replace(" ≈ ", " = ").split(" = ")
                         assert not results or is_right(f"{arithmetic} ≈ {results[0]}"), line
+                assert derivations(blanks, choices.decimals) == list(dict.fromkeys(every))
 
 
 @pytest.mark.parametrize("text", ["a a", "a b a b c", "x x x x x", "<b> </b> < b"])
 def test_words_that_come_twice_have_the_same_row_and_a_sheet_as_well(text):
-    choices = SheetChoices(in_one_thread=True, text=text, seed=3)
+    choices = SheetChoices(text=text, seed=3)
     tables = tables_of(thread_tasks(choices))
     x, tokens = tables["x"].values.tolist(), text.split()
     pairs = [(i, j) for i in range(len(tokens)) for j in range(i)]
@@ -167,7 +170,7 @@ def test_words_that_come_twice_have_the_same_row_and_a_sheet_as_well(text):
 
 def test_two_seeds_give_two_sheets_and_one_seed_gives_one():
     def numbers(seed):
-        tables = tables_of(thread_tasks(SheetChoices(in_one_thread=True, seed=seed)))
+        tables = tables_of(thread_tasks(SheetChoices(seed=seed)))
         return [tables[key].values.tolist() for key in ("x", "W_q", "W_k", "W_v", "output")]
 
     assert numbers(5) == numbers(5)
@@ -177,13 +180,8 @@ def test_two_seeds_give_two_sheets_and_one_seed_gives_one():
 def test_numbers_that_cannot_be_without_fault_are_those_with_the_fewest(monkeypatch):
     monkeypatch.setattr(thread, "TRIES_AT_THREADS", 3)
     monkeypatch.setattr(thread, "LARGEST_SCORE", -1)
-    tables = tables_of(thread_tasks(SheetChoices(in_one_thread=True)))
+    tables = tables_of(thread_tasks(SheetChoices()))
     assert_no_zeros_or_twins(tables["scores"].values.tolist())
-
-
-def test_a_sheet_says_what_to_go_on_with():
-    tasks = thread_tasks(SheetChoices(in_one_thread=True))
-    assert [blanks.matrix.key for blanks in to_go_on_with(tasks)] == ["scores", "weights"]
 
 
 def test_what_lies_close_to_a_half_is_rounded_once():

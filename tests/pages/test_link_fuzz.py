@@ -50,9 +50,8 @@ WAYS = {
         {"cost_view": "measured"},
     ],
     "practice/take_home": [
-        {"paper": "sheet", "paper_kind": "tasks"},
-        {"paper": "sheet", "paper_kind": "thread"},
-        {"paper": "key", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
+        {"paper": "sheet"},
+        {"paper": "sheet", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
         {"paper": "platform"},
     ],
     "training/generate": [{"writer": "language"}, {}],

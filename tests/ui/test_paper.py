@@ -1,18 +1,15 @@
 """Worksheets and keys as files: blanks where something is asked, in the key its answers; and a text stays a text."""
 
-import io
-import zipfile
 from html.parser import HTMLParser
 
 import pytest
 
 from attention_ui.export.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
-from attention_ui.export.printed import tasks_on_sheet
-from attention_ui.practice.class_sheets import ClassOrder, file_in_place_of_class, written_class
-from lessons.screen.format import render, translate
-from lessons.take_home.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
-from lessons.take_home.tasks import answers_of, sheet_tasks, written_cell
-from runs.page_lock import PageLock
+from attention_ui.practice.take_home_view import file_of_sheets
+from lessons.screen.format import translate
+from lessons.take_home.sheet import SheetChoices, read_code, sheet_code, words_on_paper
+from lessons.take_home.tasks import sum_on_paper, written_cell
+from lessons.take_home.thread import thread_tasks
 from words import speaking
 
 HOSTILE = [
@@ -43,7 +40,6 @@ WRITTEN = {
     "tr",
     "th",
     "td",
-    "ol",
     "ul",
     "li",
     "b",
@@ -78,7 +74,7 @@ class Read(HTMLParser):
 
 
 def sheet_and_key(choices):
-    tasks = tasks_on_sheet(choices)
+    tasks = thread_tasks(choices)
     return sheet_section(choices, tasks), key_section(choices, tasks)
 
 
@@ -86,118 +82,84 @@ def both(choices):
     return [Read(text) for text in sheet_and_key(choices)]
 
 
-def cells(matrix, decimals):
-    return [
-        written_cell(matrix, i, j, decimals)
-        for i in range(len(matrix.rows.labels))
-        for j in range(len(matrix.columns.labels))
-    ]
+def solved(blanks, decimals):
+    """The cells of a table as the key has them: the answers, what is crossed out, and the sums of the rows."""
+    columns, cells = range(len(blanks.matrix.columns.labels)), []
+    for row in range(len(blanks.matrix.rows.labels)):
+        for column in columns:
+            look = "crossed" if blanks.left and not blanks.left[row][column] else "answer"
+            seen = blanks.matrix.sees(row, column)
+            cells.append((look, written_cell(blanks.matrix, row, column, decimals)) if seen else ("unasked", "·"))
+        cells.append(("answer" if blanks.sums == "asked" else "sum", sum_on_paper(blanks, row, decimals)))
+    return cells
+
+
+def as_number(text):
+    return float(text.replace("−", "-"))
 
 
 @pytest.mark.part(2)
-@pytest.mark.parametrize("seed", (0, 2, 1, 3, 4, 5))
-def test_the_sheet_has_blanks_where_the_key_has_answers_and_all_else_is_the_same(seed):
-    choices = SheetChoices(tasks=12, seed=seed, decimals=1 + seed % 2)
+@pytest.mark.parametrize(("seed", "text"), [(0, "the cat sat down"), (3, "a b c d e"), (2, "a b"), (5, "a b a b")])
+def test_the_sheet_has_blanks_where_the_key_has_answers_and_all_else_is_the_same(seed, text):
+    choices = SheetChoices(seed=seed, decimals=1 + seed % 2, text=text)
     sheet, key = both(choices)
-    expected = []
-    for task in sheet_tasks(choices):
-        expected += [[["given", text] for text in cells(matrix, choices.decimals)] for matrix in task.given]
+    given, found = [], []
+    for task in thread_tasks(choices):
+        given += [None] * len(task.given)
         for blanks in task.blanks:
-            answers = {(a.row, a.column): a.text for a in answers_of(blanks, choices.decimals)}
-            rows, columns = len(blanks.matrix.rows.labels), len(blanks.matrix.columns.labels)
-            expected.append(
-                [
-                    ["answer", answers[i, j]] if (i, j) in answers else ["unasked", "·"]
-                    for i in range(rows)
-                    for j in range(columns)
-                ]
-            )
-    assert [table[1:] for table in key.tables] == expected
-    asked = [[["blank", ""] if what == "answer" else [what, text] for what, text in table] for table in expected]
-    assert [table[1:] for table in sheet.tables] == asked
+            expected, table = solved(blanks, choices.decimals), key.tables[len(given) + len(found)][1:]
+            found.append(table)
+            assert [look for look, _ in table] == [look for look, _ in expected]
+            for (_, told), (_, value) in zip(table, expected, strict=True):
+                assert told == value if isinstance(value, str) else as_number(told) == pytest.approx(value)
+    assert len(sheet.tables) == len(key.tables) == len(given) + len(found) == 14
+    for blank, answered in zip(sheet.tables, key.tables, strict=True):
+        hidden = [["blank", ""] if look in ("answer", "crossed") else [look, told] for look, told in answered]
+        assert blank == hidden
     assert sheet_code(choices) in "".join(sheet.words) and sheet_code(choices) in "".join(key.words)
 
 
-def answered(table):
-    """The cells of a table in which the key has an answer."""
-    return [text for look, text in table if look in ("answer", "crossed")]
-
-
-@pytest.mark.parametrize("text", ["the cat sat down", "a b c d e"])
-def test_a_sheet_in_one_thread_has_blanks_where_its_key_has_answers_and_small_beside_them_what_to_go_on_with(text):
-    sheet, key = both(SheetChoices(in_one_thread=True, seed=8, text=text))
-    *to_do, scores, weights = sheet.tables
-    assert len(to_do) == len(key.tables) == 14
-    for blank, solved in zip(to_do, key.tables, strict=True):
-        hidden = [("blank", "") if look in ("answer", "crossed") else (look, said) for look, said in solved]
-        assert [tuple(cell) for cell in blank] == hidden
-    by_length = [answered(table) for table in key.tables if answered(table)]
-    n = len(text.split())
-    q, k, v, all_scores, scaled, shifted, powers, shares, output = by_length
-    assert list(map(len, (q, k, v))) == [4 * n, 4 * n, 2 * n] and len(all_scores) == len(scaled) == n * n
-    assert len(shifted) == len(shares) == n * (n + 1) // 2 == len(powers) - n and len(output) == 2 * n
-    assert [said for look, said in scores[1:] if look == "given"] == all_scores
-    assert [said for look, said in weights[1:] if look == "given"] == shares
-    crossed = [[look for look, _ in table].count("crossed") for table in key.tables]
-    assert sum(crossed) == max(crossed) == n * (n - 1) // 2
-
-
 def test_the_sheet_gives_no_answer_away():
-    choices = SheetChoices(tasks=12)
-    sheet, key = ("".join(read.words) for read in both(choices))
-    for task in sheet_tasks(choices):
-        if task.question:
-            assert all(render(card.reply) in key and render(card.reply) not in sheet for card in task.question.cards)
-    assert "✓" in key and "✓" not in sheet and "is right" not in sheet
+    sheet, key = both(SheetChoices(seed=8))
+    assert not {look for table in sheet.tables for look, _ in table} & {"answer", "crossed"}
+    assert "for “down”" in "".join(key.words) and "for “down”" not in "".join(sheet.words)
 
 
 @pytest.mark.part(2)
 @pytest.mark.parametrize("typed", HOSTILE)
 def test_a_text_stays_a_text(typed):
     text, _ = words_on_paper(typed)
-    choices = SheetChoices(tasks=12, text=text)
-    thread = SheetChoices(in_one_thread=True, text=text)
-    for section in (*sheet_and_key(choices), *sheet_and_key(thread)):
+    choices = SheetChoices(text=text)
+    for section in sheet_and_key(choices):
         assert " ".join(text.split()) in "".join(Read(section).words), "the sentence is to be typed once more"
-        read = Read("".join(whole_file(f"Sheet {typed}", [section], "a4")))
+        read = Read(whole_file(f"Sheet {typed}", [section], "a4"))
         assert read.elements <= WRITTEN and read.attributes <= ATTRIBUTES
         assert any(token in "".join(read.words) for token in text.split())
-    assert file_name_of("sheet", choices).removesuffix(".html").replace("_", "").isalnum()
+    assert file_name_of(choices).removesuffix(".html").replace("_", "").isalnum()
 
 
 @pytest.mark.parametrize(("paper", "size"), [("a4", "A4"), ("letter", "Letter")])
 def test_a_file_prints_on_its_paper_and_needs_nothing_else(paper, size):
-    written = "".join(whole_file("Sheet", sheet_and_key(SheetChoices()), paper))
+    written = whole_file("Sheet", sheet_and_key(SheetChoices()), paper)
     assert f"@page {{ size: {size}; margin: 15mm; }}" in written and ALLOWED in written
     assert not any(part in written for part in ("http:", "https:", "<script", "src=", "@import", "url("))
 
 
-def test_the_file_of_a_class_holds_a_sheet_and_a_key_for_each_student_and_every_code_finds_its_key():
-    order = ClassOrder(SheetChoices(seed=7, tasks=3, text="ein Bild < sagt"), 9, "letter")
-    *pieces, whole = written_class(order, PageLock())
-    codes = [code for code in pieces if code is not None]
-    with zipfile.ZipFile(io.BytesIO(whole)) as packed:
-        files = {name: packed.read(name).decode() for name in packed.namelist()}
-    lines = files["codes.csv"].split()
-    assert lines[0] == "student,code" and [line.split(",")[1] for line in lines[1:]] == codes
-    for place, code in enumerate(codes):
-        choices = choices_of_code(code, order.choices.text)
-        assert choices.seed == 7 + place
-        sheet, key = sheet_and_key(choices)
-        assert sheet in files["sheets.html"] and key in files["keys.html"]
-    assert files["sheets.html"].count("<section") == files["keys.html"].count("<section") == len(codes) == 9
+def test_the_file_of_a_class_holds_all_sheets_and_then_all_keys_and_every_code_finds_its_key():
+    first = SheetChoices(seed=7, text="ein Bild < sagt")
+    file = file_of_sheets(first, 9, "letter").decode()
+    sheets, keys = zip(
+        *(sheet_and_key(SheetChoices(seed=7 + place, text=first.text)) for place in range(9)), strict=True
+    )
+    places = [file.index(section) for section in (*sheets, *keys)]
+    assert places == sorted(places) and file.count("<section") == 18
+    for place, section in enumerate(keys):
+        code = Read(section).words[Read(section).words.index("Key to sheet ") + 1]
+        assert read_code(code).with_sentence(first.text) == SheetChoices(seed=7 + place, text=first.text)
 
 
-def test_what_is_no_longer_kept_is_told_in_the_file():
-    with zipfile.ZipFile(io.BytesIO(file_in_place_of_class())) as packed:
-        assert b"no longer has this file" in packed.read("read me.txt")
-
-
-def test_the_sheets_of_a_class_are_in_the_language_of_whoever_ordered_them():
-    order = ClassOrder(SheetChoices(), 2, "a4", "de")
-    *_, held = written_class(order, PageLock())
-    with zipfile.ZipFile(io.BytesIO(held)) as packed:
-        sheets = packed.read("sheets.html").decode()
+def test_the_sheets_of_a_class_are_in_the_language_of_whoever_asks_for_them():
     with speaking("de"):
-        assert f"<h1>{translate('Attention on paper')}</h1>" in sheets
+        sheets = file_of_sheets(SheetChoices(), 2, "a4").decode()
+        assert sheets.count(f"<h1>{translate('Attention on paper')}</h1>") == 2
     assert '<html lang="de">' in sheets and translate("Attention on paper") not in sheets
