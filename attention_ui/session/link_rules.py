@@ -17,6 +17,7 @@ from attention_ui.writing import writers
 from lessons.kit import shared_choices
 from lessons.overview import matrices_view, row_view
 from lessons.screen.choice import OneOf, declared_in
+from lessons.screen.message import Message, message
 from words import LANGUAGES, tag_of
 
 
@@ -54,6 +55,14 @@ LINK_RULES = {
     for module in (*SHARED, *CONTROLS, rooms, leading, homework, *(lesson for _, lesson in LESSONS))
     for choice in declared_in(module)
 } | {SPOKEN.name: SPOKEN}
+# What links once named and no longer can: of a name, one value or (None) any; what takes its place, if something does,
+# and the sentence that says so.
+RETIRED: dict[tuple[str, str | None], tuple[str | None, Message]] = {
+    ("cost_view", "measured"): (
+        "counted",
+        message("Times measured on this machine are gone from Cost; the counts are shown."),
+    ),
+}
 GOES_ALONG = frozenset(("lang", "hide", "class", "follow", "homework", "stop")).union(
     choice.name for module in SHARED for choice in declared_in(module)
 )

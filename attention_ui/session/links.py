@@ -129,11 +129,19 @@ def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[s
 
     possible, notes = {}, []
     for name, (*others, asked) in said.items():
-        value, note = repaired_value(name, asked, LINK_RULES.get(name))
+        value, note = retired_value(name, asked) or repaired_value(name, asked, LINK_RULES.get(name))
         notes += [translate("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []
         possible |= {name: [value]} if value is not None else {}
     return possible, notes
+
+
+def retired_value(name: str, asked: str) -> tuple[str | None, str] | None:
+    """Of what links once named and no longer can: what takes its place, or None, and the sentence that says so."""
+    from attention_ui.session.link_rules import RETIRED
+
+    gone = RETIRED.get((name, asked), RETIRED.get((name, None)))
+    return gone and (gone[0], format_value(gone[1]))
 
 
 def link_notes() -> list[str]:

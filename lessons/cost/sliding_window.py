@@ -9,6 +9,7 @@ import torch
 from attention_core.cache import SlidingDifference, measure_sliding
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
+from lessons.cost.published_models import PublishedModel
 from lessons.example.real_model import RealModel
 from lessons.screen.message import Fixed, Message, message
 from lessons.screen.screen import Curves, Line
@@ -58,9 +59,14 @@ def small_slide() -> Slide:
     return Slide(measure_sliding(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids), SLIDING_MODEL.context)
 
 
-def sliding_figure(slide: Slide | None = None) -> Curves:
+def sliding_figures(model: PublishedModel | None, slide: Slide | None) -> Iterator[Curves]:
+    """How far kept keys are from those computed anew, where the running example and no published model is counted."""
+    if model is None:
+        yield sliding_curve(slide or small_slide())
+
+
+def sliding_curve(slide: Slide) -> Curves:
     """How far kept keys are from those computed anew, layer by layer."""
-    slide = slide or small_slide()
     keys = slide.found.keys.tolist()
     return Curves(
         key="cost_sliding",
