@@ -55,14 +55,12 @@ LINK_RULES = {
     for module in (*SHARED, *CONTROLS, rooms, leading, homework, *(lesson for _, lesson in LESSONS))
     for choice in declared_in(module)
 } | {SPOKEN.name: SPOKEN}
-# What links once named and no longer can: of a name, one value or (None) any; what takes its place, if something does,
-# and the sentence that says so.
-RETIRED: dict[tuple[str, str | None], tuple[str | None, Message]] = {
-    ("cost_view", "measured"): (
-        "counted",
-        message("Times measured on this machine are gone from Cost; the counts are shown."),
-    ),
-}
 GOES_ALONG = frozenset(("lang", "hide", "class", "follow", "homework", "stop")).union(
     choice.name for module in SHARED for choice in declared_in(module)
 )
+
+# What links may still say though it is gone, by a name or by a name and its value: it is left out, so that the nearest
+# to it opens, and a sentence says so; none where nothing is missed.
+RETIRED: dict[str, Message | None] = {
+    "cost_view=measured": message("Times measured on this machine are gone from Cost; the counts are shown."),
+}

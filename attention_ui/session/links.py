@@ -31,7 +31,7 @@ from lessons.screen.choice import (
     said_in_links,
     spellings,
 )
-from lessons.screen.format import format_value, translate
+from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import Argument, Integer, message
 from words import FIRST, speaking
 
@@ -125,23 +125,18 @@ def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[s
     """What of the values of a link can be, for each name one; and sentences on what it says otherwise, or twice."""
     if not said:
         return {}, []
-    from attention_ui.session.link_rules import LINK_RULES
+    from attention_ui.session.link_rules import LINK_RULES, RETIRED
 
     possible, notes = {}, []
     for name, (*others, asked) in said.items():
-        value, note = retired_value(name, asked) or repaired_value(name, asked, LINK_RULES.get(name))
+        if gone := {name, f"{name}={asked}"} & RETIRED.keys():
+            notes += [render(says) for says in map(RETIRED.get, gone) if says]
+            continue
+        value, note = repaired_value(name, asked, LINK_RULES.get(name))
         notes += [translate("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []
         possible |= {name: [value]} if value is not None else {}
-    return possible, notes
-
-
-def retired_value(name: str, asked: str) -> tuple[str | None, str] | None:
-    """Of what links once named and no longer can: what takes its place, or None, and the sentence that says so."""
-    from attention_ui.session.link_rules import RETIRED
-
-    gone = RETIRED.get((name, asked), RETIRED.get((name, None)))
-    return gone and (gone[0], format_value(gone[1]))
+    return possible, list(dict.fromkeys(notes))
 
 
 def link_notes() -> list[str]:
