@@ -8,7 +8,7 @@ from lessons.cost.counted_view import counted_figures, sizes_of_example
 from lessons.cost.online_softmax_view import OnlineRow, online_figures
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.questions import BLOCK_QUESTIONS, QUESTIONS
-from lessons.cost.sliding_window import Slide, sliding_figures
+from lessons.cost.sliding_window import sliding_figures
 from lessons.cost.whole_model_view import whole_model_figures
 from lessons.example.example import ExampleTrace
 from lessons.example.source import MAX_TOKENS
@@ -51,8 +51,7 @@ class Choices:
     """What the learner chose on this page: what is shown, and whose sizes are counted, with how many tokens.
 
     The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`. The softmax
-    block by block is that of one query, counted from 0, with so many keys in a `block`. `slide` is of a real model;
-    None where there is none.
+    block by block is that of one query, counted from 0, with so many keys in a `block`.
     """
 
     view: VIEW.type = VIEW.begin
@@ -60,7 +59,6 @@ class Choices:
     tokens: TOKENS_READ.type = TOKENS_READ.begin
     block: BLOCK.type = BLOCK.begin
     query: QUERY_OF_BLOCKS.type = -1
-    slide: Slide | None = None
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -96,7 +94,7 @@ def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen
             *(parts, facts),
             *whole_model_figures(example, sizes, model),
             *others,
-            *sliding_figures(model, choices.slide),
+            *sliding_figures(example, model),
         ),
         code=Computation(count_layer, {"sizes": sizes}).code(COUNTED, multiplications, numbers_moved, squared_from),
         ask=question_picker("cost", QUESTIONS, example.example.seed, sizes),

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -416,7 +417,7 @@ def test_the_window_of_the_real_model_slides_as_a_plain_loop_finds(smollm2, shap
     said = render_all(tuple(notice_sliding(slide)))
     assert f"sees 24 tokens at once here; its window slides over {n} more" in said
     assert f"{100 * moved:.1f}% of the next token's probability moves" in said
-    figure = screen(run_example(Example()), 0, Choices(slide=slide)).figures[-1]
+    figure = screen(run_example(replace(REAL, real_model=smollm2)), 0, Choices()).figures[-1]
     assert list(figure.lines[0].y) == pytest.approx(gaps, abs=1e-4) and figure.notice == tuple(notice_sliding(slide))
 
 

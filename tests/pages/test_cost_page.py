@@ -2,6 +2,7 @@
 
 from visiting import chart, open_page, source_shown, texts
 
+from lessons.class_vote.question_link import read_asked, written_asked
 from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value, render
@@ -58,10 +59,13 @@ def test_the_softmax_block_by_block_of_any_query():
 
 
 def test_of_a_layer_of_the_real_model_the_window_of_that_model_slides(smollm2):
-    said, of_example = (" ".join(texts(open_cost(example=source))) for source in ("language", "sentence"))
+    at = open_cost(example="language")
+    said, of_example = (" ".join(texts(page)) for page in (at, open_cost(example="sentence")))
     assert f"{smollm2.name} sees 24 tokens at once here" in said
     assert "A small model with random weights sees 32 tokens at once here" in of_example
     assert "its window slides over" not in " ".join(texts(open_cost(cost_of="gpt2")))
+    seen = at.session_state["screens_seen"]["cost"]
+    assert read_asked(written_asked(seen)).choices == seen.choices, "a class can be asked about it"
 
 
 def test_a_link_to_what_was_measured_here_opens_the_counts_and_says_so():
