@@ -42,10 +42,9 @@ async def lifespan(app: App):
     for task in beside:
         task.cancel()
     await asyncio.gather(*beside, return_exceptions=True)
-    from attention_ui.server.process import measuring, scheduler
+    from attention_ui.server.process import scheduler
 
     scheduler().stop()
-    measuring().cancel(wait=True)
 
 
 async def get_ready() -> None:

@@ -36,7 +36,6 @@ Order of reading
     observe         what can be seen of a trained model: attention, ablation
     head_patterns   which keys a head might look at, by what they are to the query
     cache           keys and values kept from token to token
-    timings         what attention takes on the machine at hand: seconds, bytes
     sampling        logits → the next token: temperature, top-k, top-p, one draw
     generation      token after token, with what led to each
     puzzles         heads to be built by hand: how well given weights do, and what training finds

@@ -19,7 +19,7 @@ from attention_ui.voting.database import class_keeper
 from attention_ui.voting.view import has_answered
 from classes.keeper import WRITTEN
 from classes.stages import ROUNDS, Room
-from lessons.screen.format import render, translate
+from lessons.screen.format import not_yet_said, render, translate
 from lessons.screen.message import message
 
 HEIGHT = 900
@@ -81,7 +81,8 @@ def question_over(room: Room, number: int, cards: int, here: Asked) -> str:
                 f"<p><strong>{LETTERS[place]}</strong> {escape(render(card.text))} ({counts or 0}){right}<br>"
                 f"{escape(render(card.reply))}</p>"
             )
-    shown = dict.fromkeys(render(said) for figure in here.figures for said in figure.notice)
+    replies = [] if cards == WRITTEN else [card.reply for card in here.question.cards]
+    shown = not_yet_said((said for figure in here.figures for said in figure.notice), replies)
     if shown:
         lines.append("<ul>" + "".join(f"<li>{escape(said)}</li>" for said in shown) + "</ul>")
     return "<div>" + "\n".join(lines) + "</div>\n"

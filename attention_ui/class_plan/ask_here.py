@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_ui.class_plan.leading import come_along
+from attention_ui.class_plan.leading import come_along, is_alone, plan_of_class
 from attention_ui.session.recent_screens import seen_of
 from attention_ui.session.state import get_state, set_state
 from attention_ui.voting.asked import asked_here
@@ -18,7 +18,12 @@ from lessons.screen.message import reason
 
 
 def ask_class_button(address: str) -> None:
-    """Ask the class the question of this page. What was asked and why not is said on the page of the class."""
+    """Ask the class the question of this page. What was asked and why not is said on the page of the class.
+
+    At a stop of a plan its strip asks; whoever has gone elsewhere by himself asks by this button there, too.
+    """
+    if plan_of_class() is not None and not is_alone():
+        return
     st.button(
         translate("Ask the class"), key="ask_class_here", on_click=ask_class_here, args=(address,), type="primary"
     )

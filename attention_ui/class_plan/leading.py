@@ -25,7 +25,7 @@ from attention_ui.voting.rooms import OVER, leave_class, opened_room, own_key, s
 from attention_ui.voting.watching import KNOWN, ask_about, know, look_now, unwatch, watch
 from classes.keys import typed_code
 from classes.stages import Lead, RefusedError, Room, UnreachableError
-from lessons.class_plan.plan import ACTIONS, Plan
+from lessons.class_plan.plan import ACTIONS, Plan, Stop
 from lessons.class_plan.plan_file import read_plan
 from lessons.class_plan.steps import Now, after_step
 from lessons.screen.choice import Switch
@@ -238,9 +238,20 @@ def go_step(by: int) -> None:
         forget_in_link(FOLLOW.name)
 
 
+def led_by_plan(room: Room) -> bool:
+    """True where the question of a class is the one of the stop that its plan is at: the strip leads it."""
+    plan = plan_of_class()
+    return plan is not None and room.place >= 0 and room.asked == text_of_stop(stop_at(plan, room.place))
+
+
+def stop_at(plan: Plan, place: int) -> Stop:
+    """The stop of a step."""
+    return plan.stops[plan.steps[place].stop]
+
+
 def lead_to(plan: Plan, place: int, room: Room) -> Lead:
     """Where the class is brought. A question that cannot be asked on this machine is left out, and its screen shown."""
-    stop = plan.stops[plan.steps[place].stop]
+    stop = stop_at(plan, place)
     text, cards = text_of_stop(stop), 0
     try:
         here = asked_here(text) if text else None

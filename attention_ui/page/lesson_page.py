@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from types import ModuleType
 
 import streamlit as st
@@ -16,7 +17,7 @@ from attention_ui.page.contents import draw_topic
 from attention_ui.page.derivation import derivation_of_click, derivation_panel
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
-from attention_ui.page.question import current_question, is_answered, question_panel
+from attention_ui.page.question import current_question, is_answered, question_panel, reply_to_choice
 from attention_ui.page.words import draw_words
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import Picked, covered
@@ -158,7 +159,9 @@ def draw_screen(
     asks = question is not None and not hidden("predict")
     with room.topic:
         draw_top(lesson, screen, address)
+    before = [screen.headline]
     if asks and screen.headline is None:
+        before.append(reply_to_choice(address, question))
         with room.question:
             question_panel(address, question, offered=covers)
     with room.question:
@@ -173,11 +176,11 @@ def draw_screen(
         if not covered(coverable):
             derivation_panel(screen, picked, question if asks and is_answered(address) else None)
     for group in first:
-        say_notice(coverable, group, screen.headline, charts_below=bool(others))
+        say_notice(coverable, group, before, charts_below=bool(others))
     for place, group in enumerate(others, start=1):
         draw_further(screen, coverable, group, place)
-        say_notice(coverable, group, screen.headline, charts_below=group is not others[-1])
-    draw_notice(coverable, screen.remarks, charts_below=False)
+        say_notice(coverable, group, before, charts_below=group is not others[-1])
+    draw_notice(coverable, screen.remarks, before=before, charts_below=False)
     if screen.formula is not None:
         st.latex(in_role_colours(spoken_formula(screen.formula), st.context.theme.type or "light"))
     yield_turn()
@@ -241,14 +244,10 @@ def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
     return picked
 
 
-def say_notice(lesson: str, group: Sequence[Figure], headline: Message | None, *, charts_below: bool) -> None:
-    """Below figures that stand side by side: what there is to notice in them that neither they nor the headline say."""
+def say_notice(lesson: str, group: Sequence[Figure], before: Sequence[Message | None], *, charts_below: bool) -> None:
+    """Below figures that stand side by side: what there is to notice in them that neither they nor `before` say."""
     notices = (figure.notice for figure in group if not kind_of(figure).says)
-    draw_notice(
-        lesson,
-        [sentence for notice in notices for sentence in notice if sentence != headline],
-        charts_below=charts_below,
-    )
+    draw_notice(lesson, [*chain.from_iterable(notices)], before=before, charts_below=charts_below)
 
 
 def lines_of(group: Sequence[Figure]) -> list[list[Figure]]:

@@ -90,6 +90,12 @@ def chosen_card(lesson: str, question: Question) -> int | None:
     return LETTERS.index(letter) if letter in list(LETTERS[: len(question.cards)]) else None
 
 
+def reply_to_choice(lesson: str, question: Question) -> Message | None:
+    """What is said to the card that was chosen, if one was."""
+    chosen = chosen_card(lesson, question)
+    return None if chosen is None else question.cards[chosen].reply
+
+
 def say_covered(lesson: str) -> None:
     """Say that the numbers wait for an answer, with a button that shows those of this question at once."""
     with st.container(horizontal=True, vertical_alignment="center", key="covered"):

@@ -12,11 +12,9 @@ import pyarrow as pa
 
 from attention_ui.server.memory import collect_new
 from attention_ui.session.streamlit_insides import check_rerun
-from runs.measuring import Measuring
 from runs.page_lock import PageLock, Priority
 
 if TYPE_CHECKING:  # what brings torch is imported where it is used: the first page does without
-    from attention_core.timings import Timing
     from runs.scheduler import Scheduler
 
 LEAST_SECONDS, SECONDS_EACH = 0.5, 0.03  # five times what a line on a run's progress costs
@@ -63,14 +61,6 @@ def scheduler() -> Scheduler:
     running = Scheduler(page_lock())
     running.start()
     return running
-
-
-@functools.lru_cache(maxsize=1)
-def measuring() -> Measuring[Timing]:
-    """The measurements of this process: one series at a time, whoever asks for it."""
-    from attention_core.timings import measurements
-
-    return Measuring(page_lock(), functools.partial(measurements, time.perf_counter))
 
 
 def refresh_seconds() -> float:

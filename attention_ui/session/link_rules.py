@@ -65,6 +65,7 @@ SINGLE_TASKS = message(
 # What links may still say though it is gone, a name or one value of a name: it is left out, so that what one finds at
 # first opens, and a sentence says so; none where nothing is missed.
 RETIRED: dict[str, Message | None] = {
+    "cost_view=measured": message("Times measured on this machine are gone from Cost; the counts are shown."),
     "paper=key": None,  # the code of a sheet has a line among the worksheets
     "paper_kind": None,
     "paper_kind=tasks": SINGLE_TASKS,

@@ -10,7 +10,7 @@ import segno
 import streamlit as st
 
 from attention_ui.class_plan.after import offer_afterwards
-from attention_ui.class_plan.leading import plan_of_class
+from attention_ui.class_plan.leading import led_by_plan, plan_of_class
 from attention_ui.class_plan.own_form import own_question_form
 from attention_ui.class_plan.plan_choice import plan_choice
 from attention_ui.page.contents import CONTENTS
@@ -33,7 +33,8 @@ from attention_ui.voting.view import (
     say_what_is_kept,
 )
 from classes.keeper import UNJOINED_MINUTES, WRITTEN
-from classes.stages import NEXT, ROUNDS, Room
+from classes.stages import NEXT, ROUNDS, Lead, Room
+from lessons.class_plan.steps import left_to_hand
 from lessons.class_vote.question_link import ScreenLink, askable, first_asked, written_asked
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, reason
@@ -127,19 +128,25 @@ def close_class(code: str, key: str) -> None:
 
 
 def draw_stage(room: Room, key: str) -> None:
-    """How many have answered, and what can be done next."""
+    """How many have answered, and what can be done next; where the strip of a plan does it, that is not said twice."""
+    led = led_by_plan(room)
     with st.container(horizontal=True, vertical_alignment="center"):
-        for to in NEXT[room.stage]:
+        for to in left_to_hand(plan_of_class(), room.place, room.stage) if led else NEXT[room.stage]:
             st.button(
                 render(DEEDS[to]),
                 key=f"class_to_{to}",
                 on_click=do,
-                args=("step", room.code, key, room.number, room.stage, to),
-                type="primary",
+                args=lead_by_hand(room, key, to) if led else ("step", room.code, key, room.number, room.stage, to),
+                type="secondary" if led else "primary",
             )
         with st.container(width="content"):
             draw_count(room)
         st.text(translate("Join with the code {code}", code=spaced(room.code)), width="content")
+
+
+def lead_by_hand(room: Room, key: str, to: str) -> tuple[object, ...]:
+    """What brings the question of a plan to a stage to which no step to come does, and the class nowhere else."""
+    return "lead", room.code, key, room.revision, Lead(room.place, room.link, round(room.seconds), room.number, to)
 
 
 def spaced(code: str) -> str:

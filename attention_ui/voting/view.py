@@ -46,10 +46,11 @@ def draw_figures(room: Room, asked: Asked) -> None:
     explained = room.stage == "explained"
     set_state(f"{CLASS_VOTE}_in_figure", asked.own is None and asked.question.in_figure)
     set_state(f"{CLASS_VOTE}_answer", LETTERS[asked.question.right] if explained else None)
+    replies = [card.reply for card in asked.question.cards] if explained and asked.right is not None else []
     yield_turn()
     for group in groups(asked.figures):
         draw_group(CLASS_VOTE, group)
-        draw_notice(CLASS_VOTE, [sentence for figure in group for sentence in figure.notice])
+        draw_notice(CLASS_VOTE, [sentence for figure in group for sentence in figure.notice], before=replies)
 
 
 def has_answered(count: int) -> Message:

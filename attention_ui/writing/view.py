@@ -4,7 +4,6 @@ import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
@@ -23,14 +22,11 @@ from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
 from attention_ui.writing.growing import GrowingText
-from lessons.example.real_model import SMOLLM2
 from lessons.generate import lesson as generate
 from lessons.generate.lesson import Writing, code_of_writing, generate_screen
 from lessons.generate.real_writer import RealWriting, code_of_real, real_screen
-from lessons.generate.write_again import write_again
 from lessons.screen.format import render
 from lessons.screen.message import message, reason
-from lessons.screen.program import Call
 from lessons.screen.screen import Code, Part, Parts, Screen
 from models.shared import UNUSED_SECONDS, Once
 from runs.checkpoint import Checkpoint
@@ -85,13 +81,8 @@ def code_of(request: Request) -> Code:
     """What writes, and with which model, beginning and settings it was asked to."""
     checkpoint, how = request.writer.checkpoint, (request.sampling, request.seed)
     if request.writer.model is not None:
-        return code_of_real(partial(text_again, request) if request.writer.model.name == SMOLLM2 else None)
+        return code_of_real()
     return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
-
-
-def text_again(request: Request) -> Call:
-    """How a notebook writes what the real model has written here."""
-    return write_again(request.text.whole(request.length))
 
 
 def grown(text: GrowingText, length: int) -> bool:

@@ -7,7 +7,6 @@ from lessons.class_plan.plan import Plan
 from lessons.class_vote.question_link import ScreenLink
 from lessons.example.example import first_query, run_example
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render
 from lessons.screen.message import ListOf, Message, Percent, message, plural
 from lessons.screen.screen import Question, Screen
 
@@ -66,10 +65,10 @@ def answers_expected(question: Question) -> tuple[Expected, tuple[Expected, ...]
 
 
 def what_is_noticed(screen: Screen) -> tuple[Message, ...]:
-    """What a screen says of itself: its headline, or what there is to notice in its figures, each once."""
+    """What a screen says of itself: its headline, or what there is to notice in its figures."""
     if screen.headline is not None:
         return (screen.headline,)
-    return tuple(dict((render(said), said) for figure in screen.figures for said in figure.notice).values())
+    return tuple(said for figure in screen.figures for said in figure.notice)
 
 
 def where_will_it_look(asked: ScreenLink, screen: Screen) -> Notes:

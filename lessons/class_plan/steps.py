@@ -2,9 +2,17 @@
 
 from typing import NamedTuple
 
-from lessons.class_plan.plan import Plan
+from lessons.class_plan.plan import Action, Plan
 
-OPEN = ("open", "again")
+# To which stages a question of a plan can be brought by hand, where showing a vote closes it; and which actions do so.
+BY_HAND = {
+    "open": ("shown",),
+    "closed": ("shown",),
+    "shown": ("again", "explained"),
+    "again": ("compared",),
+    "compared": ("explained",),
+}
+BROUGHT_BY: dict[str, Action] = {"shown": "votes", "compared": "votes", "again": "again", "explained": "answer"}
 
 
 class Now(NamedTuple):
@@ -48,6 +56,13 @@ def after_step(plan: Plan, place: int, now: Now, link: str, asked: str) -> Done:
         case "answer" if same:
             return Done("", now.number, "explained")
     return stay
+
+
+def left_to_hand(plan: Plan, place: int, stage: str) -> list[str]:
+    """The stages to which the question of a stop can be brought next, and no step that is to come there brings it."""
+    here = plan.steps[place].stop
+    to_come = {step.action for step in plan.steps[place + 1 :] if step.stop == here}
+    return [to for to in BY_HAND.get(stage, ()) if BROUGHT_BY[to] not in to_come]
 
 
 def stage_while_talking(stage: str) -> str:

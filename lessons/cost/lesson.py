@@ -4,13 +4,11 @@ from dataclasses import dataclass, replace
 
 from attention_core.costs import LayerSizes, count_layer, multiplications, numbers_moved, squared_from
 from attention_core.online_softmax import attend_in_blocks, take_block
-from attention_core.timings import Timing, fused, in_blocks, written_out
 from lessons.cost.counted_view import counted_figures, sizes_of_example
-from lessons.cost.measured_view import compute_slope, measured_figures, said_of_machine
 from lessons.cost.online_softmax_view import OnlineRow, online_figures
 from lessons.cost.published_models import PUBLISHED
-from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
-from lessons.cost.sliding_window import Slide
+from lessons.cost.questions import BLOCK_QUESTIONS, QUESTIONS
+from lessons.cost.sliding_window import sliding_figures
 from lessons.cost.whole_model_view import whole_model_figures
 from lessons.example.example import ExampleTrace
 from lessons.example.source import MAX_TOKENS
@@ -31,7 +29,7 @@ COUNTED = ("multiplications", "moved", "parameters", "cache", "squared_from")
 VIEW = OneOf(
     "cost_view",
     message("What does it cost?"),
-    {"counted": message("counted"), "blocks": message("block by block"), "measured": message("measured here")},
+    {"counted": message("counted"), "blocks": message("block by block")},
 )
 SIZES_OF = {EXAMPLE_SIZES: message("this example")} | {key: model.name for key, model in PUBLISHED.items()}
 MODEL = OneOf("cost_of", message("A layer of"), SIZES_OF, look="list", width=220, only=("view", ("counted",)))
@@ -53,8 +51,7 @@ class Choices:
     """What the learner chose on this page: what is shown, and whose sizes are counted, with how many tokens.
 
     The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`. The softmax
-    block by block is that of one query, counted from 0, with so many keys in a `block`. What was measured are `timings`
-    on a `machine`; none before anybody measured. `slide` is of a real model; None where there is none.
+    block by block is that of one query, counted from 0, with so many keys in a `block`.
     """
 
     view: VIEW.type = VIEW.begin
@@ -62,15 +59,11 @@ class Choices:
     tokens: TOKENS_READ.type = TOKENS_READ.begin
     block: BLOCK.type = BLOCK.begin
     query: QUERY_OF_BLOCKS.type = -1
-    timings: tuple[Timing, ...] = ()
-    machine: str = ""
-    slide: Slide | None = None
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """What attention costs, or how it is computed without ever holding a whole row of scores."""
-    views = {"counted": counted_screen, "blocks": blocks_screen, "measured": measured_screen}
-    return views[choices.view](example, head, choices)
+    return (blocks_screen if choices.view == "blocks" else counted_screen)(example, head, choices)
 
 
 def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -81,17 +74,6 @@ def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         figures=online_figures(row),
         code=row.computation.code(("largest", "total", "output"), attend_in_blocks, take_block),
         ask=question_picker("cost", BLOCK_QUESTIONS, example.example.seed, row),
-    )
-
-
-def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
-    """What was measured on the machine at hand, if anybody has."""
-    sizes = sizes_of_example(example)
-    return Screen(
-        figures=tuple(measured_figures(choices.timings, choices.slide)),
-        remarks=(said_of_machine(choices.timings, choices.machine),),
-        code=compute_slope(example, choices.timings).code(("",), written_out, in_blocks, fused),
-        ask=question_picker("cost", COUNT_QUESTIONS, example.example.seed, sizes),
     )
 
 
@@ -108,7 +90,12 @@ def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen
     parts, facts, *others = counted_figures(sizes, model)
     return Screen(
         formula=cost_formula(sizes),
-        figures=(parts, facts, *whole_model_figures(example, sizes, model), *others),
+        figures=(
+            *(parts, facts),
+            *whole_model_figures(example, sizes, model),
+            *others,
+            *sliding_figures(example, model),
+        ),
         code=Computation(count_layer, {"sizes": sizes}).code(COUNTED, multiplications, numbers_moved, squared_from),
         ask=question_picker("cost", QUESTIONS, example.example.seed, sizes),
     )

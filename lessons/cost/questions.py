@@ -176,11 +176,11 @@ BLOCK_QUESTIONS: Kinds = {
     "predict": (what_rescales,),
     "generalise": (scores_held,),
 }
-COUNT_QUESTIONS: Kinds = {
+QUESTIONS: Kinds = {
+    "look": (busiest_step,),
     "generalise": (
         longer_text,
         score_products,
         cache_of,
     ),
 }
-QUESTIONS: Kinds = {"look": (busiest_step,), **COUNT_QUESTIONS}

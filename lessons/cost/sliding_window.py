@@ -9,7 +9,9 @@ import torch
 from attention_core.cache import SlidingDifference, measure_sliding
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
-from lessons.example.real_model import RealModel
+from lessons.cost.published_models import PublishedModel
+from lessons.example.example import ExampleTrace
+from lessons.example.real_model import SMOLLM2, RealModel
 from lessons.screen.message import Fixed, Message, message
 from lessons.screen.screen import Curves, Line
 
@@ -58,9 +60,19 @@ def small_slide() -> Slide:
     return Slide(measure_sliding(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids), SLIDING_MODEL.context)
 
 
-def sliding_figure(slide: Slide | None = None) -> Curves:
+def slide_of(model: RealModel | None) -> Slide:
+    """That of the real model of the lessons; of a small one in the place of any other, which would take too long."""
+    return real_slide(model) if model is not None and model.name == SMOLLM2 else small_slide()
+
+
+def sliding_figures(example: ExampleTrace, model: PublishedModel | None) -> Iterator[Curves]:
+    """How far kept keys are from those computed anew, where the running example and no published model is counted."""
+    if model is None:
+        yield sliding_curve(slide_of(example.example.real_model))
+
+
+def sliding_curve(slide: Slide) -> Curves:
     """How far kept keys are from those computed anew, layer by layer."""
-    slide = slide or small_slide()
     keys = slide.found.keys.tolist()
     return Curves(
         key="cost_sliding",

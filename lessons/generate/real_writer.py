@@ -1,6 +1,6 @@
 """A real language model that writes: what it goes on with, what each new token came of, and where it looked before."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,7 +21,6 @@ from lessons.generate.questions import QUESTIONS
 from lessons.kit.questions import question_picker
 from lessons.screen.format import argmax_ties, names, percent, visible_text
 from lessons.screen.message import Integer, ListOf, Message, Percent, Phrase, Token, message
-from lessons.screen.program import Call
 from lessons.screen.screen import Code, Screen
 from lessons.screen.token_text import TextToken, TokenText
 
@@ -130,11 +129,10 @@ def real_screen(writing: RealWriting, head: Head | None, most: int | None = None
     )
 
 
-def code_of_real(again: Callable[[], Call] | None = None) -> Code:
-    """The functions that write. The model has too many weights for a program that can be copied; a notebook, which
-    fetches it, writes the text `again`."""
+def code_of_real() -> Code:
+    """The functions that write. The model has too many weights for a program that can be copied."""
     steps = (sampling.next_token_probabilities, sampling.keep_top_k, sampling.keep_top_p, sampling.renormalise)
-    return Code((write_on, draw_next, draw_token, *steps, sampling.pick), with_model=again)
+    return Code((write_on, draw_next, draw_token, *steps, sampling.pick))
 
 
 # Where it looked.

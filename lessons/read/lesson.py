@@ -1,6 +1,5 @@
 """What do the heads of a real language model do?"""
 
-from dataclasses import replace
 from functools import partial
 
 from lessons.example.real_model import RealModel
@@ -13,7 +12,6 @@ from lessons.read.many_heads import many_heads_screen
 from lessons.read.one_head import one_head_screen
 from lessons.read.patched import patched_screen
 from lessons.read.questions import questions_about
-from lessons.read.read_again import read_again
 from lessons.read.reading import Reading
 from lessons.read.without_head import without_head_screen
 from lessons.screen.message import message
@@ -49,6 +47,5 @@ def read_screen(
         "flip": partial(flip_screen, encoder=encoder),
     }
     view = views[asked.view](reading)
-    view["code"] = replace(view["code"], with_model=read_again(reading))
     remarks = (*view.pop("remarks", ()), NOT_CLAIMED)
     return Screen(**view, remarks=remarks, ask=questions_about(reading))

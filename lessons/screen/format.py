@@ -69,6 +69,12 @@ def join_sentences(said: Iterable[str]) -> str:
     return template_of(TWO_SENTENCES).format(one="", other="").join(said)
 
 
+def not_yet_said(sentences: Iterable[Message], before: Iterable[Message | None] = ()) -> list[str]:
+    """Each sentence as it is read, once, and none that stands in what was said before."""
+    known = [render(said) for said in before if said is not None]
+    return [said for said in dict.fromkeys(map(render, sentences)) if not any(said in other for other in known)]
+
+
 def format_value(argument: Argument) -> str:
     """An argument of a sentence as it is read."""
     return WAYS_TO_WRITE[type(argument)](argument)

@@ -362,15 +362,13 @@ class Question:
 class Code:
     """The functions that ran, and how they were called, of which a program is made.
 
-    Where an attention is named, it is computed with loops and with NumPy as well. A notebook, which can fetch a
-    real model, calls what computes the same from its file on: `with_model`.
+    Where an attention is named, it is computed with loops and with NumPy as well.
     """
 
     functions: tuple[Callable, ...]
     attention: AttentionTrace | None = None
     scale: float = 1.0
     call: Callable[[], Call] | None = None  # made when somebody wants to see it
-    with_model: Callable[[], Call] | None = None  # as well
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

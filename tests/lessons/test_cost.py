@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,7 +11,6 @@ import torch
 from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_timings import FULL, made_up
 from screens import JUDGE, Case, by_thought, check_said, chosen
 from transformers import LlamaConfig, LlamaForCausalLM
 
@@ -18,10 +18,8 @@ from attention_core.costs import LayerSizes, count_layer, layer_parameters, mult
 from attention_core.heads import KeyValues
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
-from attention_core.timings import WRITER
 from lessons.cost.counted_view import COST_STEPS, SHORT_NAMES, count_tables
 from lessons.cost.lesson import Choices, screen
-from lessons.cost.measured_view import WAY_NAMES
 from lessons.cost.published_models import PUBLISHED
 from lessons.cost.sliding_window import SLIDING_MODEL, TALE, notice_sliding, real_slide
 from lessons.example.edits import Edit
@@ -35,22 +33,12 @@ SQUARED = ("scores", "softmax", "mix")
 STEP_NAMES = {render(name): step for step, name in COST_STEPS.items()}
 
 
-TIMINGS = (
-    (),
-    made_up(FULL),
-    made_up({over: sizes[:1] for over, sizes in FULL.items()}),
-    tuple(one for one in made_up(FULL) if one.way != "written" or one.size < 64)[::-1],
-)
-
-
 def cases(example):
     yield Choices()
     for model, tokens in (("gpt2", 16), ("llama3_8b", 8192), ("gemma_2b", 131072), ("mistral_7b", 4097)):
         yield Choices(model=model, tokens=tokens)
     for query, block in ((-1, 2), (0, 1), (len(example.tokens) // 2, 1), (-1, 5), (-1, 12)):
         yield Choices("blocks", query=query, block=block)
-    for timings in TIMINGS:
-        yield Choices("measured", timings=timings, machine="a machine")
 
 
 def sizes_of(case):
@@ -194,7 +182,7 @@ def test_tables_facts_shares_and_curves_show_the_counts():
         arithmetic, said = format_value(row[1]).split(" = ")
         assert evaluate(arithmetic) == int(said.replace(",", ""))
         assert row[3].value * 2**30 == int(said.replace(",", "")) * row[2].value
-    (curves,) = figures_of(example, Choices(), Curves)
+    curves, _ = figures_of(example, Choices(), Curves)
     squared, rest = curves.lines
     for n, one, other in zip(squared.x, squared.y, rest.y, strict=True):
         counted = Loops(LayerSizes(tokens=n, d_model=7, n_heads=2, n_kv_heads=2, d_k=3, d_v=2)).products if n < 9 else 0
@@ -429,48 +417,8 @@ def test_the_window_of_the_real_model_slides_as_a_plain_loop_finds(smollm2, shap
     said = render_all(tuple(notice_sliding(slide)))
     assert f"sees 24 tokens at once here; its window slides over {n} more" in said
     assert f"{100 * moved:.1f}% of the next token's probability moves" in said
-    figure = screen(run_example(Example()), 0, Choices("measured", timings=TIMINGS[1], slide=slide)).figures[-1]
+    figure = screen(run_example(replace(REAL, real_model=smollm2)), 0, Choices()).figures[-1]
     assert list(figure.lines[0].y) == pytest.approx(gaps, abs=1e-4) and figure.notice == tuple(notice_sliding(slide))
-
-
-def timed(case, over, way):
-    return {one.size: one for one in case.choices.timings if (one.over, one.way) == (over, way)}
-
-
-def test_the_slopes_are_those_of_least_squares_over_the_last_sizes():
-    example = run_example(Example())
-    for timings in TIMINGS[1:]:
-        (table,) = (f for f in screen(example, 0, Choices("measured", timings=timings)).figures if isinstance(f, Table))
-        columns = (("tokens", "seconds"), ("tokens", "most_bytes"), ("d_k", "seconds"), ("heads", "seconds"))
-        for way, (_, *slopes) in zip(("written", "blocks", "fused"), table.cells, strict=True):
-            for (over, measure), slope in zip(columns, slopes, strict=True):
-                several = sorted(
-                    (one.size, getattr(one, measure)) for one in timings if (one.over, one.way) == (over, way)
-                )[-4:]
-                if len(several) < 2:
-                    assert slope == "–"
-                else:
-                    assert slope.value == pytest.approx(np.polyfit(*np.log(several).T, 1)[0])
-
-
-def at_largest(case, sentence):
-    way = next(way for way, name in WAY_NAMES.items() if name == sentence.arguments["way"])
-    tokens = max(set.intersection(*(set(timed(case, "tokens", one)) for one in ("written", "blocks", "fused"))))
-    one = timed(case, "tokens", way)[tokens]
-    return {"tokens": tokens, "way": ..., "time": one.seconds * 1000, "memory": one.most_bytes / 1024 / 1024}
-
-
-def writing(case, sentence):
-    anew, kept = (timed(case, "text", way) for way in ("anew", "kept"))
-    last = max(anew.keys() & kept.keys())
-    return {"tokens": last, "anew": anew[last].seconds * 1000, "kept": kept[last].seconds * 1000}
-
-
-def parting(case, sentence):
-    anew, kept = (timed(case, "text", way) for way in ("anew", "kept"))
-    apart = {size: anew[size].seconds >= 1.5 * kept[size].seconds for size in anew}
-    found = [size for size in apart if all(apart[other] for other in apart if other >= size)]
-    return {"tokens": min(found), "times": 1.5} if found else {"times": 1.5}
 
 
 ORACLE = {
@@ -478,24 +426,6 @@ ORACLE = {
     "{first}% of their length from keys computed afresh; in layer {layers} by {last}%, because they come from tokens "
     "that still saw what has left the window.": slide_said,
     "After the last block the output differs from that of the plain softmax by at most {difference}.": same_output,
-    "Measured on {machine}: the shortest of several calls, since other programs make a call longer.": (
-        lambda case, sentence: {"machine": "a machine", "concept": True}
-    ),
-    "At n = {tokens}, {way}: {time} ms and {memory} MiB.": at_largest,
-    "Sizes that are not varied stay at n = {tokens}, d_k = {d_k} and {heads} head, float32, "
-    "without a mask.": lambda *_: {
-        "tokens": 256,
-        "d_k": 64,
-        "heads": 1,
-    },
-    "A model with {layers} layers, {features} features and random weights writes one more token.": lambda case, said: {
-        "layers": len(TinyTransformer.draw(WRITER, generator(0)).layers),
-        "features": 64,
-    },
-    "After {tokens} tokens, reading all again takes {anew} ms; reading only the newest, with the cache, {kept} ms.": (
-        writing
-    ),
-    "From {tokens} tokens on, reading all again takes {times} times as long as with the cache, or longer.": parting,
     "largest so far {largest}": lambda case, sentence: same_row(case, sentence) | {"concept": True},
     "from the largest so far": lambda case, sentence: {"concept": True},
     "largest m": lambda case, sentence: {"concept": True},

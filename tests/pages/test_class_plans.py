@@ -201,6 +201,69 @@ def test_notes_are_the_teachers_alone_and_lead_as_well(led, fresh):  # noqa: F81
     assert everything(phone).count("**Right**") == 1, "what stands there already is not said again"
 
 
+def by_hand(at):
+    """What the page of the class lets its teacher do with the vote, beside the strip."""
+    return {key.removeprefix("class_to_") for key in keys(at) if key and key.startswith("class_to_")}
+
+
+def test_a_question_of_the_plan_has_no_button_for_what_its_strip_does(led, fresh):  # noqa: F811
+    at, code, _ = led
+    offered = {}
+    for _ in range(5):
+        press(at, "plan_next")
+        offered[fresh.look(code).stage] = by_hand(at)
+    assert offered == {
+        "waiting": set(),
+        "open": {"shown"},
+        "closed": {"shown"},
+        "again": {"compared"},
+        "explained": set(),
+    }
+
+
+def test_a_vote_that_the_plan_does_not_show_is_shown_by_hand_and_the_class_stays_at_its_step(led, fresh):  # noqa: F811
+    at, code, _ = led
+    one = student(code)
+    for _ in range(2):
+        press(at, "plan_next")
+    press(heard(one), "class_vote_A")
+    press(at, "class_to_shown")
+    room = fresh.look(code)
+    assert (room.stage, room.place, room.link) == ("shown", 1, "") and not by_hand(at), "to vote again is to come"
+    press(at, "plan_next")
+    assert fresh.look(code).seconds > 0 and not by_hand(at)
+    press(at, "plan_next")
+    assert fresh.look(code).stage == "again" and "class_vote_B" in keys(heard(one))
+
+
+def test_a_plan_that_asks_once_can_still_vote_again_and_a_question_of_no_plan_has_all_its_buttons(led, fresh):  # noqa: F811
+    at, code, key = led
+    fresh.bring_plan(code, key, written_plan(Plan(stops=(AT_SOFTMAX(5, ("ask", "answer")),))).decode())
+    at.session_state["class_plan"] = None
+    at.run()
+    press(at, "plan_next")
+    for to, then in (("shown", {"again"}), ("again", {"compared"}), ("compared", set())):
+        press(at, f"class_to_{to}")
+        assert fresh.look(code).stage == to and by_hand(at) == then
+    press(at, "class_ask")
+    assert by_hand(at) == {"closed"}
+    press(at, "class_to_closed")
+    assert by_hand(at) == {"shown", "again"}
+
+
+def test_beside_a_question_the_class_is_asked_only_where_no_plan_leads(led, fresh):  # noqa: F811
+    at, code, key = led
+    asking_stop = AT_SOFTMAX(5, ("show", "ask", "answer"))
+    shown = Stop(page=asking_stop.page, link={}, actions=asking_stop.actions, screen=asking_stop.screen)
+    fresh.bring_plan(code, key, written_plan(Plan(stops=(shown,))).decode())
+    at.session_state["class_plan"] = None
+    at.run()
+    press(at, "plan_next")
+    assert place(at) == "softmax" and {"softmax_card_A", "plan_next"} <= keys(at) and "ask_class_here" not in keys(at)
+    at.switch_page(str(FILES["mask"])).run()
+    assert "ask_class_here" in keys(at), "gone elsewhere by himself"
+
+
 def asked_own(fresh, own):  # noqa: F811
     from attention_ui.voting.asked import asked_here
     from lessons.class_plan.own_question import written_own

@@ -1,21 +1,11 @@
 """The lesson on cost as a visitor uses it."""
 
-import io
-import threading
-
-import pandas as pd
-import pytest
-from made_up_timings import FULL, made_up
 from visiting import chart, open_page, source_shown, texts
 
-import attention_ui.controls.timings
-from attention_ui.controls.timings import csv_of_timings, this_machine
-from attention_ui.server import process
+from lessons.class_vote.question_link import read_asked, written_asked
 from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value, render
-from runs.measuring import Measuring
-from runs.page_lock import PageLock
 
 COST = "todays_attention/cost"
 
@@ -68,71 +58,19 @@ def test_the_softmax_block_by_block_of_any_query():
     assert any("output from the keys up to block 3" in line for line in texts(at))
 
 
-@pytest.fixture
-def measured(monkeypatch):
-    """Measurements of our own in the place of those of the process."""
-    series = Measuring(PageLock(), lambda: iter(()))
-    for module in (attention_ui.controls.timings, process):
-        monkeypatch.setattr(module, "measuring", lambda: series)
-    return series
+def test_of_a_layer_of_the_real_model_the_window_of_that_model_slides(smollm2):
+    at = open_cost(example="language")
+    said, of_example = (" ".join(texts(page)) for page in (at, open_cost(example="sentence")))
+    assert f"{smollm2.name} sees 24 tokens at once here" in said
+    assert "A small model with random weights sees 32 tokens at once here" in of_example
+    assert "its window slides over" not in " ".join(texts(open_cost(cost_of="gpt2")))
+    seen = at.session_state["screens_seen"]["cost"]
+    assert read_asked(written_asked(seen)).choices == seen.choices, "a class can be asked about it"
 
 
-def test_before_anybody_measured_the_page_says_how(measured):
+def test_a_link_to_what_was_measured_here_opens_the_counts_and_says_so():
     at = open_cost(cost_view="measured")
-    assert any(line.startswith("Nobody has measured on this machine yet.") for line in texts(at))
-    assert not at.get("vega_lite_chart") and not at.get("download_button")
-    assert at.button(key="measure_stop").disabled and not at.button(key="measure").disabled
-
-
-def test_a_press_measures_for_everybody_and_says_where(measured):
-    measured._series = lambda: iter(made_up(FULL))
-    at = open_cost(cost_view="measured")
-    at.button(key="measure").click().run()
-    measured._thread.join(10)
-    for visitor in (at.run(), open_cost(cost_view="measured")):
-        assert not visitor.exception and len(visitor.get("vega_lite_chart")) == 6
-        assert any(line.startswith(f"Measured on {this_machine()}") for line in texts(visitor))
-        assert any("From 16 tokens on, reading all again" in line for line in texts(visitor))
-        assert [button.proto.label for button in visitor.get("download_button")] == ["Measurements as CSV"]
-
-
-def test_while_it_measures_it_can_be_stopped_and_nobody_else_begins(measured):
-    inside, go_on = threading.Event(), threading.Event()
-
-    def series():
-        yield made_up(FULL)[0]
-        inside.set()
-        go_on.wait(10)
-        yield made_up(FULL)[1]
-
-    measured._series = series
-    measured.start()
-    assert inside.wait(10)
-    at = open_cost(cost_view="measured")
-    assert at.button(key="measure").disabled and not at.button(key="measure_stop").disabled
-    measured.cancel()
-    go_on.set()
-    at.button(key="measure_stop").click().run()
-    assert not at.exception and measured.results == () and not at.button(key="measure").disabled
-
-
-def test_a_failure_is_said(measured):
-    measured.problem = "it ended with MemoryError"
-    assert any("it ended with MemoryError" in line for line in texts(open_cost(cost_view="measured")))
-
-
-def test_the_file_has_a_row_for_each_timing_and_names_the_machine():
-    timings = made_up(FULL)
-    frame = pd.read_csv(io.BytesIO(csv_of_timings(timings)))
-    assert len(frame) == len(timings) and set(frame["machine"]) == {this_machine()}
-    assert frame["seconds"].tolist() == pytest.approx([timing.seconds for timing in timings])
-    assert list(frame.columns) == [
-        "over",
-        "way",
-        "tokens",
-        "d_k",
-        "heads",
-        "seconds",
-        "most_bytes",
-        "machine",
+    assert [line for line in texts(at) if "measured" in line] == [
+        "Times measured on this machine are gone from Cost; the counts are shown."
     ]
+    assert source_shown(at).startswith("def count_layer(")

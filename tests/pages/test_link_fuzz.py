@@ -47,7 +47,6 @@ WAYS = {
     "todays_attention/cost": [
         {"cost_of": "gpt2", "cost_view": "counted"},
         {"cost_view": "blocks"},
-        {"cost_view": "measured"},
     ],
     "practice/take_home": [
         {"paper": "sheet"},

@@ -104,6 +104,15 @@ def test_the_page_shows_every_stop_with_its_link_and_the_answers_that_will_come(
         assert notes.right is None or said_of_answer(notes.right) in lines
 
 
+def test_what_there_is_to_notice_is_not_said_again_after_the_answers_that_say_it():
+    stop = ready_plan(45).stops[0]
+    notes, lines = notes_of(stop), texts(open_page(PAGE, paper="45"))
+    (seen,) = map(render, notes.shows)
+    assert [line for line in lines if seen in line] == [said_of_answer(notes.right)]
+    noticed = next(notes for notes in map(notes_of, ready_plan(45).stops[1:]) if notes.shows)
+    assert any(line.startswith(render(noticed.shows[0])) for line in lines), "what no answer says stays"
+
+
 def test_what_is_changed_makes_a_plan_of_ones_own_that_the_link_opens_again():
     at = open_page(PAGE, paper="45")
     at.session_state["plan_open_0"] = True

@@ -49,6 +49,16 @@ def test_a_view_shows_what_the_lesson_computes(view, smollm2):
     assert all(render(sentence) in said for figure in screen.figures for sentence in figure.notice[:1])
 
 
+def test_a_notice_that_a_reply_has_said_is_not_said_again_below_the_figure(smollm2):
+    at, screen = open_read(read_view="flip"), read_screen(begun("flip"), smollm2)
+    first, *others = [render(sentence) for figure in screen.figures for sentence in figure.notice]
+    said = " ".join(texts(at))
+    assert said.count(first) == 1 and all(other in said for other in others)
+    at.button(key="read_card_A").click().run()
+    said = " ".join(texts(at))
+    assert said.count(first) == 1 and all(other in said for other in others)
+
+
 @pytest.mark.parametrize("text", ["dog", HOSTILE, "", "word " * 60])
 def test_a_cold_link_opens_any_text(text, smollm2):
     at = open_read(read="own", read_text=text, read_head="2.3", together="1,5,x,99")

