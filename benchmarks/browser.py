@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
+from report import lack
 from servers import NO_CHART, NO_FIGURE, OURS, Server
 
-CHROMIUM = "/usr/bin/chromium"
+from tests.chromium import find_chromium
+
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SIZE = {"width": 1366, "height": 768}
 FIGURE = ".st-key-pipeline svg.marks"
@@ -97,8 +99,9 @@ class Launch:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     """A browser without a window."""
+    path = find_chromium() or lack("there is no Chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         try:
             yield browser
         finally:

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from client import Session  # noqa: E402
-from report import judged, say  # noqa: E402
+from report import judged, options_of, say  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 from attention_ui.practice.class_sheets import ClassOrder, written_class  # noqa: E402
@@ -38,7 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", choices=PARTS, help="one of the two tables")
-    options = parser.parse_args()
+    options = options_of(parser, rounds=1)
     for part in PARTS.values() if options.only is None else [PARTS[options.only]]:
         part(options.rounds)
 
