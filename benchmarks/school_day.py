@@ -168,7 +168,7 @@ class Day:
         """The teacher's page tells how many there are to answer."""
         teacher, voters = self.school.teachers[place], len(self.school.pupils_of(place))
         await self.sees(teacher, "class_to_closed")
-        await becomes(lambda: re.search(rf"\b{voters} have answered", " ".join(teacher.texts("text"))))
+        await becomes(lambda: re.search(rf"\b{voters} (?:has|have) answered", " ".join(teacher.texts("text"))))
 
     def follows(self, stop: Stop) -> list[Coroutine]:
         """The teachers who do not ask bring their classes to this screen."""

@@ -123,7 +123,7 @@ async def all_told(teachers: list[Session], voters: int) -> float:
     """Seconds after the last vote until every teacher's page tells the right number."""
     began = time.perf_counter()
     async with asyncio.timeout(60):
-        while not all(re.search(rf"\b{voters} have answered", " ".join(t.texts("text"))) for t in teachers):
+        while not all(re.search(rf"\b{voters} (?:has|have) answered", " ".join(t.texts("text"))) for t in teachers):
             await asyncio.sleep(0.01)
     return time.perf_counter() - began
 
