@@ -37,21 +37,22 @@ def main() -> None:
     """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sheets", type=int, default=MANY, help="of a class")
     parser.add_argument("--only", choices=PARTS, help="one of the two tables")
-    options = options_of(parser, rounds=1)
+    options = options_of(parser, rounds=1, sheets=20)
     for part in PARTS.values() if options.only is None else [PARTS[options.only]]:
-        part(options.rounds)
+        part(options.rounds, options.sheets)
 
 
-def print_times(rounds: int) -> None:
+def print_times(rounds: int, sheets: int) -> None:
     """How long a file takes."""
-    print("| what | one | 200 | ratio | goal |\n|---|--:|--:|--:|---|")
+    print(f"| what | one | {sheets} | ratio | goal |\n|---|--:|--:|--:|---|")
     for kind, choices in KINDS.items():
         one, many = [], []
         for seed in range(rounds):
             say(f"{kind}, round {seed + 1}")
             one.append(write(choices, 1))
-            many.append(write(choices, MANY))
+            many.append(write(choices, sheets))
         for place, what in enumerate(("s", "s of a processor")):
             few, all_of_them = (statistics.median(times[place] for times in those) for those in (one, many))
             ratio = all_of_them / few
@@ -59,17 +60,17 @@ def print_times(rounds: int) -> None:
             print(f"| {kind}, {what} | {few:.2f} | {all_of_them:.1f} | {ratio:.1f} | {goal} |", flush=True)
 
 
-def print_lessons(rounds: int) -> None:
+def print_lessons(rounds: int, sheets: int) -> None:
     """How long lessons take beside it."""
     print("| lessons | held | beside | ratio | goal |\n|---|--:|--:|--:|---|")
     for kind in KINDS:
         with Server(OURS) as server:
-            held, beside = asyncio.run(lessons_beside(server, kind, rounds))
+            held, beside = asyncio.run(lessons_beside(server, kind, rounds, sheets))
         for share, goal in ((50, None), (95, MOST_TIMES_P95)):
             few, more = (1000 * statistics.quantiles(times, n=100)[share - 1] for times in (held, beside))
             told = judged(more <= goal * few, f"≤ {goal}") if goal else ""
             print(
-                f"| p{share} beside 200 of {kind}, ms | {few:.0f} | {more:.0f} | {more / few:.2f} | {told} |",
+                f"| p{share} beside {sheets} of {kind}, ms | {few:.0f} | {more:.0f} | {more / few:.2f} | {told} |",
                 flush=True,
             )
 
@@ -91,13 +92,13 @@ def used_by_children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-async def lessons_beside(server: Server, kind: str, rounds: int) -> tuple[list[float], list[float]]:
+async def lessons_beside(server: Server, kind: str, rounds: int, sheets: int) -> tuple[list[float], list[float]]:
     """How long a lesson takes to answer a moved control: while the process that writes is held, and while it runs.
 
     The two take turns every few moves, so that what else the machine does counts for both.
     """
     held, beside = [], []
-    query = f"paper_sheets={MANY}&paper_kind={'thread' if kind == 'one thread' else 'tasks'}"
+    query = f"paper_sheets={sheets}&paper_kind={'thread' if kind == 'one thread' else 'tasks'}"
     async with Session(server.port) as student:
         await student.open("", "example=journey&picture=steps")
         for number in range(WARM_UP):
