@@ -1,6 +1,7 @@
 """This code beside another checkout of it, in one run: `python benchmarks/beside.py ../other-checkout`.
 
-Launch, key press to repainted figure, and a rerun as the server sees it, always in turns.
+Launch, key press to repainted figure, and a rerun as the server sees it, always in turns. Without another checkout it
+stands beside itself: what the ratios then differ from 1 is chance.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from browser import (  # noqa: E402
     typical,
 )
 from client import Session  # noqa: E402
-from report import say  # noqa: E402
+from report import options_of, say  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 # Pages with a slider that changes every number, and the control to move.
@@ -41,10 +42,10 @@ VALUES = {"d_k": (2, 3), "d_v": (2, 3), "seed": (7, 8)}
 def main() -> None:
     """Print a table of both."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("other", type=Path, help="the folder of the other checkout")
+    parser.add_argument("other", type=Path, nargs="?", default=OURS, help="the folder of the other checkout")
     parser.add_argument("--presses", type=int, default=30)
     parser.add_argument("--launches", type=int, default=3)
-    options = parser.parse_args()
+    options = options_of(parser, presses=1, launches=1)
     folders = {"this": OURS, "other": options.other.resolve()}
     print("| what | this | other | ratio |\n|---|--:|--:|--:|", flush=True)
     say("launching")

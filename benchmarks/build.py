@@ -11,7 +11,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from browser import WARM_UP, Pressed, chromium, measure_pages, open_page  # noqa: E402
-from report import judged  # noqa: E402
+from report import judged, options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 PRESSES, TIMES = 20, 1.5
@@ -24,7 +24,7 @@ def main() -> None:
     """Both by turns, so that whatever the machine does besides is done to both."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--presses", type=int, default=PRESSES)
-    options = parser.parse_args()
+    options = options_of(parser, presses=1)
     with Server(OURS) as server, chromium() as browser:
         pages = {
             name: Pressed(open_page(browser, f"{server.url}/{BEGUN}", PICTURE), PICTURE, control)

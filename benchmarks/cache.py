@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import torch  # noqa: E402
-from report import judged, say  # noqa: E402
+from report import judged, options_of, say  # noqa: E402
 
 from attention_core.model import ModelConfig, TinyTransformer  # noqa: E402
 from attention_core.randomness import generator  # noqa: E402
@@ -42,7 +42,7 @@ def main() -> None:
     """One table: seconds with and without, the ratio of each round, and what sliding changes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    rounds = parser.parse_args().rounds
+    rounds = options_of(parser, rounds=1).rounds
     torch.set_num_threads(1)
     pairs, same = [], True
     for number in range(rounds):

@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from client import TRAINING_PAGES, Session  # noqa: E402
-from report import judged, say  # noqa: E402
+from report import judged, options_of, say  # noqa: E402
 from servers import ORDINARY, OURS, Fleet  # noqa: E402
 from simulated_class import Class, Seen, movable, patiently, some_value, take_seat  # noqa: E402
 
@@ -115,7 +115,7 @@ def plan_from_options() -> tuple[Plan, bool]:
     parser.add_argument("--quick", action="store_true", help="20 visitors for half a minute, forgotten after 10 s")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--replicas", type=int, default=1, help="servers of this app that share the class evenly")
-    chosen = parser.parse_args()
+    chosen = options_of(parser, sessions=2, minutes=0.2, think=(0.5, 1.0), forget_after=1)
     if chosen.quick:
         chosen.sessions, chosen.minutes, chosen.forget_after = 20, 0.5, 10
     seconds = 60 * chosen.minutes

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from report import options_of
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -40,12 +41,13 @@ def main() -> None:
     """Run what was asked for, and print the table line by line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(COMPARISONS), action="append", help="may be given repeatedly")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds each")
-    options = parser.parse_args()
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="for each")
+    parser.add_argument("--quick", action="store_const", dest="seeds", const=QUICK_SEEDS, help=f"{QUICK_SEEDS} seeds")
+    options = options_of(parser, seeds=1)
     torch.set_num_threads(1)
     print("| comparison | first: accuracy | second: accuracy | as expected | both runs, s |\n|---|--:|--:|--:|--:|")
     for name in options.only or COMPARISONS:
-        print(row(name, QUICK_SEEDS if options.quick else SEEDS), flush=True)
+        print(row(name, options.seeds), flush=True)
 
 
 def row(name: str, seeds: int) -> str:

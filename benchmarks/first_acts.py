@@ -4,6 +4,7 @@ A fresh server, and some visitors for each page, who have been nowhere else. The
 has not computed for anybody yet, and is told apart. Only the ratios within one run mean something.
 """
 
+import argparse
 import asyncio
 import statistics
 import sys
@@ -14,13 +15,13 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from client import Session, Shown  # noqa: E402
 from load import SETTLE_SECONDS  # noqa: E402
-from report import judged  # noqa: E402
+from report import judged, options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 VISITORS, RERUNS, MOST = 5, 5, 1.5
 
 
-async def acts(server: Server, page: str) -> tuple[float, float | None, float | None]:
+async def acts(server: Server, page: str, reruns: int) -> tuple[float, float | None, float | None]:
     """Seconds of a rerun of this page, of the first answer, and of the first slider, where it has them."""
     async with Session(server.port) as visitor:
         await visitor.open(page)
@@ -29,7 +30,7 @@ async def acts(server: Server, page: str) -> tuple[float, float | None, float | 
         answer = await visitor.click(cards[0]) if cards else None
         sliders = [shown for shown in visitor.elements() if shown.kind in ("slider", "select_slider")]
         slider = await move(visitor, sliders[0]) if sliders else None
-        rerun = statistics.median([await visitor.ask(visitor.message()) for _ in range(RERUNS)])
+        rerun = statistics.median([await visitor.ask(visitor.message()) for _ in range(reruns)])
     return rerun, answer, slider
 
 
@@ -41,7 +42,7 @@ async def move(visitor: Session, slider: Shown) -> float:
     return await visitor.set(slider.id, proto.min if proto.default[0] != proto.min else proto.max)
 
 
-async def measure(server: Server) -> None:
+async def measure(server: Server, visitors: int, reruns: int) -> None:
     """Print a line for each page."""
     async with Session(server.port) as visitor:
         await visitor.open()
@@ -52,7 +53,7 @@ async def measure(server: Server) -> None:
     )
     print("|---|--:|--:|--:|---|")
     for page in pages:
-        visits = [await acts(server, page) for _ in range(VISITORS)]
+        visits = [await acts(server, page, reruns) for _ in range(visitors)]
         rerun, *found = (None if None in each else statistics.median(each[1:]) for each in zip(*visits, strict=True))
         ratios = [act and act / rerun for act in found]
         firsts = [act and act / rerun for act in visits[0][1:]]
@@ -64,5 +65,9 @@ async def measure(server: Server) -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--visitors", type=int, default=VISITORS, help="of each page, two at least")
+    parser.add_argument("--reruns", type=int, default=RERUNS, help="by each of them")
+    options = options_of(parser, visitors=2, reruns=1)
     with Server(OURS) as server:
-        asyncio.run(measure(server))
+        asyncio.run(measure(server, options.visitors, options.reruns))

@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from browser import FIRST_FIGURE, NEXT_FRAME, PAINTED, PATIENCE_MS, SIZE, chromium  # noqa: E402
 from playwright.sync_api import Browser  # noqa: E402
+from report import options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 WAYS = {"plain": "as Streamlit serves it", "packed": "packed"}
@@ -40,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7, help="warm visits for each way and wire")
     parser.add_argument("--starts", type=int, default=3, help="cold visits for each way")
-    options = parser.parse_args()
+    options = options_of(parser, rounds=1, starts=1)
     loads: dict[tuple[str, str, str], list[Load]] = defaultdict(list)
     with chromium() as browser, ExitStack() as open_servers:
         for _ in range(options.starts):

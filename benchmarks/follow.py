@@ -17,8 +17,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import numpy as np  # noqa: E402
 from client import Session  # noqa: E402
 from load import Load  # noqa: E402
-from report import judged, say  # noqa: E402
-from school import STUDENTS, built, opened  # noqa: E402
+from report import judged, options_of, say  # noqa: E402
+from school import IDLE_SECONDS, ONCE, STUDENTS, built, opened  # noqa: E402
 from servers import Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
@@ -34,21 +34,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--students", type=int, default=STUDENTS)
     parser.add_argument("--replicas", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=STEPS, help="of each teacher")
+    parser.add_argument("--idle", type=float, default=IDLE_SECONDS, help="seconds that the readers are alone")
     parser.add_argument("--at-once", action="store_true", help="all teachers press at the same moment")
-    options = parser.parse_args()
+    options = options_of(parser, **ONCE, steps=1, at_once=True)
+    apart = 0.0 if options.at_once else APART_SECONDS
     with built(options.replicas) as (fleet, keeper):
-        asyncio.run(measure(fleet, keeper, options.students, 0.0 if options.at_once else APART_SECONDS))
+        asyncio.run(measure(fleet, keeper, options.students, options.steps, options.idle, apart))
 
 
-async def measure(fleet: Fleet, keeper: Keeper, students: int, apart: float) -> None:
+async def measure(fleet: Fleet, keeper: Keeper, students: int, steps: int, idle: float, apart: float) -> None:
     """Readers alone; then readers beside classes that are led from screen to screen."""
     stops = [stop for stop in ready_plan(90).stops if stop.actions == ("show",) and stop.page not in ("home",)]
-    plan = written_plan(Plan(stops=tuple(stops[:STEPS]))).decode()
+    plan = written_plan(Plan(stops=tuple(stops[:steps]))).decode()
     beside, waits = Load(), []
-    async with opened(fleet, keeper, students, lambda code, key: keeper.bring_plan(code, key, plan)) as school:
+    async with opened(fleet, keeper, students, lambda code, key: keeper.bring_plan(code, key, plan), idle) as school:
         over, cpu = asyncio.Event(), fleet.cpu_seconds()
         reading = school.reading(beside, over)
-        for number in range(STEPS):
+        for number in range(steps):
             say(f"step {number + 1}")
             page, chance = stops[number].page, random.Random(number)
             told = await asyncio.gather(
@@ -60,7 +63,7 @@ async def measure(fleet: Fleet, keeper: Keeper, students: int, apart: float) -> 
             waits += [wait for of_class in told for wait in of_class]
         over.set()
         await reading
-        each = 1000 * (fleet.cpu_seconds() - cpu) / (STEPS * students)
+        each = 1000 * (fleet.cpu_seconds() - cpu) / (steps * students)
     print_table(students, waits, each, school.alone, beside, school.errors())
 
 

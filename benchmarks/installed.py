@@ -20,6 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from browser import FIRST_FIGURE, NEXT_FRAME, PAINTED, PATIENCE_MS, SIZE, chromium  # noqa: E402
 from playwright.sync_api import Browser  # noqa: E402
+from report import judged, options_of  # noqa: E402
 from servers import OURS, free_port, is_healthy  # noqa: E402
 
 COMMAND = "import sys; from attention_lab.command import main; sys.exit(main())"
@@ -30,7 +31,7 @@ def main() -> None:
     """Measure both ways in turns, and print the middle values."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=5, help="starts of each way; one more warms the disk")
-    rounds = parser.parse_args().rounds
+    rounds = options_of(parser, rounds=1).rounds
     with tempfile.TemporaryDirectory() as place, chromium() as browser:
         site = unpacked(Path(place))
         environment = os.environ | {"PYTHONPATH": str(site)}
@@ -49,7 +50,7 @@ def main() -> None:
     print("| command | to the painted first page, s |\n|---|--:|")
     for name, seconds in middle.items():
         print(f"| `{name}` | {seconds:.2f} |")
-    print(f"\nRatio {ratio:.2f}; goal ≤ {GOAL}: {'met' if ratio <= GOAL else 'MISSED'}")
+    print(f"\nRatio {ratio:.2f}, {judged(ratio <= GOAL, f'≤ {GOAL}')}")
 
 
 def unpacked(place: Path) -> Path:

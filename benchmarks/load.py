@@ -41,8 +41,12 @@ class Load:
         return float(np.percentile(self.latencies, percent)) * 1000 if self.latencies else math.nan
 
     def note_failures(self, outcomes: list) -> None:
-        """Keep what went wrong among these. Being called off is counted elsewhere."""
-        failures = (outcome for outcome in outcomes if isinstance(outcome, Exception))
+        """Keep what went wrong among these. Being called off is counted elsewhere. A control that is not on its page is
+        no failure of the page: then the measurement is out of date, and says so.
+        """
+        failures = [outcome for outcome in outcomes if isinstance(outcome, Exception)]
+        for out_of_date in (failure for failure in failures if isinstance(failure, LookupError)):
+            raise out_of_date
         self.errors += [f"{type(failure).__name__}: {failure}" for failure in failures]
 
     def add(self, other: "Load") -> None:

@@ -1,16 +1,19 @@
 """How large the house is, and how entangled: `python benchmarks/measures.py [commit]`, what git tracks or that commit.
 
 Each measure counts something that a change of the app has to read or to touch; all of them are better low. The product
-is every Python file but tests and benchmarks. Nothing is run, and nothing but the standard library is needed.
+is every Python file but tests and benchmarks. Nothing is run, and nothing but git and the standard library is needed.
 """
 
+import argparse
 import ast
+import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from statistics import median
+
+from report import lack, options_of
 
 ROOT = Path(__file__).parent.parent
 OURS = {"attention_core", "attention_ui", "classes", "in_browser", "lessons", "pages", "runs", "training", "words"}
@@ -24,6 +27,8 @@ WITH_SOURCES = {"LANGUAGE", "MINE", "PRESETS", "TASK_SOURCES", "HEADS_PRESETS", 
 
 def git(*command: str) -> str:
     """What git answers."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        lack("git does not know this folder")
     return subprocess.run(["git", "-C", ROOT, *command], capture_output=True, text=True, check=True).stdout
 
 
@@ -139,5 +144,7 @@ def most(counts: Counter) -> str:
 
 
 if __name__ == "__main__":
-    for what, count in measures(read(*sys.argv[1:])):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("commit", nargs="?", help="instead of what git tracks now")
+    for what, count in measures(read(options_of(parser).commit)):
         print(f"{what:46} {count}")

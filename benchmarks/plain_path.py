@@ -1,7 +1,7 @@
 """Attention without any variant, beside another checkout: `python benchmarks/plain_path.py ../other-checkout`.
 
 Both take turns, each in a process of its own; processor time counts, the shortest of all turns. Of the functions on the
-way it also counts the statements, without docstrings.
+way it also counts the statements, without docstrings. Without another checkout it stands beside itself.
 """
 
 import argparse
@@ -13,6 +13,8 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+
+from report import options_of
 
 HERE = Path(__file__).parent
 CALLS, BLOCKS = 30, 80
@@ -32,10 +34,10 @@ ON_THE_WAY = (
 def main() -> None:
     """Print a table of both; with --measure, measure the code of the folder at hand and print numbers."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("other", type=Path, nargs="?", help="the folder of the other checkout")
+    parser.add_argument("other", type=Path, nargs="?", default=HERE.parent, help="the folder of the other checkout")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--measure", action="store_true")
-    options = parser.parse_args()
+    options = options_of(parser, rounds=1)
     if options.measure:
         print(json.dumps(measured()))
         return

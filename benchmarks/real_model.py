@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent
 sys.path[:0] = [str(HERE), str(ROOT), str(ROOT / "tests" / "core")]
 
-from report import judged, say  # noqa: E402
+from report import judged, lack, options_of, say  # noqa: E402
 from servers import ONE_CHART, OURS, Resident, resident  # noqa: E402
 
 import attention_ui  # noqa: E402, F401  says how many threads NumPy has, before it is imported
@@ -69,11 +69,11 @@ def main() -> None:
     parser.add_argument("--launches", type=int, default=3)
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be given repeatedly")
     parser.add_argument("--one-process", metavar="FOLDER", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = options_of(parser, rounds=1, launches=1)
     if options.one_process is not None:
         return read_in_one_process(options.one_process)
     if not SMOLLM2.is_in(cache_folder()):
-        sys.exit(f"{SMOLLM2.name} is not on this machine: python -m models fetches it")
+        lack(f"{SMOLLM2.name} is not on this machine; python -m models fetches it")
     chosen, busy = options.only or PARTS, os.getloadavg()[0]
     print("| what | ours | beside | ratio | goal |\n|---|--:|--:|--:|---|", flush=True)
     measure_model(chosen, options.rounds)

@@ -20,20 +20,20 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from browser import KeyPresses, measure_key_presses, measure_launches, measure_lessons, typical  # noqa: E402
 from load import Load, press_start_at_once, run_class  # noqa: E402
-from report import judged, say  # noqa: E402
+from report import judged, options_of, say  # noqa: E402
 from servers import ORDINARY, OURS, Server  # noqa: E402
 from training_speed import BARS, measure_training  # noqa: E402
 
 SECTIONS = ("class", "starts", "training", "keys", "lessons", "launch")
-SESSIONS = 30
-READERS = 10  # on a lesson, while a class trains
 FINISHED_WITHIN = {"characters": 10.0, "induction": 30.0}  # seconds, for the last of a class
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How long to measure what."""
+    """How long to measure what, and with how many visitors."""
 
+    sessions: int = 30
+    readers: int = 10  # on a lesson, while a class trains
     our_rounds: int = 3
     our_seconds: float = 20.0
     ordinary_seconds: float = 30.0
@@ -56,6 +56,19 @@ QUICK = Plan(
     lesson_presses=4,
     launches=1,
 )
+ONCE = Plan(
+    sessions=3,
+    readers=1,
+    our_rounds=1,
+    our_seconds=4.0,
+    ordinary_seconds=4.0,
+    alone_seconds=4.0,
+    start_rounds=1,
+    training_rounds=1,
+    presses=1,
+    lesson_presses=1,
+    launches=1,
+)
 
 
 @dataclass(frozen=True)
@@ -72,14 +85,15 @@ class Row:
 def main() -> None:
     """Measure what was asked for, and print it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="two or three minutes; the numbers are coarse")
+    parser.add_argument("--quick", action="store_const", dest="plan", const=QUICK, help="some minutes; coarse numbers")
+    parser.set_defaults(plan=Plan())
     parser.add_argument("--only", choices=SECTIONS, action="append", help="only this part; may be given repeatedly")
     parser.add_argument("--seed", type=int, default=1, help="for the visitors' thinking times and choices")
-    options = parser.parse_args()
+    options = options_of(parser, plan=ONCE)
     # So that the servers end with this program when it is told to end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     busy = os.getloadavg()[0]
-    plan, chosen, started = (QUICK if options.quick else Plan()), options.only or SECTIONS, time.perf_counter()
+    plan, chosen, started = options.plan, options.only or SECTIONS, time.perf_counter()
     notes: list[str] = []
     print("| what | ours | ordinary | ratio | goal |\n|---|--:|--:|--:|---|", flush=True)
     if "launch" in chosen:
@@ -171,20 +185,20 @@ def class_rows(plan: Plan, seed: int, notes: list[str]) -> list[Row]:
     ordinary["alone"] = one_class(ORDINARY, 1, plan.alone_seconds, False, seed)
     for number in range(plan.our_rounds):
         if number == plan.our_rounds // 2:
-            ordinary["class"].add(one_class(ORDINARY, SESSIONS, plan.ordinary_seconds, False, seed))
-            ordinary["training"].add(one_class(ORDINARY, SESSIONS, plan.ordinary_seconds, True, seed))
-        ours["class"].add(one_class(OURS, SESSIONS, plan.our_seconds, False, seed + number))
-        ours["training"].add(one_class(OURS, SESSIONS, plan.our_seconds, True, seed + number))
+            ordinary["class"].add(one_class(ORDINARY, plan.sessions, plan.ordinary_seconds, False, seed))
+            ordinary["training"].add(one_class(ORDINARY, plan.sessions, plan.ordinary_seconds, True, seed))
+        ours["class"].add(one_class(OURS, plan.sessions, plan.our_seconds, False, seed + number))
+        ours["training"].add(one_class(OURS, plan.sessions, plan.our_seconds, True, seed + number))
     for name, loads in (("ours", ours), ("the ordinary page", ordinary)):
         notes += class_notes(name, loads)
-    return [*latency_rows(ours, ordinary), *memory_rows(ours, ordinary)]
+    return [*latency_rows(plan.sessions, ours, ordinary), *memory_rows(plan.sessions, ours, ordinary)]
 
 
 def start_rows(plan: Plan, task: str, seconds: float, notes: list[str]) -> list[Row]:
     """A class opens the training page and presses Start at the same moment, each with a seed of its own."""
-    say(f"{SESSIONS} press Start at once: {task}")
+    say(f"{plan.sessions} press Start at once: {task}")
     with Server(OURS) as server:
-        starts = press_start_at_once(server, task, SESSIONS, READERS, plan.alone_seconds, plan.start_rounds)
+        starts = press_start_at_once(server, task, plan.sessions, plan.readers, plan.alone_seconds, plan.start_rounds)
     moved, finished = max(starts.moved), max(starts.finished)
     beside, idle = (load.percentile(95) for load in (starts.lessons_beside, starts.lessons_idle))
     notes += [f"{task}: {error}" for error in starts.lessons_beside.errors[:1]]
@@ -192,7 +206,7 @@ def start_rows(plan: Plan, task: str, seconds: float, notes: list[str]) -> list[
         f"{task}: {len(starts.lessons_idle.latencies)} reruns of a lesson while nothing was trained, "
         f"{len(starts.lessons_beside.latencies)} while the class trained."
     )
-    what = f"{SESSIONS} press Start at once, {task}:"
+    what = f"{plan.sessions} press Start at once, {task}:"
     return [
         Row(f"{what} the last sees it move, s", f"{moved:.2f}", goal=judged(moved <= 1, "≤ 1")),
         Row(
@@ -217,10 +231,11 @@ def one_class(folder: Path, sessions: int, seconds: float, training: bool, seed:
         return run_class(server, sessions=sessions, seconds=seconds, training=training, seed=seed)
 
 
-def latency_rows(ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
+def latency_rows(sessions: int, ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
     """Percentiles of the latencies, and what training adds."""
     rows = []
-    for kind, what in (("alone", "1 session"), ("class", "30 sessions"), ("training", "30 sessions, 30 trainings")):
+    several = f"{sessions} sessions"
+    for kind, what in (("alone", "1 session"), ("class", several), ("training", f"{several}, {sessions} trainings")):
         for percent, name in ((50, "p50"), (95, "p95"), (100, "max")):
             mine, its = ours[kind].percentile(percent), ordinary[kind].percentile(percent)
             goal = judged(its >= 20 * mine, "≥ 20") if (kind, percent) == ("class", 95) else ""
@@ -231,7 +246,9 @@ def latency_rows(ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
     goal = judged(slower <= 1.5, "≤ 1.5 (ours)")
     rows.append(Row("rerun p95 with trainings ÷ without", f"{slower:.2f}", f"{its_slower:.2f}", goal=goal))
     mine, its = (statistics.fmean(loads["training"].training_speeds) for loads in (ours, ordinary))
-    rows.append(Row("steps/s of the 30 trainings together", f"{mine:.0f}", f"{its:.0f}" if its else "no page told"))
+    rows.append(
+        Row(f"steps/s of the {sessions} trainings together", f"{mine:.0f}", f"{its:.0f}" if its else "no page told")
+    )
     fairness = statistics.median(ours["training"].fairness)
     rows.append(
         Row(
@@ -241,12 +258,12 @@ def latency_rows(ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
     return rows
 
 
-def memory_rows(ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
+def memory_rows(sessions: int, ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
     """Resident memory of the servers."""
     pairs = [
         ("after the first session", "class", "memory_first"),
-        ("with 30 sessions, at the end", "class", "memory_end"),
-        ("with 30 sessions and trainings, at the end", "training", "memory_end"),
+        (f"with {sessions} sessions, at the end", "class", "memory_end"),
+        (f"with {sessions} sessions and trainings, at the end", "training", "memory_end"),
     ]
     rows = []
     for what, kind, name in pairs:

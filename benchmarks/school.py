@@ -20,6 +20,7 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 from classes.keeper import Keeper
 
 CLASSES, STUDENTS, READERS, IDLE_SECONDS = 10, 300, 10, 40.0
+ONCE = {"students": CLASSES, "idle": 5.0}  # one of each class, and readers who move each about two sliders
 
 
 @dataclass
@@ -89,10 +90,10 @@ def built(replicas: int) -> Iterator[tuple[Fleet, Keeper]]:
 
 @asynccontextmanager
 async def opened(
-    fleet: Fleet, keeper: Keeper, students: int, prepare: Callable[[str, str], object]
+    fleet: Fleet, keeper: Keeper, students: int, prepare: Callable[[str, str], object], idle: float
 ) -> AsyncIterator[School]:
-    """A school whose classes are prepared by `prepare(code, key)`; first its readers are alone for a while."""
-    visits = iter(range(CLASSES + students + READERS))
+    """A school whose classes are prepared by `prepare(code, key)`; first its readers are alone for `idle` seconds."""
+    visits, rest = iter(range(CLASSES + students + READERS)), min(idle, 3 * SETTLE_SECONDS)
     teachers, pupils, readers = (
         [Session(fleet.port(next(visits)), live=True, cookie=new_cookie()) for _ in range(n)]
         for n in (CLASSES, students, READERS)
@@ -104,8 +105,8 @@ async def opened(
         await look_round(fleet.port(number))
     try:
         await a_few_at_a_time([partial(reader.open, "", EXAMPLE) for reader in readers])
-        await asyncio.sleep(3 * SETTLE_SECONDS)
-        await _read(readers, 0, until(time.perf_counter() + IDLE_SECONDS), school.alone)
+        await asyncio.sleep(rest)
+        await _read(readers, 0, until(time.perf_counter() + idle), school.alone)
         say("the students come in")
         come_in = [
             partial(teacher.open, "class_vote", school.teachers_link(place)) for place, teacher in enumerate(teachers)
@@ -115,7 +116,7 @@ async def opened(
             for n, pupil in enumerate(pupils)
         ]
         await a_few_at_a_time(come_in)
-        await asyncio.sleep(3 * SETTLE_SECONDS)
+        await asyncio.sleep(rest)
         yield school
     finally:
         await asyncio.gather(*(visitor.close() for visitor in school.everybody))

@@ -8,30 +8,27 @@ ROUNDS times: in one round readers press some 17 times, too few for a percentile
 
 import argparse
 import asyncio
-import os
 import random
 import re
 import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "tests" / "classes")]
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import websockets  # noqa: E402
 from client import Session  # noqa: E402
-from databases import Postgres  # noqa: E402
+from database import Postgres, shared_database  # noqa: E402
 from load import EXAMPLE, SETTLE_SECONDS, Load, a_few_at_a_time  # noqa: E402
-from report import judged, say  # noqa: E402
-from school import CLASSES, STUDENTS, School, look_round, opened  # noqa: E402
+from report import judged, options_of, say  # noqa: E402
+from school import CLASSES, IDLE_SECONDS, ONCE, STUDENTS, School, look_round, opened  # noqa: E402
 from servers import OURS, Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
-from classes.postgres import PostgresKeeper  # noqa: E402
 from lessons.class_plan.plan import Plan, Stop  # noqa: E402
 from lessons.class_plan.plan_file import written_plan  # noqa: E402
 from lessons.class_plan.ready_made import ready_plan  # noqa: E402
@@ -41,8 +38,7 @@ WITHIN, KILLED_AFTER, FROZEN_SECONDS, PATIENCE_SECONDS = 6.0, 2.0, 10.0, 60.0
 VOTING = CLASSES // 2  # the others follow their teachers to a screen meanwhile, and vote in the second round
 ROUNDS = 4
 SHOWN = [stop for stop in ready_plan(90).stops if stop.actions == ("show",) and stop.page != "home"]
-STOPS = tuple({stop.page: stop for stop in SHOWN}.values())[:ROUNDS]
-assert len(STOPS) == ROUNDS
+STOPS = tuple({stop.page: stop for stop in SHOWN}.values())  # in each round another screen
 GONE = (ConnectionError, TimeoutError, LookupError, OSError, websockets.ConnectionClosed)
 
 
@@ -50,26 +46,18 @@ def main() -> None:
     """Measure, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--students", type=int, default=STUDENTS)
-    options = parser.parse_args()
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"in each a server is killed; {len(STOPS)} at most")
+    parser.add_argument("--idle", type=float, default=IDLE_SECONDS, help="seconds that the readers are alone")
+    options = options_of(parser, **ONCE, rounds=2)  # before the second there is a new server
     with shared_database() as (database, keeper), Fleet(2, OURS) as fleet:
-        asyncio.run(measure(fleet, keeper, database, options.students))
+        asyncio.run(measure(fleet, keeper, database, options.students, STOPS[: options.rounds], options.idle))
 
 
-@contextmanager
-def shared_database() -> Iterator[tuple[Postgres, Keeper]]:
-    """A PostgreSQL that all servers started in it keep their classes in."""
-    database = Postgres()
-    database.start()
-    os.environ["ATTENTION_LAB_CLASSES_URL"] = database.url
-    try:
-        yield database, PostgresKeeper(database.url)
-    finally:
-        database.end()
-
-
-async def measure(fleet: Fleet, keeper: Keeper, database: Postgres, students: int) -> None:
-    """Readers alone; beside half a school that votes and half that follows, with a server killed; beside all who vote
-    while the database is frozen.
+async def measure(
+    fleet: Fleet, keeper: Keeper, database: Postgres, students: int, stops: tuple[Stop, ...], idle: float
+) -> None:
+    """Readers alone; beside half a school that votes and half that follows to these stops, with a server killed at
+    each; beside all who vote while the database is frozen.
     """
     text = written_asked(first_asked("softmax"))
     cards, places = len(screen_asked(text)[1].cards), iter(range(CLASSES))
@@ -78,12 +66,12 @@ async def measure(fleet: Fleet, keeper: Keeper, database: Postgres, students: in
         if next(places) < VOTING:
             keeper.ask(code, key, 0, cards, text)
         else:
-            keeper.bring_plan(code, key, written_plan(Plan(stops=STOPS)).decode())
+            keeper.bring_plan(code, key, written_plan(Plan(stops=stops)).decode())
 
-    async with opened(fleet, keeper, students, prepare) as school:
+    async with opened(fleet, keeper, students, prepare, idle) as school:
         day = Day(fleet, keeper, school)
         killed = Round()
-        for number, stop in enumerate(STOPS):
+        for number, stop in enumerate(stops):
             if number:
                 await day.begin_again()
                 await day.ask(range(VOTING), text, cards)
@@ -180,7 +168,7 @@ class Day:
         """The teacher's page tells how many there are to answer."""
         teacher, voters = self.school.teachers[place], len(self.school.pupils_of(place))
         await self.sees(teacher, "class_to_closed")
-        await becomes(lambda: re.search(rf"\b{voters} have answered", " ".join(teacher.texts("text"))))
+        await becomes(lambda: re.search(rf"\b{voters} (?:has|have) answered", " ".join(teacher.texts("text"))))
 
     def follows(self, stop: Stop) -> list[Coroutine]:
         """The teachers who do not ask bring their classes to this screen."""

@@ -110,6 +110,11 @@ class Server:
         tasks = Path(f"/proc/{self._process.pid}/task").glob("*/children")
         return [int(child) for task in tasks for child in task.read_text().split()]
 
+    @property
+    def was_killed(self) -> bool:
+        """True after it was ended from outside, as by a kernel that has no memory left for it."""
+        return self._process.poll() == -signal.SIGKILL
+
     def kill(self) -> None:
         """End it as a machine that dies."""
         self._process.kill()

@@ -2,46 +2,121 @@
 
 The entry of Community Cloud, the real model in few bits. Each visitor goes through all pages with the real head,
 answers what is asked, and trains; memory is looked at all the time, and the page that was opened last is named at each
-new peak. With `--limit` the kernel holds the server to the memory of that host, and ends it where it needs more (Linux,
-as root).
+new peak.
+
+With `--limit 690` it judges: it ends with 1 where the peak is above so many megabytes, or where a visitor saw an error
+or lost the server. Meanwhile the kernel holds the server to them (Linux, as root; where it cannot, that is said). The
+kernel counts files that were read as well, and gives them up before it ends the server. So what counts is the peak of
+the resident memory that is looked at here; and a server that the kernel ended was above the limit.
 """
 
 import argparse
 import asyncio
 import contextlib
 import os
+import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from client import Session  # noqa: E402
+from client import ScriptFailed, Session  # noqa: E402
 from load import SETTLE_SECONDS  # noqa: E402
-from report import judged  # noqa: E402
+from report import judged, options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
+from websockets import ConnectionClosed  # noqa: E402
 
 ENTRY, LEAST_MEMORY = "deploy/community_cloud/streamlit_app.py", 690
 REAL_HEAD = "example=language&says_language=The cat sat on mat {} because it was"  # each visitor has another sentence
 LOOK_SECONDS, NEW_PEAK = 0.05, 5  # megabytes from the last peak that was told
-CGROUPS = Path("/sys/fs/cgroup")
+CGROUPS, GROUP = Path("/sys/fs/cgroup"), "attention-lab-small-host"
+TRIES, APART_SECONDS = 100, 0.1  # for processes that are ended to be gone
+
+
+@dataclass
+class Visits:
+    """What came of them: megabytes at most, what went wrong for visitors, and whether the kernel ended the server."""
+
+    peak: float = 0.0
+    errors: list[str] = field(default_factory=list)
+    killed: bool = False
+
+    def faults(self, megabytes: int) -> list[str]:
+        """Why a host with so many megabytes would not do; nothing where it would."""
+        if self.killed:
+            return [f"The kernel ended the server, which needs more than {megabytes} MB."]
+        too_much = [f"The server needs {self.peak:.0f} MB, more than {megabytes}."] if self.peak > megabytes else []
+        return too_much + [f"A visitor saw an error: {error}" for error in sorted(set(self.errors))]
+
+
+def main() -> None:
+    """Measure; with a limit, judge."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--visitors", type=int, default=10)
+    parser.add_argument("--limit", type=int, metavar="MEGABYTES", help="end with 1 where these are not enough")
+    options = options_of(parser, visitors=1)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server ends, and its group goes
+    with held_to(options.limit) if options.limit else contextlib.nullcontext() as begin:
+        visits = visit(Server(OURS, script=ENTRY, begin=begin), options.visitors, options.limit or LEAST_MEMORY)
+    if options.limit and (faults := visits.faults(options.limit)):
+        sys.exit("\n".join(faults))
 
 
 @contextlib.contextmanager
-def limited(megabytes: int) -> Iterator[Callable[[], object]]:
-    """A group of processes that have so much memory together; what is called in one of them puts it there."""
+def held_to(megabytes: int) -> Iterator[Callable[[], object] | None]:
+    """A group of processes that have so much memory together; what is called in one of them puts it there. None where
+    the kernel does not make such a group.
+    """
     old = (CGROUPS / "memory").is_dir()  # the first version of groups, with a tree for each resource
-    group = (CGROUPS / "memory" if old else CGROUPS) / "attention-lab-small-host"
-    group.mkdir()
+    group = (CGROUPS / "memory" if old else CGROUPS) / GROUP
     try:
+        take_away(group)  # an earlier run may have broken off
+        group.mkdir()
         (group / ("memory.limit_in_bytes" if old else "memory.max")).write_text(str(megabytes * 2**20))
         Path("/proc/sys/vm/drop_caches").write_text("1")  # files that others have read would count as theirs
+    except OSError as error:
+        print(f"The kernel cannot hold the server to {megabytes} MB here: {error}")
+        with contextlib.suppress(OSError):
+            take_away(group)
+        yield None
+        return
+    try:
         yield lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
-        peak = int((group / ("memory.max_usage_in_bytes" if old else "memory.peak")).read_text())
-        print(f"Under the limit of {megabytes} MB, files that were read included: {peak / 2**20:.0f} MB at most.")
     finally:
-        group.rmdir()
+        take_away(group)
+
+
+def take_away(group: Path) -> None:
+    """End what is in a group, and remove it. Raises TimeoutError where something in it does not end."""
+    for _ in range(TRIES):
+        if not group.is_dir():
+            return
+        for process in (group / "cgroup.procs").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(process), signal.SIGKILL)
+        with contextlib.suppress(OSError):  # they take a moment
+            group.rmdir()
+            return
+        time.sleep(APART_SECONDS)
+    raise TimeoutError(f"{group} cannot be removed")
+
+
+def visit(server: Server, visitors: int, megabytes: int) -> Visits:
+    """All visits, from the start of the server to its end."""
+    visits = Visits()
+    try:
+        with server:
+            asyncio.run(measure(server, visitors, megabytes, visits))
+            visits.killed = server.was_killed
+    except RuntimeError:  # it ended before it was ready
+        if not server.was_killed:
+            raise
+        visits.killed = True
+    return visits
 
 
 async def look_through(visitor: Session, number: int, here: list[str]) -> None:
@@ -50,54 +125,54 @@ async def look_through(visitor: Session, number: int, here: list[str]) -> None:
     for page in visitor.pages:
         here[0] = page
         await visitor.goto(page)
-        with contextlib.suppress(LookupError):
-            await visitor.click(f"{page}_card_A")
+        for card in [shown.id for shown in visitor.elements("button") if "_card_" in shown.id][:1]:
+            await visitor.click(card)
         if page == "train":
             await visitor.set("train_seed", number)
             await visitor.click("start")
         await visitor.settle()
 
 
-async def watch(server: Server, here: list[str]) -> float:
-    """Look at the memory until it is called off, and tell each new peak."""
-    peak = told = 0.0
+async def served(visitor: Session, number: int, here: list[str]) -> list[str]:
+    """The same, and what this visitor saw go wrong."""
     try:
+        await look_through(visitor, number, here)
+        await asyncio.sleep(SETTLE_SECONDS)
+    except (ConnectionError, ConnectionClosed, TimeoutError, ScriptFailed) as error:
+        return [*visitor.exceptions, str(error) or type(error).__name__]
+    return visitor.exceptions + ["the server closed the connection"] * visitor.is_lost
+
+
+async def watch(server: Server, here: list[str], visits: Visits) -> None:
+    """Look at the memory until it is called off or the server has ended, and tell each new peak."""
+    told = 0.0
+    with contextlib.suppress(RuntimeError, FileNotFoundError):  # what has ended has no memory
         while True:
-            peak = max(peak, server.memory())
-            if peak > told + NEW_PEAK:
-                told = peak
-                print(f"{peak:.0f} MB, at {here[0] or 'home'}", flush=True)
+            visits.peak = max(visits.peak, server.memory())
+            if visits.peak > told + NEW_PEAK:
+                told = visits.peak
+                print(f"{told:.0f} MB, at {here[0] or 'home'}", flush=True)
             await asyncio.sleep(LOOK_SECONDS)
-    except asyncio.CancelledError:
-        return peak
 
 
-async def measure(server: Server, visitors: int) -> None:
+async def measure(server: Server, visitors: int, megabytes: int, visits: Visits) -> None:
     """The visits at once; the peak and the end."""
     here = [""]
-    watching = asyncio.create_task(watch(server, here))
+    watching = asyncio.create_task(watch(server, here, visits))
     sessions = [Session(server.port, live=True) for _ in range(visitors)]
     try:
-        await asyncio.gather(*(look_through(*visit, here) for visit in zip(sessions, range(visitors), strict=True)))
-        await asyncio.sleep(SETTLE_SECONDS)
-        end = server.memory()
+        seen = await asyncio.gather(*(served(visitor, number, here) for number, visitor in enumerate(sessions)))
+        visits.errors += [error for of_one in seen for error in of_one]
+        if server.was_killed:
+            return
+        end = server.resident()
     finally:
         await asyncio.gather(*(session.close() for session in sessions))
         watching.cancel()
-    peak, own = await watching, server.resident().own
-    for when, megabytes in (("at the end", end), ("at most", peak)):
-        print(
-            f"{visitors} visitors, {when}: {megabytes:.0f} MB, {judged(megabytes <= LEAST_MEMORY, f'≤ {LEAST_MEMORY}')}"
-        )
-    print(f"Of its own at the end: {own:.0f} MB.")
+    for when, found in (("at the end", end.whole), ("at most", visits.peak)):
+        print(f"{visitors} visitors, {when}: {found:.0f} MB, {judged(found <= megabytes, f'≤ {megabytes}')}")
+    print(f"Of its own at the end: {end.own:.0f} MB.")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--visitors", type=int, default=10)
-    parser.add_argument("--limit", action="store_true", help="held to the memory of the host by the kernel")
-    options = parser.parse_args()
-    with contextlib.ExitStack() as held:
-        begin = held.enter_context(limited(LEAST_MEMORY)) if options.limit else None
-        server = held.enter_context(Server(OURS, script=ENTRY, begin=begin))
-        asyncio.run(measure(server, options.visitors))
+    main()

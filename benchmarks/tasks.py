@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from report import options_of
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
@@ -36,14 +37,14 @@ def main() -> None:
     """Run what was asked for, and print the table line by line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=list(TASKS), action="append", help="only this task; may be given repeatedly")
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK_SEEDS} seeds each")
-    options = parser.parse_args()
+    parser.add_argument("--seeds", type=int, default=SEEDS, help="for each")
+    parser.add_argument("--quick", action="store_const", dest="seeds", const=QUICK_SEEDS, help=f"{QUICK_SEEDS} seeds")
+    options = options_of(parser, seeds=1)
     torch.set_num_threads(1)
-    seeds = QUICK_SEEDS if options.quick else SEEDS
     print("| task | learnt | at step | after, s | whole run, s | accuracy, least | weight on the right cells, least |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     for name in options.only or TASKS:
-        outcomes = [run(name, seed) for seed in range(seeds)]
+        outcomes = [run(name, seed) for seed in range(options.seeds)]
         print(row(name, outcomes), flush=True)
 
 

@@ -33,6 +33,7 @@ import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from client import Session  # noqa: E402
 from notebook_loop import train_in_notebook  # noqa: E402
+from report import judged, options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 from attention_core.optimiser import adamw  # noqa: E402
@@ -265,13 +266,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--other", type=Path, help="the folder of another checkout, to compare the preset tasks with")
-    options = parser.parse_args()
+    options = options_of(parser, rounds=1, other=OURS)
     speeds = measure_recorded(options.rounds)
     print("| training | steps/s | the notebook's | ratio | bar |\n|---|--:|--:|--:|--:|")
     for name, bar in BARS.items():
         mine, its = statistics.median(getattr(speeds, name)), statistics.median(speeds.notebook)
         ratio = speeds.ratio(name, "notebook")
-        print(f"| {name} | {mine:.0f} | {its:.0f} | {ratio:.1f} | ≥ {bar:g}: {'met' if ratio >= bar else 'MISSED'} |")
+        print(f"| {name} | {mine:.0f} | {its:.0f} | {ratio:.1f} | {judged(ratio >= bar, f'≥ {bar:g}')} |")
     for name, work in (("alone", time_recording), ("together", time_together)):
         if speeds.ratio(name, "notebook") < BARS[name]:
             print_profile(name, work)

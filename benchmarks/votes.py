@@ -17,14 +17,14 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from client import Session  # noqa: E402
 from load import Load, _read, until  # noqa: E402
-from report import judged, say  # noqa: E402
-from school import IDLE_SECONDS, STUDENTS, built, opened  # noqa: E402
+from report import judged, options_of, say  # noqa: E402
+from school import IDLE_SECONDS, ONCE, STUDENTS, built, opened  # noqa: E402
 from servers import Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
 from lessons.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
 
-WITHIN, BETWEEN_SECONDS, ROUNDS_OF_VOTES = 3.0, 12.0, 8
+WITHIN, BETWEEN_SECONDS, ROUNDS = 3.0, 12.0, 8
 
 
 def main() -> None:
@@ -32,21 +32,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--students", type=int, default=STUDENTS)
     parser.add_argument("--replicas", type=int, default=1)
-    options = parser.parse_args()
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="votes of each student")
+    parser.add_argument("--idle", type=float, default=IDLE_SECONDS, help="seconds that the readers are alone")
+    options = options_of(parser, **ONCE, rounds=1)
     with built(options.replicas) as (fleet, keeper):
-        asyncio.run(measure(fleet, keeper, options.students))
+        asyncio.run(measure(fleet, keeper, options.students, options.rounds, options.idle))
 
 
-async def measure(fleet: Fleet, keeper: Keeper, students: int) -> None:
+async def measure(fleet: Fleet, keeper: Keeper, students: int, rounds: int, idle: float) -> None:
     """Readers alone; readers beside students who wait; readers beside students who vote, some rounds of it."""
     text = written_asked(first_asked("softmax"))
     cards = len(screen_asked(text)[1].cards)
     waiting, voting, told, took, counted = Load(), Load(), [], [], 0
-    async with opened(fleet, keeper, students, lambda code, key: keeper.ask(code, key, 0, cards, text)) as school:
+    async with opened(fleet, keeper, students, lambda code, key: keeper.ask(code, key, 0, cards, text), idle) as school:
         cpu, began = fleet.cpu_seconds(), time.perf_counter()
-        await _read(school.readers, 1, until(time.perf_counter() + IDLE_SECONDS), waiting)
+        await _read(school.readers, 1, until(time.perf_counter() + idle), waiting)
         cores = (fleet.cpu_seconds() - cpu) / (time.perf_counter() - began)
-        for number in range(ROUNDS_OF_VOTES):
+        for number in range(rounds):
             say(f"vote {number + 1}")
             over, chance = asyncio.Event(), random.Random(number)
             reading = school.reading(voting, over, 2 + number)
@@ -57,15 +59,17 @@ async def measure(fleet: Fleet, keeper: Keeper, students: int) -> None:
             counted += sum(keeper.answered(code, number + 1, 1) for code, _ in school.classes)
             over.set()
             await reading
-            if number + 1 < ROUNDS_OF_VOTES:  # the same students vote in the next round on another question
+            if number + 1 < rounds:  # the same students vote in the next round on another question
                 for code, key in school.classes:
                     keeper.ask(code, key, number + 1, cards, text)
                 await asyncio.sleep(BETWEEN_SECONDS)
-    print_table(counted, students, told, took, school.alone, waiting, voting, cores, school.errors())
+    cast = rounds * students
+    print_table(counted, cast, students, told, took, school.alone, waiting, voting, cores, school.errors())
 
 
 def print_table(
     counted: int,
+    cast: int,
     students: int,
     told: list[float],
     took: list[float],
@@ -76,7 +80,7 @@ def print_table(
     errors: list[str],
 ) -> None:
     """Every number, with its goal."""
-    cast, idle = ROUNDS_OF_VOTES * students, alone.percentile(95)
+    idle = alone.percentile(95)
     slowest, typical = max(took), sorted(took)[len(took) // 2]
     rows = [
         ("votes that count, of those cast", f"{counted}", f"{cast}", judged(counted == cast, "all")),
@@ -119,7 +123,7 @@ async def all_told(teachers: list[Session], voters: int) -> float:
     """Seconds after the last vote until every teacher's page tells the right number."""
     began = time.perf_counter()
     async with asyncio.timeout(60):
-        while not all(re.search(rf"\b{voters} have answered", " ".join(t.texts("text"))) for t in teachers):
+        while not all(re.search(rf"\b{voters} (?:has|have) answered", " ".join(t.texts("text"))) for t in teachers):
             await asyncio.sleep(0.01)
     return time.perf_counter() - began
 
