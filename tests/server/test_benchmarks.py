@@ -28,10 +28,18 @@ def test_a_measurement_can_still_be_made(command, models_here):
     assert code == 0 and "Traceback" not in printed, printed
 
 
-def run_once(command):
+@pytest.mark.slow
+@pytest.mark.parametrize("megabytes", [50, 250])  # killed before it is ready, where the kernel can; and later
+def test_a_host_that_is_too_small_ends_with_one_sentence(megabytes, models_here):
+    code, printed = run_once("small_host.py", "--limit", str(megabytes))
+    sentences = f"The kernel ended the server, which needs more than {megabytes} MB.", f" MB, more than {megabytes}."
+    assert code == 1 and printed.splitlines()[-1].endswith(sentences), printed
+
+
+def run_once(command, *options):
     """What it ends with, and all it has printed. Whoever takes too long is interrupted, and ends its servers."""
     process = subprocess.Popen(
-        [sys.executable, FOLDER / command, "--once"],
+        [sys.executable, FOLDER / command, "--once", *options],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
