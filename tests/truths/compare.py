@@ -76,7 +76,9 @@ def different_numbers(before: dict[str, Any], now: dict[str, Any]) -> Iterator[t
         if was.shape != is_now.shape:
             yield name, f"shape {was.shape}", f"shape {is_now.shape}"
         elif not agree(was, is_now):
-            worst = np.unravel_index(np.nanargmax(np.abs(was - is_now)), was.shape) if np.isfinite(was).all() else (0,)
+            with np.errstate(invalid="ignore"):  # ∞ − ∞ where both are infinite
+                apart = np.where((was == is_now) | (np.isnan(was) & np.isnan(is_now)), 0.0, np.abs(was - is_now))
+            worst = np.unravel_index(np.nan_to_num(apart, nan=np.inf).argmax(), was.shape)
             yield name, f"{was[worst]:.6g} at {tuple(map(int, worst))}", f"{is_now[worst]:.6g}"
 
 

@@ -1,6 +1,7 @@
 """The record tells what has changed from what another processor computes otherwise, and every change wants a reason."""
 
 import copy
+import math
 
 import pytest
 
@@ -32,10 +33,18 @@ def test_a_weight_that_changes_in_the_fourth_decimal_is_told():
     assert (change.before, change.now) == ("0.25 at (1, 0)", "0.2501")
 
 
-@pytest.mark.parametrize(("score", "told"), [(120.501, False), (120.502, True), (float("nan"), True)])
+@pytest.mark.parametrize(("score", "told"), [(120.501, False), (120.502, True), (math.nan, True)])
 def test_numbers_agree_in_proportion_to_the_largest_beside_them(score, told):
     found = changed(numbers=ENTRY["numbers"] | {"figure/scores": [[score, -3.25]]})
     assert bool(found.changes) == told
+
+
+@pytest.mark.parametrize(("score", "told"), [(-math.inf, False), (1e-7, True), (math.nan, True)])
+def test_what_is_infinite_stays_so(score, told):
+    before = ENTRY | {"numbers": {"figure/masked": [[-math.inf, 0.5], [-math.inf, 0.5]]}}
+    now = ENTRY | {"numbers": {"figure/masked": [[-math.inf, 0.5], [score, 0.5]]}}
+    found = changes_of("screens", LINK, before, now).changes
+    assert [change.before for change in found] == (["-inf at (1, 0)"] if told else [])
 
 
 def test_a_matrix_that_is_gone_or_of_another_shape_is_told():
