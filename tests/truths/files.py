@@ -15,8 +15,8 @@ import torch
 
 from attention_core.tasks import CharacterTask
 from attention_core.training import recommended
+from attention_ui.export.paper import key_section, sheet_section
 from attention_ui.page.contents import CONTENTS
-from attention_ui.practice.take_home_view import file_of_sheet
 from attention_ui.session.progress import Progress, load_progress, save_progress
 from attention_ui.session.real_model import encoder_model, smollm2
 from classes.keeper import DATABASE, Keeper
@@ -29,7 +29,8 @@ from lessons.class_vote.question_link import first_asked, screen_asked, written_
 from lessons.homework.certificate import certificate_of, read_certificate, written_certificate
 from lessons.homework.notes import noted
 from lessons.homework.stops import for_students, kind_of_stop, mark_of
-from lessons.take_home.sheet import choices_of_code
+from lessons.take_home.sheet import read_code
+from lessons.take_home.thread import thread_tasks
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 from tests.truths.opened import question_in_words, written
@@ -158,13 +159,14 @@ def key_of_sheet(code: str) -> Entry:
 
 
 def printed(code: str, *, key: bool) -> Entry:
-    """The texts of the file; a sentence where there is none."""
+    """All texts of a sheet or its key in their order, as one; a sentence where there is none."""
     try:
-        page = file_of_sheet(choices_of_code(code, CODES[code]), "a4", key).decode()
+        found = read_code(code)
+        choices = found.with_sentence(CODES[code]) if found.wants_sentence else found.choices
     except ValueError as error:
         return {"lines": [str(error)]}
-    body = page[page.index("<body") :]
-    return {"lines": [text.strip() for text in re.split("<[^>]*>", body) if text.strip()]}
+    section = (key_section if key else sheet_section)(choices, thread_tasks(choices))
+    return {"lines": ["\n".join(text.strip() for text in re.split("<[^>]*>", section) if text.strip())]}
 
 
 def read(name: str) -> bytes:
