@@ -127,7 +127,8 @@ def measures(files: dict[str, str]) -> Iterator[tuple[str, object]]:
     kinds = [node.args[1] for node in nodes if called(node) == "isinstance"]
     named = (node.args[0] for node in nodes if called(node) == "Number" and node.args)
     sliders = {node.value for node in named if isinstance(node, ast.Constant)}
-    touched = {key: sum(key in said for said in map(words, product.values())) for key in sliders}
+    said = [words(tree) for tree in product.values()]
+    touched = {key: sum(key in of_file for of_file in said) for key in sliders}
     imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and is_ours(node)]
     yield "names of tensors as strings", sum(text in TENSORS for tree in product.values() for text in strings(tree))
     yield "steps of a derivation by hand", sum(called(node) == "Step" for node in nodes)
