@@ -27,7 +27,7 @@ def turn_for_scores(
     axes = axes @ clear_axes(k @ axes)
     products = abs((q @ axes)[:, None] * (k @ axes)[None]).sum(axis=(0, 1))
     order = sorted(range(axes.shape[1]), key=lambda feature: -float(products[feature]))
-    return completed(axes[:, order])
+    return completed(directed(axes[:, order], k))
 
 
 def turn_for_values(v: Float[Array, "keys d_v"]) -> Float[Array, "d_v d_v"]:
@@ -35,7 +35,18 @@ def turn_for_values(v: Float[Array, "keys d_v"]) -> Float[Array, "d_v d_v"]:
 
     They are the right singular vectors of v, those of the largest parts first: Eckart & Young 1936.
     """
-    return namespace(v).linalg.svd(v, full_matrices=True)[2].mT
+    return completed(directed(namespace(v).linalg.svd(v, full_matrices=False)[2].mT, v))
+
+
+def directed(axes: Float[Array, "d features"], vectors: Float[Array, "vectors d"]) -> Float[Array, "d features"]:
+    """The same axes, each in the direction in which the vector that reaches furthest along it is positive.
+
+    An axis has two directions, and a decomposition picks one by rounding errors, which differ between processors.
+    """
+    xp = namespace(axes)
+    along = vectors @ axes
+    furthest = along[abs(along).argmax(axis=0), xp.arange(along.shape[1])]
+    return axes * xp.copysign(xp.ones_like(furthest), furthest)
 
 
 def clear_axes(vectors: Float[Array, "vectors features"]) -> Float[Array, "features features"]:

@@ -67,3 +67,20 @@ def test_torch_and_numpy_agree():
     q, k = drawn(5, 7, 31)
     theirs = turn_for_scores(torch.tensor(q), torch.tensor(k)).numpy()
     np.testing.assert_allclose(np.abs((k @ theirs)[:, :5]), np.abs((k @ turn_for_scores(q, k))[:, :5]), atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_each_axis_points_where_the_vector_that_reaches_furthest_along_it_is_positive(seed):
+    """So it does whatever a processor makes of the last digits, and whatever sign a decomposition has picked."""
+    q, k = drawn(7, 7, 31, seed)
+    for vectors, turn in ((k, turn_for_scores(q, k)), (k, turn_for_values(k))):
+        for along in (vectors @ turn).T[:7]:
+            assert max(along, key=abs) > 0
+
+
+def test_single_and_double_precision_turn_alike():
+    q, k = drawn(7, 7, 31)
+    single, double = (turn_for_scores(q.astype(kind), k.astype(kind)) for kind in (np.float32, np.float64))
+    np.testing.assert_allclose(single, double, atol=1e-3)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(turn_for_values(k.astype(np.float32)), turn_for_values(k), atol=1e-3)
