@@ -10,6 +10,7 @@ from attention_core.errors import InputError
 from attention_core.stored.few_bits import few_bits_model
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
+from tests.rounding import LAYERS, assert_close_for_size
 
 IDS = torch.tensor([3, 1, 50, 17, 3, 52, 0, 9])
 
@@ -107,8 +108,9 @@ def test_weights_that_stay_in_the_file_compute_the_very_same(kind, tied, tmp_pat
     both = torch.stack([IDS, IDS.flip(0)])
     for ids in (IDS, both):
         trace, expected = model(ids), kept(ids)
-        assert torch.equal(trace.layers[-1].attention.heads.weights, expected.layers[-1].attention.heads.weights)
-        torch.testing.assert_close(trace.logits, expected.logits, atol=1e-5, rtol=0)
+        heads, same = (read.layers[-1].attention.heads for read in (trace, expected))
+        assert_close_for_size(heads.weights, same.weights, same.scaled)
+        assert_close_for_size(trace.logits, expected.logits, rounding=LAYERS)
 
 
 def test_a_file_that_is_cut_short_anywhere():
