@@ -21,6 +21,7 @@ from attention_core.heads import (
 from attention_core.masks import causal_mask
 from attention_core.randomness import draw_linear, generator
 from attention_core.weights import count_weights, named_weights
+from tests.rounding import assert_close_for_size
 
 BATCH, QUERIES, KEYS, HEADS, D_HEAD = 2, 5, 7, 3, 11
 D_MODEL = HEADS * D_HEAD
@@ -66,9 +67,10 @@ def test_it_is_the_multi_head_attention_of_pytorch(bias, kind, cross):
     theirs = ~mask if mask is not None and mask.dtype == torch.bool else mask  # there, True means blocked
     expected, per_head = twin(x, other, other, attn_mask=theirs, average_attn_weights=False)
     _, averaged = twin(x, other, other, attn_mask=theirs)
-    torch.testing.assert_close(output, expected, atol=1e-6, rtol=0)
-    torch.testing.assert_close(trace.heads.weights, per_head, atol=1e-6, rtol=0)
-    torch.testing.assert_close(trace.heads.weights.mean(dim=1), averaged, atol=1e-6, rtol=0)
+    scores = trace.heads.scaled
+    assert_close_for_size(output, expected, scores)
+    assert_close_for_size(trace.heads.weights, per_head, scores)
+    assert_close_for_size(trace.heads.weights.mean(dim=1), averaged, scores)
     assert trace.output is output
 
 
@@ -104,15 +106,15 @@ def both_ways(situation):
             [*mine, ours.b_o, ours.b_q, ours.b_k, ours.b_v],
             [*packed, twin.out_proj.bias, twin.in_proj_bias],
         )
-    return (output, trace.heads.weights, mine), (expected, weights, packed)
+    return (output, trace.heads, mine), (expected, weights, packed)
 
 
 @given(situations())
 def test_it_agrees_with_pytorch_for_any_sizes(situation):
-    (output, weights, _), (expected, their_weights, _) = both_ways(situation)
+    (output, heads, _), (expected, their_weights, _) = both_ways(situation)
     assert output.dtype == torch.float32
-    torch.testing.assert_close(output, expected, atol=1e-6, rtol=0)
-    torch.testing.assert_close(weights, their_weights, atol=1e-6, rtol=0)
+    assert_close_for_size(output, expected, heads.scaled)
+    assert_close_for_size(heads.weights, their_weights, heads.scaled)
 
 
 @given(situations())
@@ -126,8 +128,7 @@ def test_its_gradients_agree_with_those_of_pytorch_for_any_sizes(situation):
     together = [x, other, W_o.T, torch.cat([W.T for W in maps[:3]])]
     together += [maps[3], torch.cat(maps[4:])] if bias else []
     for one, reference in zip(together, theirs, strict=True):
-        size = max(1.0, float(reference.abs().max()))
-        torch.testing.assert_close(one, reference, atol=2e-6 * size, rtol=0)
+        assert_close_for_size(one, reference, 1.0)
 
 
 def test_each_head_is_an_attention_over_its_own_columns():

@@ -28,6 +28,7 @@ from lessons.heads.example import (
     run_heads,
     shown_features,
 )
+from tests.rounding import assert_close_for_size
 
 PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
 WITH_MODULE = [key for key in HEADS_PRESETS if key != "drawn"]
@@ -131,8 +132,8 @@ def test_a_preset_is_what_its_notebook_computes(key, causal):
         W, b = getattr(module, f"W_{name}"), getattr(module, f"b_{name}")
         assert torch.equal(W, layer.weight.T)
         assert (b is None and layer.bias is None) or torch.equal(b, layer.bias)
-    torch.testing.assert_close(trace.heads.weights, weights, atol=1e-6, rtol=0)
-    torch.testing.assert_close(trace.output, output, atol=1e-6, rtol=0)
+    assert_close_for_size(trace.heads.weights, weights, trace.heads.scaled)
+    assert_close_for_size(trace.output, output, trace.heads.scaled)
     assert trace.n_heads == n_heads and trace.tokens == HEADS_PRESETS[key].tokens
 
 
@@ -150,10 +151,11 @@ def test_a_built_in_preset_is_what_pytorchs_own_module_gives_in_its_notebook(key
     assert torch.equal(trace.x, x) and trace.tokens == HEADS_PRESETS[key].tokens
     assert torch.equal(torch.cat(packed), theirs.in_proj_weight)
     assert torch.equal(trace.module.W_o, theirs.out_proj.weight.T)
-    torch.testing.assert_close(trace.output, output.squeeze(1), atol=1e-6, rtol=0)
-    torch.testing.assert_close(trace.heads.weights.mean(dim=0), averaged.squeeze(0), atol=1e-6, rtol=0)
+    scores = trace.heads.scaled
+    assert_close_for_size(trace.output, output.squeeze(1), scores)
+    assert_close_for_size(trace.heads.weights.mean(dim=0), averaged.squeeze(0), scores)
     parity = compare_with_pytorch(trace.x, full_mask(len(x)), trace.module)
-    torch.testing.assert_close(parity.averaged, averaged.squeeze(0), atol=1e-6, rtol=0)
+    assert_close_for_size(parity.averaged, averaged.squeeze(0), scores)
     assert shapes_of_batch(parity) == (batch.shape, output.shape, averaged.shape)
 
 
@@ -169,8 +171,8 @@ def test_two_sentences_at_once_are_the_drawn_queries_keys_and_values(causal):
     trace = run_heads(HeadsExample(source="drawn", running=Example(causal=causal)))
     assert not isinstance(trace, HeadsTrace) and trace.noun == "sentence" and trace.tokens[3] == "token 4"
     assert torch.equal(trace.heads.q, q) and torch.equal(trace.heads.k, k) and torch.equal(trace.heads.v, v)
-    torch.testing.assert_close(trace.heads.weights, weights, atol=1e-6, rtol=0)
-    torch.testing.assert_close(trace.heads.output, weights @ v, atol=1e-6, rtol=0)
+    assert_close_for_size(trace.heads.weights, weights, trace.heads.scaled)
+    assert_close_for_size(trace.heads.output, weights @ v, trace.heads.scaled, v)
 
 
 def test_a_preset_leaves_mask_scaling_and_dropout_to_the_learner_and_fixes_the_rest():
@@ -219,9 +221,8 @@ def test_every_tensor_follows_from_the_one_before(example):
         assert torch.equal(part, trace.heads.output[head])
     assert trace.output.shape == (n, d_model)
     bias = trace.module.b_o if example.bias else 0
-    torch.testing.assert_close(
-        head_contributions(trace.heads.output, trace.module.W_o).sum(dim=0) + bias, trace.output, atol=1e-5, rtol=1e-5
-    )
+    contributions = head_contributions(trace.heads.output, trace.module.W_o)
+    assert_close_for_size(contributions.sum(dim=0) + bias, trace.output, contributions)
     assert not trace.output.requires_grad
 
 
@@ -278,8 +279,8 @@ def test_it_is_what_the_module_does_in_training_mode(key):
     _, training = trace.module(trace.x, causal_mask(len(trace.tokens)), drop=random)
     dropped = in_training(trace).result.dropped
     assert torch.equal(dropped.weights == 0, training.heads.weights == 0)
-    torch.testing.assert_close(dropped.weights, training.heads.weights, atol=1e-6, rtol=0)
-    torch.testing.assert_close(dropped.output, training.heads.output, atol=1e-6, rtol=1e-5)
+    assert_close_for_size(dropped.weights, training.heads.weights, training.heads.scaled)
+    assert_close_for_size(dropped.output, training.heads.output, training.heads.scaled, training.heads.v)
 
 
 def test_over_many_draws_the_rows_sum_to_1():

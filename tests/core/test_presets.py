@@ -18,6 +18,7 @@ from lessons.kit.stages import STAGES, notice_stage
 from lessons.screen.format import render
 from lessons.softmax import lesson as softmax
 from tests.printed import as_printed
+from tests.rounding import assert_close_for_size
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 
@@ -83,10 +84,6 @@ def preset(name, **choices):
     return Example(source=source, sentence_of_batch=int(sentence or 1), **choices)
 
 
-def close(actual, expected):
-    torch.testing.assert_close(actual, expected.float(), rtol=0, atol=1e-6)
-
-
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("scaling", [False, True])
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -103,8 +100,9 @@ def test_a_preset_is_what_its_notebook_computes(name, scaling, causal):
     assert trace.heads.weights.shape[0] == 1
     assert torch.equal(trace.x, x.float())
     expected = {"q": q, "k": k, "v": v, "scores": scores, "scaled": scaled, "masked": masked, "weights": weights}
-    for key, tensor in (expected | {"output": weights @ v}).items():
-        close(getattr(head, key), tensor)
+    for key, tensor in expected.items():
+        assert_close_for_size(getattr(head, key), tensor, *([scaled] if key == "weights" else []))
+    assert_close_for_size(head.output, weights @ v, scaled, v)
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)
@@ -122,7 +120,7 @@ def test_the_maps_are_those_of_linear_layers_transposed(key, seed, before):
     trace = run_example(Example(source=key))
     order = ("W_k", "W_q", "W_v") if key == "batch" else ("W_q", "W_k", "W_v")
     for name in order:
-        close(getattr(trace, name), default_weight(trace.example.d_k, 8, random).T)
+        assert_close_for_size(getattr(trace, name), default_weight(trace.example.d_k, 8, random).T)
 
 
 @pytest.mark.parametrize(("matrix", "printed"), [("x", PRINTED_X), ("q", PRINTED_Q), ("k", PRINTED_K)])
@@ -151,7 +149,8 @@ def test_the_softmax_of_three_times_the_scores_is_on_the_page_of_the_softmax(que
     _, q, k, _ = numpy_notebook(42, 4, 8)
     example = run_example(preset("search", scaling=False, causal=False))
     rows = {m.key: m for f in softmax.screen(example, 0, softmax.Choices(query)).figures[1:] for m in f.matrices}
-    close(rows["multiplied"].values[0], torch.softmax(q @ k.T * 3, dim=-1)[query])
+    scores = q @ k.T * 3
+    assert_close_for_size(rows["multiplied"].values[0], torch.softmax(scores, dim=-1)[query], scores)
     assert render(rows["multiplied"].title) == "all scores × 3"
 
 

@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 import torch
-from compare_with_transformers import TEXTS, fed_with, largest_differences, ours
+from compare_with_transformers import TEXTS, fed_with, ours
 from gguf_files import gguf_of, random_llama
+from test_gguf import check_alike
 from transformers import AutoModel, AutoTokenizer
 
 from attention_core.cache import present
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
 from attention_core.stored.tokenizing import byte_pairs_in
+from tests.rounding import LAYERS, assert_close_for_size
 
 CACHE = Path(os.environ["CACHE_BEFORE_TESTS"] or Path.home() / ".cache" / "attention-lab")
 SMOLLM2 = CACHE / "SmolLM2-135M-Instruct" / "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -39,8 +41,7 @@ def test_smollm2_beside_transformers(smollm2, shapes_taken_for_granted):
     model, tokenizer = smollm2
     fed = fed_with(model)
     for text in TEXTS:
-        weights, logits = largest_differences(model, fed, torch.tensor(tokenizer.encode(text).ids))
-        assert weights < 1e-5 and logits < 1e-3
+        check_alike(model, fed, torch.tensor(tokenizer.encode(text).ids))
 
 
 def test_smollm2_knows_where_paris_is_and_whom_it_means(smollm2, shapes_taken_for_granted):
@@ -64,7 +65,7 @@ def test_smollm2_writes_with_its_cache_what_it_writes_without(smollm2, shapes_ta
         newest = model(following, past=kept)
         kept = present(newest)
         assert int(newest.logits[-1].argmax()) == int(model(ids).logits[-1].argmax())
-        assert torch.allclose(newest.logits[-1], model(ids).logits[-1], atol=1e-3)
+        assert_close_for_size(newest.logits[-1], model(ids).logits[-1], rounding=LAYERS)
 
 
 def test_smollm2_reads_texts_as_the_core_does(smollm2):
@@ -82,8 +83,7 @@ def test_minilm_beside_transformers(minilm, shapes_taken_for_granted):
     for text in TEXTS:
         ids = tokenizer.encode(text).ids
         assert ids == their_tokenizer(text)["input_ids"]
-        weights, vectors = largest_differences(model, theirs, torch.tensor(ids))
-        assert weights < 1e-5 and vectors < 1e-4
+        check_alike(model, theirs, torch.tensor(ids))
 
 
 def test_the_comparison_finds_a_difference():
@@ -91,4 +91,6 @@ def test_the_comparison_finds_a_difference():
     with torch.no_grad():
         changed.model.layers[0].self_attn.q_proj.weight.mul_(1.001)
     model, ids = gguf_model(read_gguf(gguf_of(whole))), torch.tensor([1, 2, 3])
-    assert max(largest_differences(model, whole, ids)) < 1e-5 < largest_differences(model, changed, ids)[0]
+    check_alike(model, whole, ids)
+    with pytest.raises(AssertionError):
+        check_alike(model, changed, ids)

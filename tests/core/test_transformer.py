@@ -19,6 +19,7 @@ from attention_core.transformer import (
     weight_shapes,
 )
 from attention_core.weights import named_weights
+from tests.rounding import LAYERS, assert_close_for_size
 
 SIZES = {"vocabulary": 31, "context": 13, "d_model": 14, "n_layers": 3, "d_hidden": 19}
 HEADS = {"n_heads": 6, "kv_heads": 3, "d_head": 4}
@@ -73,9 +74,10 @@ def test_numpy_and_torch_compute_the_same(name):
     model = drawn(config_with(**FAMILY[name]))
     trace, other = model(IDS), as_numpy(model)(IDS.numpy())
     assert isinstance(other.logits, np.ndarray) and other.logits.dtype == np.float32
-    assert np.allclose(trace.logits.numpy(), other.logits, atol=1e-4)
+    assert_close_for_size(trace.logits, other.logits, rounding=LAYERS)
     for layer, its in zip(trace.layers, other.layers, strict=True):
-        assert np.allclose(layer.attention.heads.weights.numpy(), its.attention.heads.weights, atol=1e-5)
+        heads = layer.attention.heads
+        assert_close_for_size(heads.weights, its.attention.heads.weights, heads.scaled / 2)
 
 
 @pytest.mark.parametrize("name", [name for name in FAMILY if FAMILY[name].get("causal", True)])
@@ -86,9 +88,9 @@ def test_writing_with_a_cache_is_reading_the_whole_text(name):
     for end in range(4, IDS.shape[1] + 1):
         newest = model(IDS[:, end - 1 : end], past=kept)
         kept = present(newest)
-        assert torch.allclose(newest.logits[:, 0], whole.logits[:, end - 1], atol=1e-4)
-        weights = newest.layers[-1].attention.heads.weights[..., 0, :]
-        assert torch.allclose(weights, whole.layers[-1].attention.heads.weights[..., end - 1, :end], atol=1e-5)
+        assert_close_for_size(newest.logits[:, 0], whole.logits[:, end - 1], rounding=LAYERS)
+        weights, heads = newest.layers[-1].attention.heads.weights[..., 0, :], whole.layers[-1].attention.heads
+        assert_close_for_size(weights, heads.weights[..., end - 1, :end], heads.scaled / 2)
 
 
 def the_same_of_the_family(model):
@@ -142,7 +144,7 @@ def test_a_switched_off_head_is_missing_from_what_follows_and_nowhere_else():
         assert same == (i == 0)
     missing = whole.layers[1].attention.concatenated[..., 16:20] @ model.layers[1].attention.W_o[16:20]
     after = whole.layers[1].after_attention - less.layers[1].after_attention
-    assert torch.allclose(after, missing, atol=1e-5)
+    assert_close_for_size(after, missing, whole.layers[1].after_attention)
 
 
 def head_of(trace, layer, head):
@@ -169,7 +171,7 @@ def test_all_heads_of_a_layer_patched_add_what_they_add_in_the_other_text():
     here, there = IDS
     other = model(there)
     (patched,) = model(here, patched={(0, head): head_of(other, 0, head) for head in range(6)}).layers
-    assert torch.allclose(patched.attention.output, other.layers[0].attention.output, atol=1e-6)
+    assert_close_for_size(patched.attention.output, other.layers[0].attention.output)
 
 
 def test_a_head_that_does_not_exist_cannot_be_patched():
@@ -189,8 +191,8 @@ def test_activations_by_their_formulas():
     }
     assert by_torch.keys() == ACTIVATIONS.keys()
     for name, activate in ACTIVATIONS.items():
-        assert torch.allclose(activate(x), by_torch[name], atol=1e-6), name
-        assert np.allclose(activate(x.numpy()), by_torch[name].numpy(), atol=1e-6), name
+        for found in (activate(x), activate(x.numpy())):
+            assert_close_for_size(found, by_torch[name])
     assert float(ACTIVATIONS["gelu"](torch.tensor(1.0))) == pytest.approx((1 + math.erf(1 / math.sqrt(2))) / 2)
 
 

@@ -35,6 +35,7 @@ from lessons.pytorch.masks_view import telling_cell
 from lessons.pytorch.random_cases import CASES, notice_cases
 from lessons.screen.format import format_value, render, render_all
 from lessons.screen.message import message
+from tests.rounding import assert_close_for_size
 
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))
 SOURCES = tuple(key for key, preset in HEADS_PRESETS.items() if preset.projects and key != "sentence")
@@ -619,18 +620,19 @@ def test_the_function_is_given_three_keys_for_nine_heads_and_finds_what_loops_fi
     trace = trace_of(case)
     parity = compare_with_pytorch(trace.x, case.choices.may_attend, trace.module)
     _, found = heads_of(trace.module, trace.x, mask_of(case))
-    np.testing.assert_allclose(parity.fused.swapaxes(0, 1).flatten(1).numpy(), found, atol=1e-5)
-    assert 0 <= parity.fused_difference < 1e-5
+    assert_close_for_size(parity.fused.swapaxes(0, 1).flatten(1), found, trace.heads.scaled)
+    assert_close_for_size(parity.fused, trace.heads.output, trace.heads.scaled)
     said = check_said(case, ORACLE, ANSWERS)
     assert [render(name) for name, _ in case.screen.figures[0].facts] == ["With enable_gqa=True it differs by at most"]
     assert any("enable_gqa=True the function takes queries" in template for template in said)
 
 
 def test_the_code_beside_the_real_layer_hands_its_keys_over_once():
-    call = real_case().screen.code.call()
+    case = real_case()
+    call = case.screen.code.call()
     assert call.inputs["k"].shape == (3, 10, 64) and call.inputs["q"].shape == (9, 10, 64)
     result = call.function(**call.inputs)
-    torch.testing.assert_close(result.ours, result.theirs, atol=1e-5, rtol=1e-5)
+    assert_close_for_size(result.ours, result.theirs, trace_of(case).heads.scaled)
 
 
 def test_an_older_pytorch_is_given_the_keys_of_each_head(monkeypatch):

@@ -31,6 +31,7 @@ from lessons.variants.measures import (
     settings_of_lengths,
     with_context,
 )
+from tests.rounding import assert_close_for_size
 
 KINDS = ("window", "sink", "cap", "alibi", "rotary", "grouped", "cross")
 
@@ -559,14 +560,15 @@ def answer_loses_most(case, prompt):
 def answer_in_row(case, prompt):
     query = prompt.arguments["query"].position
     unchanged, row = (weights_of(case, changed)[query] for changed in (False, True))
+    scores = masked_scores(case, True)[query]
 
     def judge(card):
         key, weight = token_on(card), card.reply.arguments.get("weight")
-        assert masked_scores(case, True)[query][key] > -math.inf, "it is seen"
+        assert scores[key] > -math.inf, "it is seen"
         if card.reply.template == FIRST_MATRIX:
             assert unchanged[key] >= max(unchanged) - 1e-5
         else:
-            assert row[key] == pytest.approx(weight.value, abs=1e-5)
+            assert_close_for_size(weight.value, row[key], 1.0, scores)
         return by_largest(row)(card)
 
     return {MOST_IN_ROW: ..., FIRST_MATRIX: ..., GETS_LESS: ..., JUDGE: judge}
@@ -762,8 +764,8 @@ def test_the_matrices_are_those_of_plain_loops(kind, causal):
     cut = 3 if kind == "cross" else 0
     expected = torch.tensor(weights_of(case, True))
     expected = expected[cut:, :cut] if cut else expected
-    torch.testing.assert_close(plain.values, torch.tensor(weights_of(case, False)), atol=1e-5, rtol=0)
-    torch.testing.assert_close(changed.values, expected, atol=1e-5, rtol=0)
+    assert_close_for_size(plain.values, weights_of(case, False), masked_scores(case, False))
+    assert_close_for_size(changed.values, expected, masked_scores(case, True))
 
 
 @pytest.mark.parametrize("source", ["sentence", "pronouns", "induction", "language"])

@@ -15,12 +15,13 @@ from attention_core.errors import InputError
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
 from attention_core.stored.tokenizing import gguf_tokenizer
-from attention_core.transformer import Transformer
+from attention_core.transformer import Transformer, build_transformer
 from attention_core.weights import named_weights
 from models import opening
 from models.folders import ModelFiles, offered_models
 from models.opening import SharedModel, in_torch, open_model, shared_model
 from models.store import stored_file
+from tests.rounding import LAYERS, assert_close_for_size
 
 ROOT = Path(__file__).parents[2]
 IDS = (3, 1, 50, 17, 3, 52, 0, 9)
@@ -58,19 +59,28 @@ def test_a_gguf_file_opens_as_the_very_model_that_it_holds(own):
     assert model.config == kept.config
     for (name, weight), (_, expected) in zip(named_weights(model), named_weights(kept), strict=True):
         assert torch.equal(weight, expected), name
-    assert torch.equal(model(torch.tensor(IDS)).logits, kept(torch.tensor(IDS)).logits)
+    assert_close_for_size(model(torch.tensor(IDS)).logits, kept(torch.tensor(IDS)).logits, rounding=LAYERS)
 
 
 def test_numpy_computes_what_torch_computes_and_lessons_get_the_same_memory(own):
     model = shared_model(own["small"])
     arrays, tensors = model.read(IDS, {(1, 0)}), model.trace(IDS, {(1, 0)})
-    expected = model.transformer(torch.tensor(IDS), {(1, 0)})
-    for layer, same, other in zip(arrays.layers, tensors.layers, expected.layers, strict=True):
+    in_torch, exact = model.transformer(torch.tensor(IDS), {(1, 0)}), in_doubles(model)(torch.tensor(IDS), {(1, 0)})
+    for layer, same in zip(arrays.layers, tensors.layers, strict=True):
         assert isinstance(layer.attention.heads.weights, np.ndarray)
         assert layer.attention.present.k.ctypes.data == same.attention.present.k.data_ptr()
-        torch.testing.assert_close(same.attention.heads.weights, other.attention.heads.weights, atol=1e-5, rtol=0)
-    torch.testing.assert_close(tensors.logits, expected.logits, atol=1e-5, rtol=0)
+    for found in (tensors, in_torch):
+        for layer, expected in zip(found.layers, exact.layers, strict=True):
+            heads = expected.attention.heads
+            assert_close_for_size(layer.attention.heads.weights, heads.weights, heads.scaled / 2)
+        assert_close_for_size(found.logits, exact.logits, rounding=LAYERS)
     assert shared_model(own["hub_model"]).read(IDS).logits.dtype == torch.float32, "mapped by torch, as it lies there"
+
+
+def in_doubles(model):
+    """The same model, which computes in double precision."""
+    weights = {name: weight.double() for name, weight in named_weights(model.transformer)}
+    return build_transformer(model.transformer.config, weights)
 
 
 def test_to_read_no_torch_is_imported(own):
@@ -89,8 +99,9 @@ def test_a_host_with_little_memory_computes_the_same_and_converts_nothing(own, m
     monkeypatch.setenv("ATTENTION_LAB_SMALL", "1")
     model, tokenizer = open_model(own["small"])
     trace = model(torch.tensor(IDS), ablated={(1, 0)})
-    torch.testing.assert_close(trace.logits, expected.logits, atol=1e-5, rtol=0)
-    assert torch.equal(trace.layers[1].attention.heads.weights, expected.layers[1].attention.heads.weights)
+    assert_close_for_size(trace.logits, expected.logits, rounding=LAYERS)
+    heads, same = (read.layers[1].attention.heads for read in (trace, expected))
+    assert_close_for_size(heads.weights, same.weights, same.scaled / 2)
     assert tokenizer.encode("the cat").tokens == ["the", "Ġ", "c", "a", "t"]
     assert not stored_file(own["small"]).exists() and SharedModel(own["small"], model, tokenizer).passes.most < 30e6
 
@@ -137,10 +148,11 @@ def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch
     )
     for _ in range(5):
         newest = model.newest_token(text)
-        expected = whole(model.transformer, torch.tensor(text))
-        torch.testing.assert_close(newest.logits, expected.logits[-1], atol=1e-3, rtol=0)
+        expected = whole(in_doubles(model), torch.tensor(text))
+        assert_close_for_size(newest.logits, expected.logits[-1], rounding=5 * LAYERS)
         for weights, layer in zip(newest.weights, expected.layers, strict=True):
-            torch.testing.assert_close(weights, layer.attention.heads.weights[:, -1], atol=1e-4, rtol=0)
+            heads = layer.attention.heads
+            assert_close_for_size(weights, heads.weights[:, -1], heads.scaled / 2)
         text.append(int(newest.logits.argmax()))
     assert read == [len(IDS), 1, 1, 1, 1], "after the first, one token is read for each"
     model.newest_token(text[:-1])

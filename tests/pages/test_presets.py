@@ -13,6 +13,7 @@ from lessons.example.presets import PRESETS
 from lessons.screen.format import format_value
 from lessons.trace.lines import digits
 from tests.printed import as_printed, readings
+from tests.rounding import assert_close_for_size
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 SIZES = {"search": (4, 8, 8), "mat": (6, 16, 16), "batch": (4, 8, 8), "modules": (4, 8, 6)}  # tokens, d_model, d_k
@@ -39,10 +40,11 @@ def test_a_link_opens_the_preset_and_its_numbers_are_on_the_screen(key):
     n, d_model, d_k = SIZES[key]
     assert trace.x.shape == (n, d_model) and head.k.shape == (n, d_k)
     tensors = {"x": trace.x, "q": head.q, "k": head.k, "v": head.v, "weights": head.weights, "output": head.output}
+    beneath = {"weights": head.scaled, "output": head.scaled}
     for matrix, tensor in tensors.items():
         shown = cells(at, matrix)
         assert len(shown) == tensor.numel()
-        assert all(v == pytest.approx(float(tensor[place]), rel=1e-6) for place, v in shown.items())
+        assert_close_for_size([*shown.values()], [tensor[place] for place in shown], beneath.get(matrix, tensor))
 
 
 def test_the_cells_of_the_mat_are_what_the_notebook_computes():

@@ -39,6 +39,8 @@ from lessons.screen.screen import Line
 from lessons.train.curves import loss_figure
 from runs.recording import Recording
 from runs.run import TrainingRun
+from tests.printed import readings
+from tests.rounding import assert_close_for_size
 
 # Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2.
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
@@ -73,6 +75,7 @@ def test_every_number_of_every_tensor_is_in_the_figure():
         key: getattr(attention, key) for key in ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
     }
     tensors |= {"x": trace.x, "k_transposed": attention.k.mT}
+    beneath = {"weights": attention.scaled, "output": attention.scaled}
     for key, tensor in tensors.items():
         for i, line in enumerate(tensor.tolist()):
             for j, value in enumerate(line):
@@ -80,8 +83,8 @@ def test_every_number_of_every_tensor_is_in_the_figure():
                 if key in ("masked", "weights") and j > i:
                     assert cell["kind"] == "masked" and cell["v"] is None and cell["text"] == ""
                 else:
-                    assert math.isclose(cell["v"], value, rel_tol=1e-6)
-                    assert cell["text"] == cell_text(value)
+                    assert_close_for_size(cell["v"], value, tensor, beneath.get(key, 0.0))
+                    assert cell["text"] in readings(value, cell_text)
     assert len(table) == sum(tensor.numel() for tensor in tensors.values())
 
 

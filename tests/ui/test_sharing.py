@@ -22,6 +22,7 @@ from attention_ui.figures.template import template
 from lessons.example.example import Example, run_example
 from lessons.screen.format import percent
 from lessons.softmax.lesson import Choices, screen, softmax_row
+from tests.rounding import SUMS
 
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
 
@@ -42,7 +43,7 @@ def test_lengths_are_the_numbers_and_their_direction_is_the_sign():
         assert ZERO - bar["y"] == pytest.approx(NUMBER_ROOM * max(-1, min(1, score / 3)), abs=1e-4)
     for bar, size in zip(drawn("sizes"), row.powers.tolist(), strict=True):
         assert (bar["y2"] - bar["y"]) / SIZE_ROOM == pytest.approx(size, abs=1e-5)
-        assert bar["x2"] - bar["x"] == pytest.approx(BAR)
+        assert bar["x2"] - bar["x"] == pytest.approx(BAR, abs=SUMS * bar["x2"])
 
 
 def test_the_parts_are_the_weights_and_fill_one_whole_without_overlap():
