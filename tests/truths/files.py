@@ -164,7 +164,7 @@ def printed(code: str, *, key: bool) -> Entry:
     except ValueError as error:
         return {"lines": [str(error)]}
     body = page[page.index("<body") :]
-    return {"lines": [text.strip() for text in re.split("<[^>]*>", body) if text.strip()]}
+    return {"lines": ["\n".join(text.strip() for text in re.split("<[^>]*>", body) if text.strip())]}
 
 
 def read(name: str) -> bytes:
