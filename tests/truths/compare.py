@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 RELATIVE, LEAST = 1e-5, 1e-6  # of the largest number beside it; and of what is smaller than a tenth
+SEVERAL = 3  # digits: a number with fewer is written with so many decimals on purpose
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[−-]?\d+|·10\^\(?[−-]?\d+\)?)?%?")
 TINY = re.compile(r"(?:e[−-]|·10\^\(?[−-])0*(?:[5-9]|\d\d)")  # what is left of rounding has no digits to rely on
 
@@ -105,19 +106,38 @@ def reads_alike(one: str, other: str) -> bool:
     """True where only last digits differ, of numbers with decimals and of percentages."""
     if NUMBER.sub("#", one) != NUMBER.sub("#", other):
         return False
-    return all(map(beside, NUMBER.findall(one), NUMBER.findall(other)))
+    ours, theirs = NUMBER.findall(one), NUMBER.findall(other)
+    largest = max((abs(Written.read(text).value) for text in ours), default=0.0)
+    return all(beside(*both, largest) for both in zip(ours, theirs, strict=True))
 
 
-def beside(one: str, other: str) -> bool:
-    """True for the same number, for two that differ by one in their last digit, and for two that rounding left over.
+def beside(one: str, other: str, largest: float) -> bool:
+    """True for the same number, for two that rounding left over, and for two that differ by one in their last digit, or
+    no more than numbers beside the `largest` of their text may.
 
-    Whole numbers are counts: they are the same or not.
+    Whole numbers are counts: they are the same or not. As many digits are written, unless there are several anyway.
     """
     if one == other or (TINY.search(one) and TINY.search(other)):
         return True
-    (ours, power), (theirs, their_power) = (re.match(r"([\d,.]+)(.*)", text).groups() for text in (one, other))
-    significant = [len(re.sub(r"\D", "", digits).lstrip("0")) for digits in (ours, theirs)]
-    units = [10.0 ** -len(digits.partition(".")[2]) for digits in (ours, theirs)]
-    apart = abs(float(ours.replace(",", "")) - float(theirs.replace(",", "")))
-    as_long = units[0] == units[1] or significant[0] == significant[1]
-    return ("." in one or power == "%") and power == their_power and as_long and apart < 1.5 * max(units)
+    ours, theirs = Written.read(one), Written.read(other)
+    rounded = ours.unit < 1 or one.endswith("%")
+    as_written = ours.unit == theirs.unit or min(ours.significant, theirs.significant) >= SEVERAL
+    most = max(1.5 * max(ours.unit, theirs.unit), RELATIVE * largest)
+    return one.endswith("%") == other.endswith("%") and rounded and as_written and abs(ours.value - theirs.value) < most
+
+
+class Written(NamedTuple):
+    """A number as it is written: its value, what a one in its last digit is worth, and how many digits count."""
+
+    value: float
+    unit: float
+    significant: int
+
+    @classmethod
+    def read(cls, text: str) -> "Written":
+        """The number in a text that `NUMBER` finds."""
+        digits, power = re.match(r"([\d,.]+)(?:(?:e|·10\^\(?)([−-]?\d+))?", text).groups()
+        times = 10.0 ** int((power or "0").replace("−", "-"))
+        decimals = len(digits.partition(".")[2])
+        counted = re.sub(r"\D", "", digits).lstrip("0")
+        return cls(float(digits.replace(",", "")) * times, 10.0**-decimals * times, len(counted))

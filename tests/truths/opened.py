@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,6 +29,7 @@ from lessons.screen.screen import Axis, Card, Film, Matrix, Points, Question, Sc
 ROOT = Path(__file__).parents[2]
 QUESTIONS, LAST_STEPS = 6, 8  # asked of every screen; of what leads to a number, the last lines
 MOST_NUMBERS, MOST_SAYINGS = 600, 20  # of what is no matrix, and of the points of a cloud: of more, every n-th
+LEFT_OVER, MILLISECONDS = 1e-5, re.compile(r"[\d.,]+ ms|\([\d.,]+ to [\d.,]+\)")  # what is never twice the same
 NO_SCREEN = ("take_home", "class_vote", "exercises")  # pages that make screens of other pages, for what they hand out
 SECONDS = 120  # that a page, or a training, may take
 PRESSED = " > "  # stands before the button that is pressed once a link is open
@@ -148,10 +150,10 @@ def matrices_in(figure: object) -> Iterable[Matrix]:
 
 
 def written(values: Any) -> list:
-    """Numbers as lists, with six digits of the largest."""
+    """Numbers as lists, with seven digits of the largest."""
     array = np.asarray(values.tolist() if hasattr(values, "tolist") else values, dtype=float)
     largest = np.abs(array[np.isfinite(array)]).max(initial=0.0)
-    decimals = 5 - math.floor(math.log10(largest)) if largest > 0 else 0
+    decimals = 6 - math.floor(math.log10(largest)) if largest > 0 else 0
     return (np.round(array, decimals) + 0.0).tolist()
 
 
@@ -159,6 +161,8 @@ def numbers_in(thing: object) -> Iterator[float]:
     """The numbers in what is no matrix and no sentence, in the order of its fields."""
     match thing:
         case bool() | str() | Message() | Matrix() | Question() | Axis():
+            return
+        case Points() if is_rounding(thing):
             return
         case int() | float():
             yield float(thing)
@@ -195,14 +199,15 @@ def sentences_in(thing: object) -> Iterator[str]:
     """Everything that is said in it, as it is read in English."""
     match thing:
         case Message():
-            yield render(thing)
+            yield MILLISECONDS.sub("… ms", render(thing))
         case str() | bool() | int() | float() | None:
             return
         case Table():
             yield from sentences_in((thing.name, thing.notice, thing.heading))
             yield from (" | ".join(map(format_value, row)) for row in (thing.columns, *thing.cells))
         case Points():
-            yield from sentences_in((thing.name, thing.notice, thing.says[:: -(-len(thing.says) // MOST_SAYINGS)]))
+            says = () if is_rounding(thing) else thing.says[:: -(-len(thing.says) // MOST_SAYINGS)]
+            yield from sentences_in((thing.name, thing.notice, says))
         case Token() | Fixed() | Percent() | Magnitude() | Integer() | ListOf():
             yield format_value(thing)
         case tuple() | list() if any(isinstance(each, str) for each in thing) and all(map(is_label, thing)):
@@ -214,6 +219,11 @@ def sentences_in(thing: object) -> Iterator[str]:
             for name in fields_of(thing):
                 if name not in ("key", "colour", "scale", "traced", "first", "apart", "of_step", "alike"):
                     yield from sentences_in(getattr(thing, name))
+
+
+def is_rounding(cloud: Points) -> bool:
+    """True for a cloud of what rounding left over: on another processor it is another one."""
+    return max(map(abs, cloud.ys)) < LEFT_OVER
 
 
 def is_label(thing: object) -> bool:

@@ -13,7 +13,7 @@ REAL_TEXTS = ("The cat sat on the mat because it was very", "Mary gave John a dr
 # Views that are of something else than the running example: one example is enough.
 OF_THEIR_OWN = ("cost_of", "cut", "merges", "second")
 ON_MODEL = 5  # views of the first page that show the real model, before those of an example
-STEPS = 40  # of a training: enough for a loss that falls
+STEPS = 40  # of a training: enough for a loss that falls, too few for what rounding leaves over to grow
 
 
 def asked() -> list[str]:
@@ -38,8 +38,9 @@ def on_examples() -> Iterator[str]:
 
 def examples() -> Iterator[dict[str, object]]:
     """Every example, with each of its seeds or texts."""
-    for source in (*TRAINED[:1], *DRAWN, *TRAINED[1:]):
-        yield from ({"example": source, "seed": seed} for seed in SEEDS)
+    yield from ({"example": source, "seed": seed} for source in DRAWN for seed in SEEDS)
+    yield {"example": TRAINED[0]}
+    yield from ({"example": source, "seed": seed, "trained_for": STEPS} for source in TRAINED for seed in SEEDS)
     yield from ({"example": "language", "says_language": text, "head": 3 + n} for n, text in enumerate(REAL_TEXTS))
 
 
