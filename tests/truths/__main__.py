@@ -70,7 +70,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--accept", action="store_true", help="write what reasons cover, and what is new, into the record"
     )
-    parser.add_argument("--many", action="store_true", help="let a line cover more than 200 changes")
+    parser.add_argument("--many", action="store_true", help="let a line cover more than 200 entries")
     parser.add_argument("--either", action="store_true", help="let entries name what this processor finds as well")
     return parser.parse_args()
 

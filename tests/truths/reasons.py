@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.truths.compare import Change
@@ -10,18 +10,18 @@ from tests.truths.compare import Change
 FILE = Path(__file__).parent / "reasons.txt"
 LINE = re.compile(r'(?P<kind>links|screens|numbers|files) (?P<place>\S+)(?: "(?P<words>.+)")?: (?P<why>\S.*)')
 ACCEPTED = "# Accepted:"
-MOST_COVERED = 200  # changes, without --many
+MOST_COVERED = 200  # entries, without --many
 
 
 @dataclass
 class Reason:
-    """A line of the file, and how many changes it covers."""
+    """A line of the file, and the entries that it covers."""
 
     line: str
     kind: str
     place: str
     words: re.Pattern[str]
-    covers: int = 0
+    covers: set[str] = field(default_factory=set)
 
     def fits(self, change: Change) -> bool:
         """True for a change of its kind, at its place, in which its words stand."""
@@ -44,11 +44,11 @@ def reason_of(line: str) -> Reason:
 
 
 def not_covered(reasons: Iterable[Reason], changes: Iterable[Change]) -> Iterator[Change]:
-    """The changes that no line covers; the lines count those that they do."""
+    """The changes that no line covers; the lines remember those that they do."""
     for change in changes:
         fitting = [reason for reason in reasons if reason.fits(change)]
         for reason in fitting:
-            reason.covers += 1
+            reason.covers.add(change.key)
         if not fitting:
             yield change
 
@@ -56,16 +56,16 @@ def not_covered(reasons: Iterable[Reason], changes: Iterable[Change]) -> Iterato
 def unfit(reasons: Iterable[Reason], *, many: bool) -> Iterator[str]:
     """A sentence on each line that covers nothing, or too much."""
     for reason in reasons:
-        if reason.covers == 0:
+        if not reason.covers:
             yield f"This line covers nothing; leave it out: {reason.line}"
-        elif reason.covers > MOST_COVERED and not many:
-            yield f"This line covers {reason.covers} changes, more than {MOST_COVERED}; say --many: {reason.line}"
+        elif len(reason.covers) > MOST_COVERED and not many:
+            yield f"This line covers {len(reason.covers)} entries, more than {MOST_COVERED}; say --many: {reason.line}"
 
 
 def accept(reasons: Iterable[Reason]) -> None:
-    """Put the lines below those that were accepted before, with how many changes each covered."""
+    """Put the lines below those that were accepted before, with how many entries each covered."""
     text = FILE.read_text(encoding="utf-8")
     head = "".join(line for line in text.partition(ACCEPTED)[0].splitlines(keepends=True) if line.startswith("#"))
     before = text.partition(ACCEPTED)[2]
-    new = "".join(f"\n{reason.line} [{reason.covers}]" for reason in reasons)
+    new = "".join(f"\n{reason.line} [{len(reason.covers)}]" for reason in reasons)
     FILE.write_text(f"{head}\n{ACCEPTED}{before.rstrip()}{new}\n", encoding="utf-8")

@@ -28,10 +28,10 @@ def read_record(kind: str) -> Entries:
 
 
 def write_record(kind: str, entries: Entries) -> None:
-    """Keep these; files that would say the same stay as they are."""
+    """Keep these, in the order of their keys; files that would say the same stay as they are."""
     FOLDER.mkdir(exist_ok=True)
     by_file: dict[str, Entries] = defaultdict(dict)
-    for key, entry in entries.items():
+    for key, entry in sorted(entries.items()):
         by_file[f"{kind}_{place_of(key)}" if kind == "screens" else kind][key] = entry
     for name, several in by_file.items():
         text = json.dumps(several, ensure_ascii=False, separators=(",", ":"), indent=0)
