@@ -49,7 +49,7 @@ WAYS = {
         {"cost_view": "blocks"},
     ],
     "practice/take_home": [
-        {"paper": "sheet"},
+        {"paper": "sheet", "paper_code": ""},  # with a code there are no controls of a new sheet
         {"paper": "sheet", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
         {"paper": "platform"},
     ],
