@@ -9,6 +9,8 @@ import torch
 from attention_core.cache import SlidingDifference, measure_sliding
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
+from attention_core.stored.few_bits import FewBits
+from attention_core.weights import named_weights
 from lessons.cost.published_models import PublishedModel
 from lessons.example.example import ExampleTrace
 from lessons.example.real_model import SMOLLM2, RealModel
@@ -61,8 +63,16 @@ def small_slide() -> Slide:
 
 
 def slide_of(model: RealModel | None) -> Slide:
-    """That of the real model of the lessons; of a small one in the place of any other, which would take too long."""
-    return real_slide(model) if model is not None and model.name == SMOLLM2 else small_slide()
+    """That of the real model of the lessons; of a small one in the place of any other, which would take too long, and
+    where the real one keeps its weights in few bits: that host has no memory for so many passes.
+    """
+    ours = model is not None and model.name == SMOLLM2 and not keeps_few_bits(model)
+    return real_slide(model) if model is not None and ours else small_slide()
+
+
+def keeps_few_bits(model: RealModel) -> bool:
+    """True where the weights of a model are widened layer by layer while it computes."""
+    return any(isinstance(weight, FewBits) for _, weight in named_weights(model.transformer))
 
 
 def sliding_figures(example: ExampleTrace, model: PublishedModel | None) -> Iterator[Curves]:

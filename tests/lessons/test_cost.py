@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,10 +19,12 @@ from attention_core.costs import LayerSizes, count_layer, layer_parameters, mult
 from attention_core.heads import KeyValues
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
+from attention_core.stored.few_bits import few_bits_model
+from attention_core.stored.tokenizing import gguf_tokenizer
 from lessons.cost.counted_view import COST_STEPS, SHORT_NAMES, count_tables
 from lessons.cost.lesson import Choices, screen
 from lessons.cost.published_models import PUBLISHED
-from lessons.cost.sliding_window import SLIDING_MODEL, TALE, notice_sliding, real_slide
+from lessons.cost.sliding_window import SLIDING_MODEL, TALE, notice_sliding, real_slide, slide_of, small_slide
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.screen.format import format_value, render, render_all
@@ -406,6 +409,13 @@ def same_output(case, sentence):
     plain = case.attention.output[case.choices.query % len(case.example.tokens)]
     assert float(np.abs(last - plain.double().numpy()).max()) < 1e-4
     return {"difference": sentence.arguments["difference"].value}
+
+
+def test_a_host_that_keeps_few_bits_lets_the_window_of_a_small_model_slide(smollm2):
+    """Ten visitors have room on it only without the passes of the real one."""
+    model, settings = few_bits_model(smollm2.files.path)
+    few = SimpleNamespace(name=smollm2.name, transformer=model, tokenizer=gguf_tokenizer(settings))
+    assert slide_of(few) is small_slide() and slide_of(smollm2) is real_slide(smollm2)
 
 
 def test_the_window_of_the_real_model_slides_as_a_plain_loop_finds(smollm2, shapes_taken_for_granted):
