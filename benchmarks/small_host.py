@@ -134,7 +134,7 @@ async def look_through(visitor: Session, number: int, here: list[str]) -> None:
 
 
 async def served(visitor: Session, number: int, here: list[str]) -> list[str]:
-    """The same, and what this visitor saw go wrong."""
+    """What this visitor saw go wrong while looking through all pages; nothing where that is empty."""
     try:
         await look_through(visitor, number, here)
         await asyncio.sleep(SETTLE_SECONDS)

@@ -5,7 +5,6 @@ import logging
 import os
 import sys
 from collections import Counter
-from functools import cache
 
 import jaxtyping
 import pytest
@@ -18,6 +17,7 @@ from models.folders import cache_folder, model_named
 from models.opening import shared_model
 from models.wheels import SMOLLM2
 from tests.chromium import FLAGS, Tabs, find_chromium
+from tests.quick_visits import quicken_visits
 from tests.trained_apart import trained_apart
 
 # As on the server: more threads for small matrices only fight each other, and results would differ.
@@ -102,26 +102,7 @@ def models_trained_apart():
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_visits():
-    """Streamlit's AppTest looks for components in all installed packages and compiles all files of a page, again for
-    each run of it, and looks every millisecond whether that is over.
-
-    That is more than half the time of a run, and always finds the same.
-    """
-    from streamlit.components.v2 import manifest_scanner
-    from streamlit.testing.v1 import local_script_runner
-
-    compiled = local_script_runner.ScriptCache()
-    wait = local_script_runner.require_widgets_deltas
-
-    def join_first(runner, timeout):
-        runner._script_thread.join(timeout)
-        wait(runner, timeout)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
-        patch.setattr(local_script_runner, "ScriptCache", lambda: compiled)
-        patch.setattr(local_script_runner, "require_widgets_deltas", join_first)
-        yield
+    quicken_visits()
 
 
 @pytest.fixture(scope="session")

@@ -184,7 +184,7 @@ IMPOSSIBLE: tuple[dict[str, object], ...] = (
 
 
 def asked() -> list[str]:
-    """All of them, each once."""
+    """The links that are opened, each once."""
     return list(dict.fromkeys([*printed(), *stops(), *every_view(), *every_example(), *every_way_of_showing()]))
 
 

@@ -6,15 +6,13 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 import torch
-from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1 import AppTest
 
 import attention_ui.session.kept
 import attention_ui.writing.growing
@@ -25,6 +23,7 @@ from attention_ui.training import view
 from lessons.screen.format import format_value, render
 from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, Token
 from lessons.screen.screen import Axis, Card, Film, Matrix, Points, Question, Screen, Table
+from tests.quick_visits import quicken_visits
 
 ROOT = Path(__file__).parents[2]
 QUESTIONS, LAST_STEPS = 6, 8  # asked of every screen; of what leads to a number, the last lines
@@ -56,19 +55,6 @@ def prepare() -> None:
         sys.exit("The record needs SmolLM2, which is not on this machine: python -m models fetches it.")
     while head_jobs() is None:
         time.sleep(0.2)
-
-
-def quicken_visits() -> None:
-    """Streamlit's AppTest looks for components in all packages and compiles a page again for every run of it."""
-    compiled, wait = local_script_runner.ScriptCache(), local_script_runner.require_widgets_deltas
-
-    def join_first(runner: Any, timeout: float) -> None:
-        runner._script_thread.join(timeout)
-        wait(runner, timeout)
-
-    manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
-    local_script_runner.ScriptCache = lambda: compiled
-    local_script_runner.require_widgets_deltas = join_first
 
 
 def read_link(link: str, *, whole: bool) -> dict[str, Any]:
