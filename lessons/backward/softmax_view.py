@@ -172,8 +172,8 @@ def notice_row_back(keys: tuple[Token, ...], row: RowBack) -> Iterator[Message]:
     )
     if up.items and any(row.d_sized > 0):
         yield plural(
-            "{keys} is below the mean: a step raises its score. The others go down.",
-            "{keys} are below the mean: a step raises their scores. The others go down.",
+            "{keys} is below the mean: a step raises its score. No other score goes up.",
+            "{keys} are below the mean: a step raises their scores. No other score goes up.",
             len(up.items),
             keys=up,
         )

@@ -168,7 +168,8 @@ def notice_doubled(sizes: LayerSizes) -> Iterator[Message]:
     """Twice as many tokens: between twice and four times the work."""
     now, twice = (sum(multiplications(replace(sizes, tokens=n))) for n in (sizes.tokens, 2 * sizes.tokens))
     yield message(
-        "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.",
+        "With twice as many tokens, {twice}, there are four times as many scores, and the layer takes {times} times as "
+        "many multiplications.",
         twice=Integer(2 * sizes.tokens),
         times=Fixed(twice / now),
     )

@@ -35,7 +35,10 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
         row,
         message("Its vector points in a similar direction, or it is long, or both."),
         [
-            (int(lengths.argmax()), message("No vector is longer, but the direction counts as well.")),
+            (
+                int(lengths.argmax()),
+                message("None of the other tokens has a longer vector, but the direction counts as well."),
+            ),
         ],
         lambda p: message(
             "The dot product of {query} and {key} is {score}; another is larger.",

@@ -81,9 +81,7 @@ TERMS: dict[str, Term] = {
     ),
     "position": Term(
         message("position"),
-        message(
-            "Where a token is in the sentence, counted from the beginning. The token's vector does not contain it."
-        ),
+        message("Where a token is in the sentence, counted from the beginning. The embedding table does not know it."),
         "tokens",
     ),
     "seed": Term(

@@ -59,7 +59,7 @@ class Share:
 
     @property
     def random_head(self) -> float:
-        """What a shuffled head puts there in the mean."""
+        """What all shuffled heads put there, in the mean."""
         found = [share for layer in self.shuffled for share in layer]
         return sum(found) / len(found)
 
@@ -79,6 +79,10 @@ class HeadJobs:
     def share(self, name: str, layer: int, head: int) -> float:
         """What a head puts on the keys of this name."""
         return self.shares[name].heads[layer][head]
+
+    def shuffled(self, name: str, layer: int, head: int) -> float:
+        """What the head in the same place puts there, once the weights of its layer are shuffled."""
+        return self.shares[name].shuffled[layer][head]
 
     def job_of(self, layer: int, head: int) -> Job:
         """The name that a head has earned."""

@@ -240,6 +240,8 @@ def late_view(example: ExampleTrace, computation: Computation, choices: Choices)
 
 def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Message:
     """The row that loses most."""
+    if masked.visible.all():
+        return message("This mask hides no key, so it makes no difference when it is applied.")
     sums = late.sum(dim=-1)
     if float(sums.min()) > 1 - ROUNDING:
         return message(

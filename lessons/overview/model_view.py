@@ -268,7 +268,7 @@ def what_is_lost(read: ReadSentence, guesses: tuple[Guess, ...]) -> tuple[Messag
         if (less := guess.without) is not None and less < guess.share and percent(guess.share) != percent(less)
     ]
     if not lower:
-        return (message("Without head {head}, none of these guesses loses probability.", head=read.head),)
+        return (message("Without head {head}, none of these guesses reads lower in whole percent.", head=read.head),)
     falls, without = max(lower, key=lambda fall: fall[0].share - fall[1])
     return (
         message(
@@ -348,9 +348,11 @@ def beside_its_name(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...
     if job is MIXTURE:
         return ()
     chance = message(
-        "With shuffled weights, head {head} gives {share} on average.",
+        "With the weights of its layer shuffled, head {head} gives {share}; all shuffled heads together give {mean} on "
+        "average.",
         head=head_name(layer, head),
-        share=Percent(jobs.shares[job.key].random_head),
+        share=Percent(jobs.shuffled(job.key, layer, head)),
+        mean=Percent(jobs.shares[job.key].random_head),
     )
     if job.key != "it_to_noun":
         return (chance,)

@@ -118,6 +118,11 @@ def vectors_in_x(trace: ExampleTrace) -> bool:
     return model is not None and model.positions(len(trace.tokens))[0] is not None
 
 
+def mixed_below(trace: ExampleTrace) -> bool:
+    """True where X is what layers below have made, each row from several tokens."""
+    return trace.trained is not None and trace.example.layer > 1
+
+
 def remarks_on_rows(trace: ExampleTrace, kind: PositionKind) -> tuple[Message, ...]:
     """What has become of the positions that the model of an example knows by itself."""
     said = []
@@ -127,7 +132,7 @@ def remarks_on_rows(trace: ExampleTrace, kind: PositionKind) -> tuple[Message, .
                 "This model adds position vectors. They are left out of X here, since this page has its own positions."
             )
         )
-    if trace.trained is not None and trace.example.layer > 1:
+    if mixed_below(trace):
         said.append(
             message("The layers below have mixed the tokens, so each row of X may already reveal its position.")
         )

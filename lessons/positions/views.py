@@ -21,7 +21,7 @@ from attention_core.positions import (
 )
 from lessons.example.example import ExampleTrace, as_stored, projection_of, whose_weights
 from lessons.kit.matrices import token_axis, traced_matrix
-from lessons.positions.own_head import compute_with_positions, own_rotary, whose_head
+from lessons.positions.own_head import compute_with_positions, mixed_below, own_rotary, whose_head
 from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, Token, message, plural
 from lessons.screen.screen import Axis, Curves, Figure, Line, Matrices, Matrix
 from lessons.trace.computation import Computation
@@ -79,7 +79,11 @@ def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[
 def notice_added(example: ExampleTrace, rows: PositionedRows, kind: PositionKind) -> Iterator[Message]:
     """What is added to X, and how long it is beside X."""
     if rows.positions is None:
-        yield message("A row of X says which token it is, but not where it is.")
+        yield (
+            message("Nothing is added to X.")
+            if mixed_below(example)
+            else message("A row of X says which token it is, but not where it is.")
+        )
         return
     if kind == "learned":
         yield message(

@@ -33,7 +33,7 @@ def how_it_was_earned(reading: Reading) -> tuple[Message, ...]:
     return (
         message(
             "Measured job: {job}, with {share} of its weight over {n} queries; heads with shuffled weights "
-            "give {chance}.",
+            "give {chance} on average.",
             job=job.title,
             share=Fixed(jobs.share(job.key, *reading.place)),
             n=measured.n,

@@ -191,14 +191,16 @@ def said_of_others(ways: list[float], n: int) -> tuple[Message, ...]:
     if n == 1:
         return (
             message(
-                "Of {count} heads drawn at random, none goes further than {most}, in either direction.",
+                "Of {count} heads drawn at random, the one that goes furthest, in either direction, goes {most} of the "
+                "way.",
                 count=count,
                 most=most,
             ),
         )
     return (
         message(
-            "Of {count} groups of {n} heads drawn at random, none goes further than {most}, in either direction.",
+            "Of {count} groups of {n} heads drawn at random, the one that goes furthest, in either direction, goes "
+            "{most} of the way.",
             count=count,
             n=n,
             most=most,

@@ -116,7 +116,7 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
         ),
         Card(message("Rows {first} and {second} swap.", **rows), reply, message("a row belongs to its token")),
         Card(
-            message("Rows {first} and {second} get new numbers.", **rows),
+            message("Rows {first} and {second} get numbers that X did not hold before.", **rows),
             reply,
             message("a row depends on its position"),
         ),

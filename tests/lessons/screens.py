@@ -73,7 +73,7 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "W_o mixes the heads: every number of the output is made from all of them.",
     "Over many draws a row sums to 1 on average. Outside training nothing is dropped.",
     "Nothing is added: queries and keys are turned.",
-    "A row of X says which token it is, but not where it is.",
+    "Nothing is added to X.",
     "The same weights, under PyTorch's names",
     "How much every head gives to the first token, and what that adds",
     "The guesses for the next token, with all heads and without one",

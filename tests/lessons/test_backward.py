@@ -304,6 +304,7 @@ def below_mean(case, sentence):
     weights, d_weights, d_scaled = row_at(case, case.choices.size)
     keys = positions(sentence.arguments["keys"])
     assert keys == lowest_below(d_scaled) == lowest_below(d_weights - weights @ d_weights)
+    assert all(d >= 0 for key, d in enumerate(d_scaled) if key not in keys), "then no other score goes up"
     return {"keys": keys, "count": len(keys)}
 
 
@@ -533,7 +534,7 @@ ORACLE = {
     "largest weight": concept,
     "The d_weights of the row, weighted by its weights, have the mean {mean}. Only what differs "
     "from that mean moves a score.": mean,
-    "{keys} is below the mean: a step raises its score. The others go down.": below_mean,
+    "{keys} is below the mean: a step raises its score. No other score goes up.": below_mean,
     "With scores times {size}, the largest weight is {share} and the largest gradient {value}.": at_size,
     "Once the scores are {size} times as large, one weight is {nearly} or more, and the largest "
     "gradient goes from {now} to {then}: a row that is certain hardly learns.": certain,

@@ -455,7 +455,8 @@ ORACLE = {
     "From n = {tokens} on, it is the greater part.": greater_from,
     "n² is larger from {tokens} on": greater_from,
     "here, n = {tokens}": lambda case, sentence: {"tokens": sizes_of(case).tokens},
-    "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.": doubled,
+    "With twice as many tokens, {twice}, there are four times as many scores, and the layer takes {times} times as "
+    "many multiplications.": doubled,
     "2·{layers}·{heads}·{features}·2 = {bytes}": bytes_kept,
     "{model} was trained to read at most {context} tokens at once; the count continues beyond that.": context_of,
     WINDOWED: window_of,

@@ -153,7 +153,7 @@ def answer_largest(case, prompt):
         "Its vector points in a similar direction, or it is long, or both.": max(
             others, key=lambda j: dot(case, query, j)
         ),
-        "No vector is longer, but the direction counts as well.": max(
+        "None of the other tokens has a longer vector, but the direction counts as well.": max(
             others, key=lambda j: math.dist(case.example.x[j].tolist(), [0.0] * case.example.x.shape[1])
         ),
         "The dot product of {query} and {key} is {score}; another is larger.": ...,

@@ -174,11 +174,14 @@ def answer_count(case, prompt):
 
 
 ORACLE |= {
+    "This mask hides no key, so it makes no difference when it is applied.": holds(
+        lambda case: case.choices.may_attend.all()
+    ),
     "This mask hides nothing, so no weight changes.": holds(
         lambda case: case.choices.may_attend.all() and weights_of(case, True) == weights_of(case, False)
     ),
     "The keys that this mask hides had no weight, so it makes no difference when the mask is applied.": holds(
-        lambda case: min(left(case)) > 1 - 1e-5
+        lambda case: min(left(case)) > 1 - 1e-5 and not case.choices.may_attend.all()
     ),
 }
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attention_core.attention import attend
 from attention_ui.figures.sentence.model_view_chart import LOOKS
 from lessons.example.real_model import DEFAULT_TEXT, CutText, cut_text
-from lessons.kit.head_jobs import JOBS, HeadJobs, Share
+from lessons.kit.head_jobs import JOBS, MIXTURE, HeadJobs, Share
 from lessons.overview.model_view import (
     HEADS,
     MOST_TOKENS,
@@ -189,7 +189,7 @@ def jobs_with(shuffled=0.1, **shares):
     """A model of one layer and two heads; the first has these shares, the second none."""
     extra = ("others_to_noun", "it_to_animal", "it_to_thing")
     names = [*(job.key for job in JOBS), *extra]
-    return HeadJobs({name: Share([[shares.get(name, 0.0), 0.0]], [[shuffled, 0.0]], 0.1, 9) for name in names})
+    return HeadJobs({name: Share([[shares.get(name, 0.0), 0.0]], [[shuffled, 0.32]], 0.1, 9) for name in names})
 
 
 @pytest.mark.parametrize("key", [job.key for job in JOBS])
@@ -197,10 +197,29 @@ def test_a_card_says_the_share_that_earned_the_name_and_the_table_what_chance_gi
     jobs = jobs_with(**{key: 0.83, "it_to_animal": 0.6, "it_to_thing": 0.2, "others_to_noun": 0.4})
     assert "83%" in render_all(about_head(jobs, 0, 0)) and "%" not in render_all(beside_its_name(jobs, 0, 1))
     said = render_all(rules_table(jobs, 0, 0).notice)
-    assert "With shuffled weights, head 0.0 gives 5% on average." in said
+    assert "layer shuffled, head 0.0 gives 10%; all shuffled heads together give 21% on average." in said
     if key == "it_to_noun":
         assert "sends 60% to the animal and 20% to the thing" in said and said.count("40%") == 1
     assert "83%" not in render_all(about_head(jobs, 0, 1)) and "requires" in render_all(about_head(jobs, 0, 1))
+
+
+@given(st.integers(0, 10**6))
+def test_what_chance_gives_a_named_head_is_what_that_very_head_gives(seed):
+    random = np.random.default_rng(seed)
+    extra = ("others_to_noun", "it_to_animal", "it_to_thing")
+    names = (*(job.key for job in JOBS), *extra)
+    jobs = HeadJobs({name: Share(*random.random((2, 5, 3)).round(3).tolist(), 0.1, 9) for name in names})
+    for layer, head in jobs.all_heads:
+        job, said = jobs.job_of(layer, head), beside_its_name(jobs, layer, head)
+        assert bool(said) == (job is not MIXTURE)
+        if said:
+            shuffled = jobs.shares[job.key].shuffled
+            mean = sum(share for row in shuffled for share in row) / 15
+            assert said[-1].arguments == {
+                "head": f"{layer}.{head}",
+                "share": Percent(shuffled[layer][head]),
+                "mean": Percent(pytest.approx(mean)),
+            }
 
 
 def test_the_legend_counts_every_head_once():

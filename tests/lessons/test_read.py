@@ -433,10 +433,11 @@ ORACLE = {
     "difference of their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
     "Here the model guesses {one}, there {other}. With only these {count} heads taken from there, "
     "the difference of their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
-    "Of {count} heads drawn at random, none goes further than {most}, in either direction.": moved_by_others,
-    "Of {count} groups of {n} heads drawn at random, none goes further than {most}, in either direction.": (
+    "Of {count} heads drawn at random, the one that goes furthest, in either direction, goes {most} of the way.": (
         moved_by_others
     ),
+    "Of {count} groups of {n} heads drawn at random, the one that goes furthest, in either direction, goes {most} "
+    "of the way.": (moved_by_others),
     "Both texts must have the same number of tokens: this one has {here}, the other {there}.": of_two_lengths,
     "After both texts the first guess is {token}, so there is no distance to cover.": same_answer,
     "In {model}, “it” cannot see the deciding word, which comes later: none of its weights, in "
@@ -696,7 +697,7 @@ def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
     assert said(0.79) == (
         "13.8, “it” → a noun",
         "Measured job: from “it” to a noun, with 0.79 of its weight over 96 queries; heads with shuffled weights give "
-        "0.12.",
+        "0.12 on average.",
     )
     assert said(0.39) == (
         "13.8",

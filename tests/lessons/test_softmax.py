@@ -115,7 +115,10 @@ COLUMN = (
     "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is the sum?"
 )
 CHANGE = "{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this weight?"
-GROWN = "All differences grow, so keys with less weight lose and this one gains."
+GROWN = (
+    "Every difference becomes {number} times as large, and no key has a higher score than this one: it gains what the "
+    "others together lose."
+)
 AGAIN = "Every power of e becomes e^{number} times as large, and so does their sum."
 RAISED = (
     "{query} puts the weight {now} on {key}. Just before the softmax, 1 is added to this one score. What is the weight "
@@ -152,6 +155,7 @@ ORACLE = {
     "Multiply every score in the row by {number}": chosen,
     "Add {number} to every score in the row": chosen,
     AGAIN: chosen,
+    GROWN: chosen,
     "Softmax keeps the order: the largest visible score gets the largest weight.": concept,
     "{key} gets {weight} from {query}; another key gets more.": another_gets_more,
     "That is what {key} puts on {query}. Rows are queries.": chosen,
@@ -263,7 +267,8 @@ def answer_change(case, prompt):
         {"It does not change.": abs(grown) < AS_GOOD, "It grows.": grown > AS_GOOD, "It shrinks.": grown < -AS_GOOD}
     )
     if multiplied:
-        assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
+        lost = sum(b - a for at, (b, a) in enumerate(zip(before, after, strict=True)) if at != key)
+        assert before[key] == pytest.approx(before.max()) and grown == pytest.approx(lost) and grown > 0
         return {GROWN: ..., "That would hold if a constant were added.": ..., JUDGE: judge}
     return {AGAIN: ..., JUDGE: judge}
 
