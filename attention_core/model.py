@@ -139,7 +139,7 @@ class ModelTrace:
     one_hot: Float[Array, "*batch tokens vocabulary"] | None  # None for a large vocabulary
     layers: tuple[BlockTrace, ...]
     normed: Tokens
-    logits: Float[Array, "*batch tokens d_output"]
+    logits: Float[Array, "*batch scored d_output"]
 
 
 @dataclass(frozen=True, eq=False)

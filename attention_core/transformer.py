@@ -234,12 +234,14 @@ class Transformer:
         past: Sequence[KeyValues] = (),
         types: Int[Array, "*batch tokens"] | None = None,
         patched: Mapping[tuple[int, int], Float[Array, "*batch tokens d_head"]] | None = None,
+        scored: slice = slice(None),
     ) -> ModelTrace:
         """Everything the model computes for these tokens. `ablated` lists the (layer, head) pairs to set to zero, and
         `patched` has for some of them another output.
 
         `past` has for each layer the keys and values of the tokens before these: see `cache`. `types` are those of the
-        tokens, all 0 where they are left out. Raises ValueError for more tokens than the model can see.
+        tokens, all 0 where they are left out. Only the positions in `scored` get logits: over a large vocabulary they
+        take more memory than all else. Raises ValueError for more tokens than the model can see.
         """
         begin = past[0].k.shape[-2] if past else 0
         check_length(begin + ids.shape[-1], self.config.context)
@@ -253,7 +255,7 @@ class Transformer:
             layers.append(layer(x, may_attend, off, past[i] if past else None, other))
             x = layers[-1].output
         normed = x if self.norm is None else widened(self.norm)(x)
-        return ModelTrace(ids, None, tuple(layers), normed, self.unembed(normed))
+        return ModelTrace(ids, None, tuple(layers), normed, self.unembed(normed[..., scored, :]))
 
     @functools.cached_property
     def is_half(self) -> bool:

@@ -103,15 +103,19 @@ class SharedModel:
         return self.passes.get((tuple(ids), frozenset(ablated)), lambda: Pass(self._read(ids, ablated)))
 
     def _read(
-        self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = (), past: Sequence[KeyValues] = ()
+        self,
+        ids: Sequence[int],
+        ablated: Collection[tuple[int, int]] = (),
+        past: Sequence[KeyValues] = (),
+        scored: slice = slice(None),
     ) -> ModelTrace:
         xp = namespace(self.kept.layers[0].norm.gain)
         with nullcontext() if xp is np else xp.inference_mode():
-            return self.kept(xp.asarray(ids), ablated, past)
+            return self.kept(xp.asarray(ids), ablated, past, scored=scored)
 
     def _read_newest(self, ids: tuple[int, ...]) -> NewestToken:
         before = self.newest.kept(ids[:-1])
-        trace = self._read(ids[-1:], past=before.present) if before else self._read(ids)
+        trace = self._read(ids[-1:], past=before.present) if before else self._read(ids, scored=slice(-1, None))
         attention = [layer.attention for layer in trace.layers]
         weights = tuple(in_torch(heads.heads.weights[:, -1]).clone() for heads in attention)
         return NewestToken(in_torch(trace.logits[-1]).clone(), weights, tuple(heads.present for heads in attention))

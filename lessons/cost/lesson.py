@@ -11,7 +11,7 @@ from lessons.cost.questions import BLOCK_QUESTIONS, QUESTIONS
 from lessons.cost.sliding_window import sliding_figures
 from lessons.cost.whole_model_view import whole_model_figures
 from lessons.example.example import ExampleTrace
-from lessons.example.source import MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import QUERY
 from lessons.screen.choice import Limit, Number, OneOf, numbers

@@ -17,16 +17,16 @@ from attention_core.embeddings import embed, embedding_table
 from attention_core.errors import Phrase
 from attention_core.randomness import generator
 from attention_core.tokens import Vocabulary, clean_text, tokenize
+from lessons.example.real_model import MAX_TOKENS
 from lessons.example.source import (
     DEFAULT_SENTENCE,
-    FIRST_SHOWN,
-    MAX_TOKENS,
     Chosen,
     Drawn,
     ExampleInputs,
     Sizes,
     Source,
     WeightKind,
+    first_shown,
 )
 from lessons.screen.message import Message, message
 
@@ -180,7 +180,7 @@ def sentence_tokens(example: Chosen) -> tuple[tuple[str, ...], tuple[Message | P
         )
         tokens = tokenize(DEFAULT_SENTENCE, example.unit)
     elif len(tokens) > MAX_TOKENS:
-        notes.append(FIRST_SHOWN)
+        notes.append(first_shown(MAX_TOKENS))
     return tuple(tokens[:MAX_TOKENS]), tuple(notes)
 
 

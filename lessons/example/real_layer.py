@@ -7,7 +7,7 @@ from attention_core.tokens import clean_text
 from attention_core.transformer import TransformerConfig
 from lessons.example.layer_on_text import LayerOnText, called, layer_of, shipped_layer, sizes_of
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, SMOLLM2, RealModel, head_name
-from lessons.example.source import FIRST_SHOWN, Chosen, ExampleInputs, Job, Source, TrainedLayer
+from lessons.example.source import Chosen, ExampleInputs, Job, Source, TrainedLayer, first_shown
 from lessons.screen.message import Message, message, plural
 
 NAME = "SmolLM2-135M"
@@ -111,7 +111,7 @@ class RealModelSource(Source):
         elif model is None and (self.text_of(example), example.layer - 1) != (DEFAULT_TEXT, DEFAULT_LAYER):
             notes = (NOT_HERE,)
         elif at.n_left:
-            notes = (*notes, FIRST_SHOWN)
+            notes = (*notes, first_shown(len(at.ids)))
         maps = at.attention
         return ExampleInputs(
             x=at.x,

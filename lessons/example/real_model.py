@@ -12,6 +12,7 @@ from attention_core.transformer import Transformer
 SMOLLM2 = "SmolLM2-135M-Instruct"  # the model that the lessons speak of
 DEFAULT_TEXT = "The cat sat on the mat because it was very"
 MAX_TOKENS = 12  # of a text, that the lessons show
+MOST_GIVEN_UP = 5  # tokens of a text that is cut, for a whole word at its end
 DEFAULT_LAYER, DEFAULT_HEAD = 13, 8  # both counted from 0: of all heads the one that looks from "it" to a noun most
 
 
@@ -43,8 +44,24 @@ class CutText:
     tokens: tuple[str, ...]
 
     def first(self, most: int) -> "CutText":
-        """Its first `most` tokens."""
-        return CutText(self.ids[:most], self.tokens[:most])
+        """Its first `most` tokens, or some fewer, so that it ends with a whole word, or at least a whole character."""
+        return self if len(self.ids) <= most else self[: self.place_to_cut(most, -1)]
+
+    def last(self, most: int) -> "CutText":
+        """Its last `most` tokens, or some fewer, so that it begins with a whole word, or at least a whole character."""
+        return self if len(self.ids) <= most else self[self.place_to_cut(len(self.ids) - most, 1) :]
+
+    def place_to_cut(self, at: int, step: int) -> int:
+        """Where a cut near `at` parts two words: the nearest such place in one direction, within a few tokens; or else
+        the nearest that parts two characters.
+        """
+        places = range(at, at + step * (MOST_GIVEN_UP + 1), step)
+        inside = [place for place in places if 0 < place < len(self.ids)]
+        words = (place for place in inside if self.tokens[place][:1].isspace())
+        return next(words, next((place for place in inside if self.tokens[place]), at))
+
+    def __getitem__(self, part: slice) -> "CutText":
+        return CutText(self.ids[part], self.tokens[part])
 
 
 def cut_text(model: RealModel, text: str) -> CutText:

@@ -21,16 +21,20 @@ from attention_core.tasks import Task
 from attention_core.tokens import Unit
 from attention_core.training import TrainingSettings
 from lessons.example.edits import Edits
-from lessons.example.real_model import MAX_TOKENS, RealModel
+from lessons.example.real_model import RealModel
 from lessons.screen.choice import Limit
 from lessons.screen.format import format_value
 from lessons.screen.message import Message, Percent, message
 
 WeightKind = Literal["normal", "small", "linear"]
 
-FIRST_SHOWN = message("The picture shows the first {most} tokens, so that every number can be read.", most=MAX_TOKENS)
 DEFAULT_SENTENCE = "The cat sat on the mat"
 MOST_UPDATES = 600  # that a model of the lessons is trained for
+
+
+def first_shown(count: int) -> Message:
+    """That of a long text only the first tokens are shown."""
+    return message("The picture shows the first {most} tokens, so that every number can be read.", most=count)
 
 
 @dataclass(frozen=True, kw_only=True)

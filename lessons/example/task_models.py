@@ -43,9 +43,9 @@ from attention_core.training import (
     train,
 )
 from attention_core.weights import model_with
+from lessons.example.real_model import MAX_TOKENS
 from lessons.example.shipped_weights import shipped_weights
 from lessons.example.source import (
-    MAX_TOKENS,
     MOST_UPDATES,
     AnyChosen,
     Chosen,

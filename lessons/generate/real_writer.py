@@ -28,6 +28,7 @@ BEGINS_WITH = "The robot opened the door and"
 Ids = tuple[int, ...]
 Head = tuple[int, int]  # layer and head, counted from 0
 MOST_NAMED = 3
+MOST_READ = 64  # tokens of what somebody typed
 
 
 class Newest(Protocol):
@@ -57,7 +58,11 @@ def real_beginning(model: RealModel, raw: str) -> RealBeginning:
     """What somebody typed as this model cuts it; where nothing is left of it, the text that stands there at first."""
     clean = clean_text(raw, MAX_START)
     cut = cut_text(model, clean.text) if clean.text else cut_text(model, BEGINS_WITH)
-    return RealBeginning(cut.first(model.transformer.config.context - MAX_NEW_TOKENS).ids, clean.notes)
+    read = cut.last(min(MOST_READ, model.transformer.config.context - MAX_NEW_TOKENS))
+    if len(read.ids) == len(cut.ids):
+        return RealBeginning(cut.ids, clean.notes)
+    end = message("The text is long: the model reads only its last {count} tokens.", count=len(read.ids))
+    return RealBeginning(read.ids, (*clean.notes, end))
 
 
 def draw_next(model: WritingModel, ids: Ids, place: int, how: Sampling, seed: int) -> TokenDraw:

@@ -216,7 +216,7 @@ def look_back(read: ReadSentence) -> Message:
 
 def left_out(read: ReadSentence) -> tuple[Message, ...]:
     """That a long text is not read to its end."""
-    return () if not read.n_left else (message("It reads the first {most} tokens.", most=MOST_TOKENS),)
+    return () if not read.n_left else (message("It reads the first {most} tokens.", most=len(read.cut.ids)),)
 
 
 def called(read: ReadSentence) -> Message:

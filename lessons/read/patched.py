@@ -89,7 +89,7 @@ def patched_scores(
     layers = model.trace(there).layers
     outputs = {(layer, head): layers[layer].attention.heads.output[head] for layer, head in group}
     with torch.inference_mode():
-        return model.transformer(torch.tensor(here), patched=outputs).logits[-1].clone()
+        return model.transformer(torch.tensor(here), patched=outputs, scored=slice(-1, None)).logits[0].clone()
 
 
 def patched_screen(reading: Reading) -> dict[str, Any]:

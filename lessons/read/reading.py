@@ -127,7 +127,7 @@ def scores_without(
 ) -> Float[Tensor, " vocabulary"]:
     """The scores for the token after a query without some heads. Of such a pass nothing else is kept."""
     with torch.inference_mode():
-        return model.transformer(torch.tensor(ids), ablated).logits[query].clone()
+        return model.transformer(torch.tensor(ids), ablated, scored=slice(query, query + 1)).logits[0].clone()
 
 
 def names_of(text: CutText) -> tuple[Token, ...]:
@@ -157,6 +157,6 @@ def how_it_was_read(reading: Reading) -> tuple[Message, ...]:
             "This page reads {most} tokens, so {count} token at the end of your text is left out.",
             "This page reads {most} tokens, so {count} tokens at the end of your text are left out.",
             left_out,
-            most=reading.most_tokens,
+            most=len(reading.text.ids),
         ),
     )

@@ -12,7 +12,8 @@ from attention_core.arrays import Array, namespace
 from attention_core.embeddings import embed
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from lessons.example.example import ExampleTrace, whose_vectors
-from lessons.example.source import DEFAULT_SENTENCE, MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS
+from lessons.example.source import DEFAULT_SENTENCE
 from lessons.example.task_models import Trained
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, traced_matrix

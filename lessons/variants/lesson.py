@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from lessons.example.example import ExampleTrace, whose_weights
-from lessons.example.source import MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS
 from lessons.kit.matrices import KEYS, QUERIES, single_axis, token_axis, traced_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import SecondSentence

@@ -13,7 +13,8 @@ from attention_core.embeddings import embed, embedding_table
 from attention_core.randomness import MAX_SEED, generator
 from lessons.example.example import LIMITS, Example, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X, draw_weight
-from lessons.example.source import DEFAULT_SENTENCE, MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS
+from lessons.example.source import DEFAULT_SENTENCE
 from lessons.screen.format import format_value
 from tests.printed import as_printed
 

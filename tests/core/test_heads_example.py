@@ -15,7 +15,7 @@ from attention_core.parity import compare_with_pytorch, shapes_of_batch
 from attention_core.randomness import generator
 from lessons.example.example import Example, run_example
 from lessons.example.presets import JOURNEY_X
-from lessons.example.source import MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS
 from lessons.heads.example import (
     HEADS_PRESETS,
     HeadsExample,

@@ -227,3 +227,12 @@ def test_weights_that_do_not_belong_together():
 def test_sizes_far_beyond_what_the_app_trains():
     config = dataclasses.replace(config_with(), d_model=300, d_hidden=1000, n_layers=9, n_heads=12, d_head=64)
     assert drawn(config)(IDS).logits.shape == (2, 7, 31)
+
+
+@pytest.mark.parametrize("scored", [slice(-1, None), slice(2, 3), slice(1, 5), slice(None)])
+def test_only_the_positions_that_are_asked_for_get_logits(scored):
+    for model in (drawn(config_with()), as_numpy(drawn(config_with()))):
+        ids = IDS if isinstance(model.token_table, torch.Tensor) else IDS.numpy()
+        some, whole = model(ids, scored=scored), model(ids)
+        assert_close_for_size(some.logits, whole.logits[:, scored])
+        assert some.logits.shape == whole.logits[:, scored].shape and len(some.layers) == len(whole.layers)

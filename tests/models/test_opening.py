@@ -124,7 +124,9 @@ def test_a_model_is_opened_once_a_process_and_anew_when_its_file_changes(own, mo
 def test_a_class_with_one_text_is_computed_for_once(own, monkeypatch):
     model, passes = shared_model(own["small"]), []
     read = Transformer.__call__
-    monkeypatch.setattr(Transformer, "__call__", lambda self, *args: passes.append(1) or read(self, *args))
+    monkeypatch.setattr(
+        Transformer, "__call__", lambda self, *args, **how: passes.append(1) or read(self, *args, **how)
+    )
     traces, together = [], threading.Barrier(8)
 
     def visit():
@@ -144,7 +146,7 @@ def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch
     model, text, read = SharedModel(own["small"], *open_model(own["small"])), list(IDS), []
     whole = Transformer.__call__
     monkeypatch.setattr(
-        Transformer, "__call__", lambda self, ids, *args: read.append(len(ids)) or whole(self, ids, *args)
+        Transformer, "__call__", lambda self, ids, *args, **how: read.append(len(ids)) or whole(self, ids, *args, **how)
     )
     for _ in range(5):
         newest = model.newest_token(text)

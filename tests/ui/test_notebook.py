@@ -12,7 +12,7 @@ from attention_ui.export.notebook import Section, notebook_of, notebook_of_path
 from attention_ui.page.contents import CONTENTS
 from lessons.example.edits import MOST_EDITS, Edit, parse_edits
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.example.source import MAX_TOKENS
+from lessons.example.real_model import MAX_TOKENS
 from lessons.exercises.every import EXERCISES
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
