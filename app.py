@@ -20,6 +20,7 @@ from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.meant_pages import MeantPages
 from attention_ui.server.memory import collect_in_quiet_moments, collect_rarely, keep_heaps_small, without_collecting
+from attention_ui.server.pace import Pace
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
 from attention_ui.session.streamlit_insides import front_end_folder, running_session, uploads_kept
@@ -122,6 +123,7 @@ def failure_known() -> Iterator[None]:
 
 MIDDLEWARE = [
     Middleware(Arrivals),
+    Middleware(Pace),
     Middleware(SecurityHeaders, index=START_PAGE),
     Middleware(MeantPages),
     Middleware(SpokenPage),

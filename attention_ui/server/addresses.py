@@ -9,6 +9,11 @@ THIS_MACHINE = "127.0.0.1"
 NETWORK_BITS = 64  # of IPv6: whoever has one address has all of its network
 
 
+def proxies_named() -> bool:
+    """Whether the settings say which proxies stand in front."""
+    return bool(os.environ.get(PROXIES))
+
+
 def sender(peer: str | None, forwarded: Iterable[str]) -> str:
     """The address that a request comes from; of IPv6 its network. `forwarded` are the headers X-Forwarded-For.
 
@@ -17,7 +22,7 @@ def sender(peer: str | None, forwarded: Iterable[str]) -> str:
     """
     if peer is None:
         return THIS_MACHINE
-    if not os.environ.get(PROXIES) and any(peer in header for header in forwarded):
+    if not proxies_named() and any(peer in header for header in forwarded):
         return THIS_MACHINE
     try:
         address = ip_address(peer)

@@ -1,0 +1,106 @@
+"""No socket is read faster than the app can follow, and no stranger opens sockets without end."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from google.protobuf.message import DecodeError
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from attention_ui.server.addresses import proxies_named, sender
+
+TRY_AGAIN_LATER = 1013  # a code of the websocket protocol
+GONE: Message = {"type": "websocket.disconnect", "code": 1006}
+
+
+@dataclass
+class Bucket:
+    """What a socket may still send at once; it fills with time. A socket that has sent more must wait."""
+
+    EACH_SECOND, BURST = 20.0, 60.0  # a held key sends some 30 a second
+
+    since: float
+    left: float = BURST
+
+    def seconds_to_wait(self, now: float) -> float:
+        """Take one out, and say for how long the next must not be read."""
+        self.left = min(self.BURST, self.left + (now - self.since) * self.EACH_SECOND) - 1
+        self.since = now
+        return max(0.0, -self.left / self.EACH_SECOND)
+
+
+class Pace:
+    """Reads what asks for a page no faster than its bucket fills.
+
+    What is not read waits with its sender: the server answers nothing with an error, and keeps nothing for it. A sign
+    of life, which asks for nothing, is not counted. Of one address so many visits may be open at a time; where nobody
+    can tell the addresses of strangers apart, that is not counted.
+    """
+
+    MOST_SOCKETS = 1000  # of one address: a school behind one
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+        self.open: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the app does, at its pace."""
+        if scope["type"] != "websocket" or not scope["path"].endswith("/_stcore/stream"):
+            await self.app(scope, receive, send)
+            return
+        address = stranger(scope)
+        if address is not None and self.open[address] >= self.MOST_SOCKETS:
+            await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
+            return
+        self.open[address or ""] += 1
+        try:
+            await self.read_at_its_pace(scope, receive, send)
+        finally:
+            self.open[address or ""] -= 1
+
+    async def read_at_its_pace(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand on what comes, one after the other. When the other side is gone, what has not been read is dropped."""
+        clock = asyncio.get_running_loop().time
+        bucket, gone = Bucket(clock()), asyncio.Event()
+
+        async def paced() -> Message:
+            message = await receive()
+            if asks(message) and (seconds := bucket.seconds_to_wait(clock())):
+                await asyncio.sleep(seconds)
+            return GONE if gone.is_set() else message
+
+        async def watched(message: Message) -> None:
+            try:
+                await send(message)
+            except Exception:
+                gone.set()
+                raise
+
+        await self.app(scope, paced, watched)
+
+
+def asks(message: Message) -> bool:
+    """Whether a message asks the app for something; one that cannot be read may cost as much as one that can."""
+    if message["type"] != "websocket.receive":
+        return False
+    try:
+        return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") != "app_heartbeat"
+    except DecodeError:
+        return True
+
+
+def stranger(scope: Scope) -> str | None:
+    """The address a visit comes from, where that is its own: a proxy that is not named stands for all behind it."""
+    client = scope.get("client")
+    peer = client[0] if client else None
+    forwarded = HTTPConnection(scope).headers.getlist("x-forwarded-for")
+    address = sender(peer, forwarded)
+    if proxies_named():
+        return address
+    try:
+        return address if ip_address(address.partition("/")[0]).is_global else None
+    except ValueError:
+        return None
