@@ -1,6 +1,7 @@
 """No socket is read faster than the app can follow, and no stranger opens sockets without end."""
 
 import asyncio
+import contextlib
 from collections import Counter
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -9,10 +10,12 @@ from google.protobuf.message import DecodeError
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention_ui.server.addresses import proxies_named, sender
 
 TRY_AGAIN_LATER = 1013  # a code of the websocket protocol
+SHORT = 200  # bytes: no message that ends a page is longer
 GONE: Message = {"type": "websocket.disconnect", "code": 1006}
 
 
@@ -33,13 +36,16 @@ class Bucket:
 
 
 class Pace:
-    """Reads what asks for a page no faster than its bucket fills.
+    """Reads what asks for a page no faster than its bucket fills, and no faster than pages are answered.
 
-    What is not read waits with its sender: the server answers nothing with an error, and keeps nothing for it. A sign
-    of life, which asks for nothing, is not counted. Of one address so many visits may be open at a time; where nobody
-    can tell the addresses of strangers apart, that is not counted.
+    Each question ends the run that answers the one before. A visitor whose last questions were all cut short by the
+    next one gets an answer first, if that takes no longer than a moment: else many who press blindly would keep the
+    app busy with what nobody sees. What is not read waits with its sender: the server answers nothing with an error,
+    and keeps nothing for it. A sign of life, which asks for nothing, is not counted. Of one address so many visits may
+    be open at a time; where nobody can tell the addresses of strangers apart, that is not counted.
     """
 
+    MOST_UNANSWERED, LONGEST_SECONDS = 3, 2.0  # in a row; how long the next question waits for an answer
     MOST_SOCKETS = 1000  # of one address: a school behind one
 
     def __init__(self, app: ASGIApp):
@@ -64,19 +70,31 @@ class Pace:
     async def read_at_its_pace(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on what comes, one after the other. When the other side is gone, what has not been read is dropped."""
         clock = asyncio.get_running_loop().time
-        bucket, gone = Bucket(clock()), asyncio.Event()
+        bucket, gone, answered = Bucket(clock()), asyncio.Event(), asyncio.Event()
+        unanswered = 0
 
         async def paced() -> Message:
+            nonlocal unanswered
             message = await receive()
-            if asks(message) and (seconds := bucket.seconds_to_wait(clock())):
-                await asyncio.sleep(seconds)
+            if asks(message):
+                if answered.is_set():
+                    unanswered = 0
+                if unanswered >= self.MOST_UNANSWERED:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(answered.wait(), self.LONGEST_SECONDS)
+                answered.clear()
+                unanswered += 1
+                await asyncio.sleep(bucket.seconds_to_wait(clock()))
             return GONE if gone.is_set() else message
 
         async def watched(message: Message) -> None:
+            if answers(message):
+                answered.set()
             try:
                 await send(message)
             except Exception:
                 gone.set()
+                answered.set()
                 raise
 
         await self.app(scope, paced, watched)
@@ -90,6 +108,15 @@ def asks(message: Message) -> bool:
         return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") != "app_heartbeat"
     except DecodeError:
         return True
+
+
+def answers(message: Message) -> bool:
+    """Whether a message says that a page is finished, and not that it was cut short."""
+    data = message.get("bytes") or b""
+    if not 0 < len(data) <= SHORT:
+        return False
+    said = ForwardMsg.FromString(data)
+    return said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
 def stranger(scope: Scope) -> str | None:

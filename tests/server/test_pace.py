@@ -1,10 +1,12 @@
 """A socket is read at its pace, loses nothing, and is forgotten when it is gone."""
 
 import asyncio
+from contextlib import nullcontext
 
 import pytest
 from replicas import awaited
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 import app
 from attention_ui.server.pace import Bucket, Pace
@@ -19,8 +21,15 @@ def visit(peer=ON_THIS_NET, path="/lab/_stcore/stream", forwarded=()):
     return {"type": "websocket", "path": path, "client": (peer, 40_000), "headers": headers}
 
 
-def read(messages, *, broken_after=None, peer=ON_THIS_NET):
-    """When each of these is read, in seconds, and what: the other side is gone after so many were read."""
+def finished(status):
+    return ForwardMsg(script_finished=status).SerializeToString()
+
+
+ANSWER, CUT_SHORT = finished(ForwardMsg.FINISHED_SUCCESSFULLY), finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+
+
+def read(messages, *, answer=ANSWER, broken_after=None, peer=ON_THIS_NET):
+    """When each of these is read, in seconds, and what, where each is answered so; after so many the other is gone."""
 
     async def run():
         loop = asyncio.get_running_loop()
@@ -30,7 +39,8 @@ def read(messages, *, broken_after=None, peer=ON_THIS_NET):
             return {"type": "websocket.receive", "bytes": next(waiting)}
 
         async def send(message):
-            raise OSError("nobody reads this")
+            if len(found) == broken_after:
+                raise OSError("nobody reads this")
 
         async def follow(scope, receive, send):
             for _ in messages:
@@ -38,9 +48,8 @@ def read(messages, *, broken_after=None, peer=ON_THIS_NET):
                 found.append((loop.time() - start, message))
                 if message["type"] == "websocket.disconnect":
                     return
-                if len(found) == broken_after:
-                    with pytest.raises(OSError):
-                        await send({"type": "websocket.send", "bytes": b""})
+                with pytest.raises(OSError) if len(found) == broken_after else nullcontext():
+                    await send({"type": "websocket.send", "bytes": answer})
 
         await Pace(follow)(visit(peer), receive, send)
         return found
@@ -62,6 +71,13 @@ def test_a_burst_is_read_at_once_and_then_so_many_a_second(monkeypatch):
     assert [message["bytes"] for _, message in found] == messages, "none is lost, and the last is the last"
     moments = [moment for moment, _ in found]
     assert moments[59] < 0.15 and moments[-1] >= 0.99 * 40 / 200
+
+
+@pytest.mark.parametrize("answer", [CUT_SHORT, b"\x08\x01", b"", b"x" * 997])
+def test_who_got_no_answer_three_times_waits_for_one(answer, monkeypatch):
+    monkeypatch.setattr(Pace, "LONGEST_SECONDS", 0.1)
+    moments = [moment for moment, _ in read(list(numbered(6)), answer=answer)]
+    assert moments[2] < 0.09 <= moments[3] < 0.19 <= moments[4] < 0.29 <= moments[5]
 
 
 def test_signs_of_life_are_read_as_they_come():
