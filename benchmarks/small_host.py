@@ -33,7 +33,7 @@ from websockets import ConnectionClosed  # noqa: E402
 ENTRY, LEAST_MEMORY = "deploy/community_cloud/streamlit_app.py", 690
 REAL_HEAD = "example=language&says_language=The cat sat on mat {} because it was"  # each visitor has another sentence
 LOOK_SECONDS, NEW_PEAK = 0.05, 5  # megabytes from the last peak that was told
-CGROUPS, GROUP = Path("/sys/fs/cgroup"), "attention-lab-small-host"
+CGROUPS, GROUP = Path("/sys/fs/cgroup"), f"attention-lab-{os.getpid()}"  # others may measure at the same time
 TRIES, APART_SECONDS = 100, 0.1  # for processes that are ended to be gone
 
 
@@ -74,7 +74,7 @@ def held_to(megabytes: int) -> Iterator[Callable[[], object] | None]:
     old = (CGROUPS / "memory").is_dir()  # the first version of groups, with a tree for each resource
     group = (CGROUPS / "memory" if old else CGROUPS) / GROUP
     try:
-        take_away(group)  # an earlier run may have broken off
+        take_away(group)  # a process with this number may have broken off
         group.mkdir()
         (group / ("memory.limit_in_bytes" if old else "memory.max")).write_text(str(megabytes * 2**20))
         Path("/proc/sys/vm/drop_caches").write_text("1")  # files that others have read would count as theirs

@@ -1,7 +1,8 @@
 """Warnings and errors as one line of JSON each, with nothing in them that a visitor wrote.
 
 A traceback's last line is a message, and messages quote what was typed. So of what others log only the
-kind and the place are kept; the words are kept of our own loggers, whose messages are constants.
+kind and the place are kept; the words are kept of our own loggers, whose messages are constants. Whoever can make the
+server complain can do so without end: of each minute so many lines are written, then how many were not.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ import os
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -27,12 +29,16 @@ def log_without_words(session: Callable[[], str | None]) -> None:
     """From now on every warning and error of this process is written so. `session` names whose page is computed."""
     if os.environ.get(STYLE) == "full":
         return
-    make = logging.getLogRecordFactory()
+    make, quota = logging.getLogRecordFactory(), Quota()
 
     def record(*args: object, **more: object) -> logging.LogRecord:
         made = make(*args, **more)
         if made.levelno >= logging.WARNING:
-            line = json.dumps(described(made, session()), ensure_ascii=False)
+            who = session()
+            count = 0 if made.levelno >= logging.CRITICAL else quota.take(who)
+            made.left_out = count is None
+            found = described(made, who) | ({"left_out": count} if count else {})
+            line = json.dumps(found, ensure_ascii=False)
             made.msg, made.args, made.exc_info, made.stack_info = "%s", (line,), None, None
         return made
 
@@ -46,6 +52,37 @@ def bare_lines() -> None:
     loggers = [logging.getLogger(), *map(logging.getLogger, tuple(logging.root.manager.loggerDict))]
     for handler in {handler for logger in loggers for handler in logger.handlers}:
         handler.setFormatter(logging.Formatter("%(message)s"))
+        handler.addFilter(lambda record: not getattr(record, "left_out", False))
+
+
+class Quota:
+    """How many lines may still be written in this minute, by all and by one visit."""
+
+    SECONDS, MOST, MOST_OF_ONE = 60.0, 60, 10
+
+    def __init__(self) -> None:
+        self._lock, self._ends = threading.Lock(), 0.0
+        self._written: Counter[str | None] = Counter()
+        self._left_out = 0
+
+    def take(self, session: str | None) -> int | None:
+        """Take one line for this visit: how many were left out before it. None where there is no line left to take."""
+        with self._lock:
+            now = time.monotonic()
+            if now >= self._ends:
+                self._ends = now + self.SECONDS
+                self._written.clear()
+            few = session is None or self._written[session] < self.MOST_OF_ONE
+            if few and self._written.total() < self.MOST:
+                self._written[session] += 1
+                count, self._left_out = self._left_out, 0
+                return count
+            if not self._left_out:
+                timer = threading.Timer(self._ends - now, log.warning, ["lines like these were left out"])
+                timer.daemon = True
+                timer.start()
+            self._left_out += 1
+            return None
 
 
 def described(record: logging.LogRecord, session_id: str | None) -> dict[str, object]:

@@ -5,6 +5,7 @@ import json
 import logging
 import subprocess
 import sys
+from unittest.mock import ANY
 
 import pytest
 from replicas import ROOT
@@ -118,3 +119,41 @@ def test_every_package_of_ours_may_say_its_constant_words():
     elsewhere = {"benchmarks", "deploy", "docs", "exercises", "in_browser", "tests", "training"}  # which no server runs
     packages = {path.parent.name for path in ROOT.glob("*/*.py")} - elsewhere
     assert {*packages, "pages", "app"} == set(logs.OURS)
+
+
+FLOOD = """
+import logging, sys, time
+from attention_ui.server import logs
+logs.Quota.SECONDS = float(sys.argv[1])
+logging.basicConfig()
+visit = [None]
+logs.log_without_words(lambda: visit[0])
+logs.bare_lines()
+for number in range(int(sys.argv[2])):
+    for visit[0] in (None, "one", "two") if sys.argv[3] == "all" else ("one",):
+        logging.getLogger("uvicorn.error").error("a forged message")
+logging.getLogger("app").critical("the process ends")
+time.sleep(2 * logs.Quota.SECONDS)
+logging.getLogger("app").error("after it")
+"""
+
+
+@pytest.mark.parametrize(("n", "who", "written"), [(997, "all", 60), (997, "one", 10), (7, "one", 7)])
+def test_so_many_lines_a_minute_and_then_their_count(n, who, written):
+    ran = subprocess.run(
+        [sys.executable, "-c", FLOOD, "2", str(n), who],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin"},
+        check=True,
+    )
+    lines = [json.loads(line) for line in ran.stderr.splitlines()]
+    of_visitors = [line for line in lines if line["logger"] == "uvicorn.error"]
+    assert len(of_visitors) == written
+    assert sum("session" not in line for line in of_visitors) == (written - 2 * 10 if who == "all" else 0)
+    said = [(line["event"], line.get("left_out")) for line in lines if line["logger"] != "uvicorn.error"]
+    left_out = (3 if who == "all" else 1) * n - written
+    after = [("after it", None)] if left_out == 0 else [("lines like these were left out", ANY), ("after it", ANY)]
+    assert said == [("the process ends", ANY), *after]
+    assert sum(count or 0 for _, count in said) == left_out
