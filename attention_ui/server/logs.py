@@ -63,7 +63,7 @@ class Quota:
     def __init__(self) -> None:
         self._lock, self._ends = threading.Lock(), 0.0
         self._written: Counter[str | None] = Counter()
-        self._left_out = 0
+        self._left_out, self._timer = 0, threading.Timer(0, self.tell)
 
     def take(self, session: str | None) -> int | None:
         """Take one line for this visit: how many were left out before it. None where there is no line left to take."""
@@ -77,12 +77,17 @@ class Quota:
                 self._written[session] += 1
                 count, self._left_out = self._left_out, 0
                 return count
-            if not self._left_out:
-                timer = threading.Timer(self._ends - now, log.warning, ["lines like these were left out"])
-                timer.daemon = True
-                timer.start()
+            if not self._timer.is_alive():
+                self._timer = threading.Timer(self._ends - now, self.tell)
+                self._timer.daemon = True
+                self._timer.start()
             self._left_out += 1
             return None
+
+    def tell(self) -> None:
+        """Write a line for those that were left out, unless another has told of them."""
+        if self._left_out:
+            log.warning("lines like these were left out")
 
 
 def described(record: logging.LogRecord, session_id: str | None) -> dict[str, object]:
