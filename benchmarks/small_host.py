@@ -1,8 +1,8 @@
 """What ten visitors need of a small host: `python benchmarks/small_host.py` prints how memory grows, and its peak.
 
 The entry of Community Cloud, the real model in few bits. Each visitor goes through all pages with the real head,
-answers what is asked, and trains; memory is looked at all the time, and the page that was opened last is named at each
-new peak.
+answers what is asked, and trains; three of them have their largest file made meanwhile, in another tab. Memory is
+looked at all the time, and the page that was opened last is named at each new peak.
 
 With `--limit 690` it judges: it ends with 1 where the peak is above so many megabytes, or where a visitor saw an error
 or lost the server. Meanwhile the kernel holds the server to them (Linux, as root; where it cannot, that is said). The
@@ -34,6 +34,7 @@ ENTRY, LEAST_MEMORY = "deploy/community_cloud/streamlit_app.py", 690
 REAL_HEAD = "example=language&says_language=The cat sat on mat {} because it was"  # each visitor has another sentence
 LOOK_SECONDS, NEW_PEAK = 0.05, 5  # megabytes from the last peak that was told
 CGROUPS, GROUP = Path("/sys/fs/cgroup"), "attention-lab-small-host"
+EXPORTING, VERSIONS = 3, 20  # visitors who have a file made, and in how many versions
 TRIES, APART_SECONDS = 100, 0.1  # for processes that are ended to be gone
 
 
@@ -143,6 +144,18 @@ async def served(visitor: Session, number: int, here: list[str]) -> list[str]:
     return visitor.exceptions + ["the server closed the connection"] * visitor.is_lost
 
 
+async def save_questions(port: int, number: int, versions: int) -> list[str]:
+    """Have all questions for a learning platform made, and fetch them; what went wrong."""
+    async with Session(port, live=True) as visitor:
+        link = f"paper=platform&platform_questions=6&platform_versions={versions}&platform_seed={number}"
+        try:
+            await visitor.open("take_home", link)
+            await visitor.save_file("export_make")
+        except (ConnectionError, ConnectionClosed, TimeoutError, ScriptFailed) as error:
+            return [*visitor.exceptions, str(error) or type(error).__name__]
+        return visitor.exceptions
+
+
 async def watch(server: Server, here: list[str], visits: Visits) -> None:
     """Look at the memory until it is called off or the server has ended, and tell each new peak."""
     told = 0.0
@@ -161,7 +174,10 @@ async def measure(server: Server, visitors: int, megabytes: int, visits: Visits)
     watching = asyncio.create_task(watch(server, here, visits))
     sessions = [Session(server.port, live=True) for _ in range(visitors)]
     try:
-        seen = await asyncio.gather(*(served(visitor, number, here) for number, visitor in enumerate(sessions)))
+        versions = min(VERSIONS, 2 * visitors)
+        files = (save_questions(server.port, number, versions) for number in range(min(EXPORTING, visitors)))
+        visits_of_all = (served(visitor, number, here) for number, visitor in enumerate(sessions))
+        seen = await asyncio.gather(*visits_of_all, *files)
         visits.errors += [error for of_one in seen for error in of_one]
         if server.was_killed:
             return
