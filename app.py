@@ -13,6 +13,7 @@ from streamlit.starlette import App
 
 from attention_ui.server.arrivals import Arrivals
 from attention_ui.server.connection import answer_script
+from attention_ui.server.exported import answer_file
 from attention_ui.server.files import ChartsAhead, PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, classes_are_reached, computes, training_thread_lives
@@ -36,15 +37,17 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 
 @asynccontextmanager
 async def lifespan(app: App):
-    """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
+    """Get everything ready while the first visitor's browser loads, and end the threads that compute after the last."""
     bare_lines()
     beside = [asyncio.create_task(task()) for task in (get_ready, forget_classes)]
     yield
     for task in beside:
         task.cancel()
     await asyncio.gather(*beside, return_exceptions=True)
+    from attention_ui.export.line import exports
     from attention_ui.server.process import scheduler
 
+    await asyncio.to_thread(exports().stop)
     scheduler().stop()
 
 
@@ -138,6 +141,8 @@ ROUTES = [
     Route("/{base:path}/runner", answer_runner),  # Streamlit's setting of a base path moves no route
     Route("/connection.js", answer_script),
     Route("/{base:path}/connection.js", answer_script),
+    Route("/file/{token}", answer_file),
+    Route("/{base:path}/file/{token}", answer_file),
     Route("/language/{code}", change_language),
     Route("/{base:path}/language/{code}", change_language),
 ]

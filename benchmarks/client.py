@@ -7,6 +7,7 @@ nothing. Written for Streamlit 1.67, with the protobuf messages that Streamlit i
 import asyncio
 import contextlib
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS, LOOK_SECONDS = 120.0, 0.1
 TRAINING_PAGES = ("train", "backward", "generate")  # their answers take longest; waits are counted apart
 
 
@@ -72,6 +73,12 @@ SETTERS = {
     "text_area": plain("string_value"),
     "radio": plain("string_value"),
 }
+
+
+def fetched(url: str) -> int:
+    """How many bytes an address answers with; none of them is kept."""
+    with urllib.request.urlopen(url, timeout=PATIENCE_SECONDS) as answer:
+        return sum(len(part) for part in iter(lambda: answer.read(2**16), b""))
 
 
 class Session:
@@ -158,6 +165,17 @@ class Session:
         button = self.widget(name)
         press = WidgetState(id=button.id, trigger_value=True)
         return await self._rerun(press, fragment_id=button.fragment_id)
+
+    async def save_file(self, button: str, patience: float = 1800.0) -> int:
+        """Have a file made with this button, wait for the link to it, and fetch it: its bytes. The visit is `live`."""
+        await self.click(button)
+        begun = time.perf_counter()
+        while not (links := self.elements("link_button")):
+            if self.exceptions or self.is_lost or time.perf_counter() - begun > patience:
+                raise TimeoutError(f"no file came from {button!r} {self.exceptions}")
+            await asyncio.sleep(LOOK_SECONDS)
+        address = links[0].proto.url.removeprefix("./")
+        return await asyncio.to_thread(fetched, f"http://127.0.0.1:{self.port}/{address}")
 
     async def settle(self, seconds: float = 0.3) -> None:
         """Wait until the server has sent nothing for a while: the script may rerun itself."""

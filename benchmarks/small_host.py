@@ -1,8 +1,9 @@
 """What ten visitors need of a small host: `python benchmarks/small_host.py` prints how memory grows, and its peak.
 
 The entry of Community Cloud, the real model in few bits. Each visitor goes through all pages with the real head,
-answers what is asked, and trains; memory is looked at all the time, and the page that was opened last is named at each
-new peak.
+answers what is asked, and trains; three of them have their largest file made meanwhile, in another tab, and three open
+links with texts that are as many tokens as a link can hold. Memory is looked at all the time, and the page that was
+opened last is named at each new peak.
 
 With `--limit 690` it judges: it ends with 1 where the peak is above so many megabytes, or where a visitor saw an error
 or lost the server. Meanwhile the kernel holds the server to them (Linux, as root; where it cannot, that is said). The
@@ -20,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
@@ -34,6 +36,14 @@ ENTRY, LEAST_MEMORY = "deploy/community_cloud/streamlit_app.py", 690
 REAL_HEAD = "example=language&says_language=The cat sat on mat {} because it was"  # each visitor has another sentence
 LOOK_SECONDS, NEW_PEAK = 0.05, 5  # megabytes from the last peak that was told
 CGROUPS, GROUP = Path("/sys/fs/cgroup"), f"attention-lab-{os.getpid()}"  # others may measure at the same time
+EXPORTING, VERSIONS = 3, 20  # visitors who have a file made, and in how many versions
+LONGEST = ("\U0001f3f3\ufe0f\u200d\U0001f308" * 50, "字" * 200, "e\u0301\u0302\u0303" * 50)  # each of 200 characters
+LONG_TEXTS = {
+    "": "look_text={}",
+    "generate": "writer=language&begin={}",
+    "read": "read_text={}",
+    "softmax": "example=language&says_language={}",
+}
 TRIES, APART_SECONDS = 100, 0.1  # for processes that are ended to be gone
 
 
@@ -143,6 +153,30 @@ async def served(visitor: Session, number: int, here: list[str]) -> list[str]:
     return visitor.exceptions + ["the server closed the connection"] * visitor.is_lost
 
 
+async def save_questions(port: int, number: int, versions: int) -> list[str]:
+    """Have all questions for a learning platform made, and fetch them; what went wrong."""
+    async with Session(port, live=True) as visitor:
+        link = f"paper=platform&platform_questions=6&platform_versions={versions}&platform_seed={number}"
+        try:
+            await visitor.open("take_home", link)
+            await visitor.save_file("export_make")
+        except (ConnectionError, ConnectionClosed, TimeoutError, ScriptFailed) as error:
+            return [*visitor.exceptions, str(error) or type(error).__name__]
+        return visitor.exceptions
+
+
+async def open_long_texts(port: int, text: str) -> list[str]:
+    """Open the pages that read a text with one that is many tokens; what went wrong."""
+    async with Session(port, live=True) as visitor:
+        try:
+            for page, link in LONG_TEXTS.items():
+                await visitor.open(page, link.format(quote(text)))
+                await visitor.settle()
+        except (ConnectionError, ConnectionClosed, TimeoutError, ScriptFailed) as error:
+            return [*visitor.exceptions, str(error) or type(error).__name__]
+        return visitor.exceptions
+
+
 async def watch(server: Server, here: list[str], visits: Visits) -> None:
     """Look at the memory until it is called off or the server has ended, and tell each new peak."""
     told = 0.0
@@ -161,7 +195,11 @@ async def measure(server: Server, visitors: int, megabytes: int, visits: Visits)
     watching = asyncio.create_task(watch(server, here, visits))
     sessions = [Session(server.port, live=True) for _ in range(visitors)]
     try:
-        seen = await asyncio.gather(*(served(visitor, number, here) for number, visitor in enumerate(sessions)))
+        versions = min(VERSIONS, 2 * visitors)
+        files = (save_questions(server.port, number, versions) for number in range(min(EXPORTING, visitors)))
+        visits_of_all = (served(visitor, number, here) for number, visitor in enumerate(sessions))
+        texts = (open_long_texts(server.port, text) for text in LONGEST[:visitors])
+        seen = await asyncio.gather(*visits_of_all, *files, *texts)
         visits.errors += [error for of_one in seen for error in of_one]
         if server.was_killed:
             return

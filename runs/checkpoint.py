@@ -4,8 +4,6 @@ Safetensors, because a pickle runs whatever code somebody put into it, and this 
 The format: https://huggingface.co/docs/safetensors. All that is not weights stands in its metadata as JSON.
 """
 
-import csv
-import io
 import json
 import re
 import typing
@@ -42,6 +40,7 @@ WORDS = {
     "object": "a group of settings",
     "null": "nothing",
 }  # for what msgspec calls types
+History = list[list[str | int | float | None]]  # the names of the columns, then a line for each step
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,26 +281,20 @@ def kind_of(value: object) -> str:
     return "nothing" if value is None else f"a {type(value).__name__}"
 
 
-def history_csv(losses: Sequence[float], more: Mapping[str, Mapping[int, float]] | None = None) -> str:
-    """One line for each step: its number, the loss before that update, and what else was recorded at some steps.
+def history_lines(losses: Sequence[float], more: Mapping[str, Mapping[int, float]] | None = None) -> History:
+    """For each step its number, the loss before that update, and what else was recorded at some steps.
 
-    `more` has a column for each name, with values by their steps; where there is none the cell is empty.
-    The numbers are written so that reading them gives the same numbers.
+    `more` has a column for each name, with values by their steps; None where there is none.
     """
     columns = more or {}
-    file = io.StringIO()
-    lines = csv.writer(file, lineterminator="\n")
-    lines.writerow(["step", "loss", *columns])
-    for step, loss in enumerate(losses):
-        others = (column.get(step) for column in columns.values())
-        lines.writerow([step, repr(float(loss)), *("" if value is None else repr(float(value)) for value in others)])
-    return file.getvalue()
+    lines = ([step, loss, *(column.get(step) for column in columns.values())] for step, loss in enumerate(losses))
+    return [["step", "loss", *columns], *lines]
 
 
-def run_history(view: RunView) -> str:
+def run_history(view: RunView) -> History:
     """The history of a run up to what it shows: the loss of every step, and the evaluations every few steps."""
     columns = {
         name: {m.step: getattr(m, field) for m in view.evaluations}
         for name, field in (("held-out loss", "loss"), ("held-out accuracy", "accuracy"))
     }
-    return history_csv(view.losses.tolist(), {name: column for name, column in columns.items() if column})
+    return history_lines(view.losses.tolist(), {name: column for name, column in columns.items() if column})

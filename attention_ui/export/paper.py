@@ -25,16 +25,18 @@ SIGMA, UNASKED = "Σ", "·"
 CORNER = '<td class="corner"></td>'
 
 
-def whole_file(title: str, sections: Iterable[str], paper: str) -> str:
-    """A file with these sections, each of which begins on a new page."""
-    return (
+def whole_file(title: str, sections: Iterable[str], paper: str) -> Iterator[str]:
+    """A file with these sections, each of which begins on a new page: part by part."""
+    yield (
         f'<!doctype html>\n<html lang="{tag_of(language().code)}"><head><meta charset="utf-8">\n'
         f"<title>{escape(title)}</title>\n"
         f'<meta http-equiv="Content-Security-Policy" content="{ALLOWED}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<style>@page {{ size: {paper.title()}; margin: 15mm; }}\n{style_of_paper()}</style></head>\n"
-        f"<body><main>\n{''.join(sections)}</main></body></html>\n"
+        "<body><main>\n"
     )
+    yield from sections
+    yield "</main></body></html>\n"
 
 
 @functools.cache

@@ -3,9 +3,11 @@
 The questions are listed and written in the language that is chosen here, whatever the page is in.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from typing import BinaryIO
 
 import pyarrow as pa
 import streamlit as st
@@ -14,11 +16,11 @@ from attention_core.tokens import clean_text
 from attention_ui.controls.bound import number_field, one_in_list, one_in_row, several_in_list, slider, text_field
 from attention_ui.page.contents import CONTENTS
 from attention_ui.page.drawing import picture_of
-from attention_ui.server.process import page_turn
-from attention_ui.session.chart import offer, show_notes
+from attention_ui.practice.export_view import offer_export
+from attention_ui.session.chart import show_notes
 from attention_ui.session.state import get_state
 from lessons.class_plan.own_question import OwnQuestion
-from lessons.platform.gift import written_gift
+from lessons.platform.gift import write_gift
 from lessons.platform.items import (
     LAST_SEED,
     LONGEST_SENTENCE,
@@ -32,13 +34,13 @@ from lessons.platform.items import (
     own_items,
     undrawn,
 )
-from lessons.platform.qti import written_qti
+from lessons.platform.qti import write_qti
 from lessons.screen.choice import Limit, Number, OneOf, Text
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, plural
-from runs.page_lock import Priority
 from words import LANGUAGES, cached_by_language, language, speaking, tag_of
 
+WriteItems = Callable[[Iterable[Item], BinaryIO], Iterator[None]]
 AT_FIRST = PlatformChoices()
 PLATFORM_FILE = OneOf(
     "platform_file", message("File"), {"gift": message("GIFT, for Moodle"), "qti": "QTI 2.1"}, labelled=True
@@ -67,10 +69,7 @@ PLATFORM_FIGURES = OneOf(
     {"pictures": message("as pictures"), "tables": message("as tables of their numbers")},
     width=220,
 )
-FILES: dict[str, tuple[str, str, Callable[[Iterable[tuple[Item, ...]]], bytes]]] = {
-    "gift": ("questions.gift", "text/plain", written_gift),
-    "qti": ("questions.zip", "application/zip", written_qti),
-}
+FILES: dict[str, tuple[str, WriteItems]] = {"gift": ("questions.gift", write_gift), "qti": ("questions.zip", write_qti)}
 WHAT_IT_IS = message(
     "Feedback on a wrong answer says what is wrong with it; feedback on the question says why the "
     "right answer is right. Formulas become TeX. Figures become pictures with their numbers as alternative text, or "
@@ -90,17 +89,25 @@ def platform_panel() -> None:
     choices, code, file, draw = platform_controls()
     own = own_questions()
     with speaking(code):
-        items = (*listed_items(choices), *(item for (item,) in own_items(own)))
+        items = (*listed_items(choices), *own_items(own))
     save = st.container()
     st.caption(render(TICK))
     wanted = ticked(items, key=f"platform_rows_{'_'.join(choices.lessons)}_{len(items)}")
     versions = choices.versions if any(item.seed is not None for item in wanted or items) else 1
-    name, kind, write = FILES[file]
+    name, write = FILES[file]
     label = plural("Save {count} question", "Save {count} questions", len(wanted or items))
     keys = frozenset(item.key for item in wanted)
     with save:
         st.caption(render(VERSIONS_SAY)) if versions > 1 else None
-        offer(render(label), partial(file_of, choices, own, keys, code, write, draw), name, kind)
+        content = (choices, own, keys, draw)
+        offer_export(
+            render(label),
+            name,
+            content,
+            partial(write_questions, write, *content),
+            versions * len(wanted or items),
+            code,
+        )
 
 
 def platform_controls() -> tuple[PlatformChoices, str, str, Draw]:
@@ -134,7 +141,7 @@ def own_questions() -> tuple[OwnQuestion, ...]:
 @cached_by_language(maxsize=KEPT_LISTS)
 def listed_items(choices: PlatformChoices) -> tuple[Item, ...]:
     """The first version of each question."""
-    return tuple(versions[0] for versions in items_of(replace(choices, versions=1)))
+    return tuple(items_of(replace(choices, versions=1)))
 
 
 def ticked(items: Sequence[Item], key: str) -> list[Item]:
@@ -167,16 +174,14 @@ def right_answer(item: Item) -> str:
     return item.options[item.right].text if item.options else f"{item.number:g} ± {item.tolerance:g}"
 
 
-def file_of(
+def write_questions(
+    write: WriteItems,
     choices: PlatformChoices,
     own: Sequence[OwnQuestion],
     wanted: frozenset[str],
-    code: str,
-    write: Callable[[Iterable[tuple[Item, ...]]], bytes],
-    draw: Draw = picture_of,
-) -> bytes:
-    """The file with all versions of the questions that are wanted; without any, of all. Pages go first."""
-    turn = partial(page_turn, Priority.TAKES_LONG)
-    with speaking(code):
-        mine = (versions for versions in own_items(own) if not wanted or versions[0].key in wanted)
-        return write([*items_of(choices, wanted, turn, draw), *mine])
+    draw: Draw,
+    file: BinaryIO,
+) -> Iterator[None]:
+    """Write a file with all versions of the questions that are wanted, one at each step; without any, of all."""
+    mine = (item for item in own_items(own) if not wanted or item.key in wanted)
+    return write(chain(items_of(choices, wanted, draw), mine), file)

@@ -1,6 +1,10 @@
 """The page of what is taken to class: worksheets with their keys, plans, certificates, questions for a platform."""
 
+import io
+import tempfile
+from collections.abc import Iterator
 from functools import partial
+from typing import BinaryIO
 
 import streamlit as st
 
@@ -12,9 +16,9 @@ from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sh
 from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawer import show_drawer
 from attention_ui.practice.certificates_view import certificates_panel
+from attention_ui.practice.export_view import offer_export
 from attention_ui.practice.homework_view import homework_view
 from attention_ui.practice.platform_view import platform_panel
-from attention_ui.server.process import page_turn
 from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.links import link_notes
 from attention_ui.session.state import get_state, set_state
@@ -36,7 +40,6 @@ from lessons.take_home.sheet import (
     words_on_paper,
 )
 from lessons.take_home.thread import thread_tasks
-from runs.page_lock import Priority
 from words import cached_by_language
 
 TAKEN_HOME = SheetChoices()
@@ -73,6 +76,7 @@ PAPER_CODE = Text(
 )
 KEY_TEXT = Text("paper_key_text", message("Sentence on the sheet"), LONGEST_ON_PAPER, width=290)
 HTML, PREVIEW_HEIGHT = "text/html", 900
+MUCH = 100_000  # letters that are copied at a time
 KEPT_PAGES, KEPT_SENTENCES = 16, 8
 
 
@@ -165,8 +169,15 @@ def remember_sentence(text: str) -> None:
 
 def offer_sheets(choices: SheetChoices, sheets: int, paper: str) -> None:
     """A button that saves so many sheets with their keys."""
-    label = plural("Save the sheet and its key", "Save {count} sheets and all keys", sheets)
-    offer(render(label), partial(file_of_sheets, choices, sheets, paper), file_name_of(choices), HTML)
+    label, name = (
+        render(plural("Save the sheet and its key", "Save {count} sheets and all keys", sheets)),
+        file_name_of(choices),
+    )
+    if sheets == 1:  # it has been made, to be shown
+        offer(label, partial(file_of_sheets, choices, sheets, paper), name, HTML)
+    else:
+        write = partial(write_sheets, choices, sheets, paper)
+        offer_export(label, name, (choices, sheets, paper), write, sheets)
 
 
 def preview(choices: SheetChoices, paper: str) -> None:
@@ -184,12 +195,28 @@ def first_sheet(choices: SheetChoices, paper: str) -> str:
 
 
 def file_of_sheets(choices: SheetChoices, sheets: int, paper: str) -> bytes:
-    """A sheet for each student, then all keys, in one file. Each student's is a turn of its own: pages go first."""
-    written, keys = [], []
-    for one in sheets_of_class(choices, sheets):
-        with page_turn(Priority.TAKES_LONG):
-            tasks = thread_tasks(one)
-            written.append(sheet_section(one, tasks))
-            keys.append(key_section(one, tasks))
+    """A sheet for each student, then all keys, in one file."""
+    file = io.BytesIO()
+    for _ in write_sheets(choices, sheets, paper, file):
+        pass
+    return file.getvalue()
+
+
+def write_sheets(choices: SheetChoices, sheets: int, paper: str, file: BinaryIO) -> Iterator[None]:
+    """Write that file, a sheet at each step."""
     title = translate("Worksheet {code}", code=sheet_code(choices))
-    return whole_file(title, (*written, *keys), paper).encode()
+    for part in whole_file(title, sections_of_class(choices, sheets), paper):
+        file.write(part.encode())
+        yield
+
+
+def sections_of_class(choices: SheetChoices, sheets: int) -> Iterator[str]:
+    """All sheets, and then their keys, which are made with them and meanwhile wait in a file."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as keys:
+        for one in sheets_of_class(choices, sheets):
+            tasks = thread_tasks(one)
+            keys.write(key_section(one, tasks))
+            yield sheet_section(one, tasks)
+        keys.seek(0)
+        while part := keys.read(MUCH):
+            yield part

@@ -75,8 +75,8 @@ class Pace:
 
         async def paced() -> Message:
             nonlocal unanswered
-            message = await receive()
-            if asks(message):
+            event = await receive()
+            if asks(event):
                 if answered.is_set():
                     unanswered = 0
                 if unanswered >= self.MOST_UNANSWERED:
@@ -85,13 +85,13 @@ class Pace:
                 answered.clear()
                 unanswered += 1
                 await asyncio.sleep(bucket.seconds_to_wait(clock()))
-            return GONE if gone.is_set() else message
+            return GONE if gone.is_set() else event
 
-        async def watched(message: Message) -> None:
-            if answers(message):
+        async def watched(event: Message) -> None:
+            if answers(event):
                 answered.set()
             try:
-                await send(message)
+                await send(event)
             except Exception:
                 gone.set()
                 answered.set()
@@ -100,19 +100,19 @@ class Pace:
         await self.app(scope, paced, watched)
 
 
-def asks(message: Message) -> bool:
+def asks(event: Message) -> bool:
     """Whether a message asks the app for something; one that cannot be read may cost as much as one that can."""
-    if message["type"] != "websocket.receive":
+    if event["type"] != "websocket.receive":
         return False
     try:
-        return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") != "app_heartbeat"
+        return BackMsg.FromString(event.get("bytes") or b"").WhichOneof("type") != "app_heartbeat"
     except DecodeError:
         return True
 
 
-def answers(message: Message) -> bool:
+def answers(event: Message) -> bool:
     """Whether a message says that a page is finished, and not that it was cut short."""
-    data = message.get("bytes") or b""
+    data = event.get("bytes") or b""
     if not 0 < len(data) <= SHORT:
         return False
     said = ForwardMsg.FromString(data)

@@ -8,8 +8,9 @@ from attention_ui.session.chart import show_notes
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.format import render_all, translate
 from lessons.screen.message import message, reason
-from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from runs.checkpoint import Checkpoint, History, load_checkpoint, save_checkpoint
 from runs.run import RunView
+from words.spreadsheet import csv_file
 
 # The model that this visitor brought last, why the last file could not be used, and the file.
 BROUGHT, PROBLEM, FILE = "brought_model", "brought_problem", "model_file"
@@ -33,12 +34,12 @@ def download_model(model: Callable[[], Checkpoint]) -> None:
     )
 
 
-def download_history(history: Callable[[], str] | None) -> None:
+def download_history(history: Callable[[], History] | None) -> None:
     """A button that saves the history as CSV; None where there is none."""
     why_not = None if history is not None else translate("The file holds the model, not the history of its training.")
     st.download_button(
         translate("Download the history (CSV)"),
-        history or "",
+        "" if history is None else lambda: csv_file(history()),
         "attention-lab-history.csv",
         "text/csv",
         key="download_history",

@@ -1,7 +1,6 @@
 """What a teacher sees: how to join, the stages of a question, how many have answered, and the next question."""
 
-import csv
-import io
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -38,6 +37,7 @@ from lessons.class_plan.steps import left_to_hand
 from lessons.class_vote.question_link import ScreenLink, askable, first_asked, written_asked
 from lessons.screen.format import render, translate
 from lessons.screen.message import message, reason
+from words.spreadsheet import csv_file
 
 DEEDS = {
     "closed": message("Close the vote"),
@@ -243,23 +243,20 @@ def another_question(lesson: str) -> None:
     set_state("class_numbers", (get_state("class_numbers") or {}) | {lesson: number})
 
 
-def in_cell(text: str) -> str:
-    """A visitor's text in a cell: a spreadsheet would compute one that begins like a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
-
-
 def class_csv(code: str) -> bytes:
     """A line for each answer to each question, with how many chose it in both votes."""
-    text = io.StringIO()
-    lines = csv.writer(text)
-    lines.writerow(map(render, CSV_COLUMNS))
+    return csv_file([map(render, CSV_COLUMNS), *lines_of_class(code)])
+
+
+def lines_of_class(code: str) -> Iterator[list[str | int]]:
+    """The lines, question by question."""
     for number, cards, asked in class_keeper().asked(code):
         here, lesson = asked_here(asked), lesson_asked(asked)
         question = here.question
         for taken, answer, count in class_keeper().written(code, number) if cards == WRITTEN else ():
             right = "" if here.own.number is None else translate("yes") if here.own.fits(answer) else translate("no")
             counts = [count if taken == vote else 0 for vote in ROUNDS]
-            lines.writerow([number, lesson, in_cell(render(question.prompt)), in_cell(answer), right, *counts, ""])
+            yield [number, lesson, render(question.prompt), answer, right, *counts, ""]
         votes = class_keeper().votes(code, number, cards)
         for place, card in enumerate(question.cards):
             answer, right = (
@@ -268,7 +265,4 @@ def class_csv(code: str) -> bytes:
             )
             right = right if here.right is not None else ""
             counts = votes.first[place], votes.second[place]
-            lines.writerow(
-                [number, lesson, in_cell(render(question.prompt)), answer, right, *counts, render(card.reply)]
-            )
-    return text.getvalue().encode("utf-8-sig")  # so that spreadsheets read it as UTF-8
+            yield [number, lesson, render(question.prompt), answer, right, *counts, render(card.reply)]

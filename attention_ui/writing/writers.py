@@ -22,7 +22,7 @@ from lessons.generate.real_writer import WritingModel
 from lessons.screen.choice import OneOf
 from lessons.screen.format import translate
 from lessons.screen.message import Message, message, reason
-from runs.checkpoint import Checkpoint, check_writes, run_history
+from runs.checkpoint import Checkpoint, History, check_writes, run_history
 
 NOTEBOOK, SEA_SHELLS = "hello world", "she sells sea shells by the sea shore"
 WRITER = OneOf(
@@ -48,7 +48,7 @@ class Writer:
     """
 
     checkpoint: Checkpoint | None
-    history: Callable[[], str] | None
+    history: Callable[[], History] | None
     notes: tuple[Message, ...] = ()
     model: WritingModel | None = None
     waits_for: Message | None = None

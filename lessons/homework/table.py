@@ -1,7 +1,5 @@
-"""Many certificates as a table: a line for each student. A spreadsheet that opens it computes nothing."""
+"""Many certificates as a table: a line for each student."""
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -11,9 +9,9 @@ from lessons.exercises.every import EXERCISES
 from lessons.homework.certificate import Certificate, read_certificate
 from lessons.screen.format import format_value, render
 from lessons.screen.message import Argument, Message, message, reason
+from words.spreadsheet import csv_file
 
 MOST_CERTIFICATES, LONGEST_FILE_NAME = 60, 80  # files that are read at a time, characters that are shown
-FORMULAS_BEGIN = ("=", "+", "-", "−", "@", "＝", "＋", "－", "＠")
 NO_NAME = message("no name given")
 COLUMNS = (
     message("name"),
@@ -69,22 +67,22 @@ def lines_of(certificates: Sequence[Certificate]) -> list[dict[str, str | int]]:
 
 
 def line_of(certificate: Certificate) -> tuple[str | int, ...]:
-    """One line; every text in it is harmless."""
+    """One line."""
     questions = [stop.result for stop in certificate.stops if stop.kind in ("question", "own")]
     tasks = [stop.result for stop in certificate.stops if stop.kind in ("exercise", "level")]
     seeds = sorted({stop.seed for stop in certificate.stops if stop.seed is not None})
     return (
-        harmless(clean_text(certificate.name).text or render(NO_NAME)),
-        harmless(f"{clean_text(certificate.title).text} ({certificate.homework})".strip()),
+        clean_text(certificate.name).text or render(NO_NAME),
+        f"{clean_text(certificate.title).text} ({certificate.homework})".strip(),
         certificate.made.replace("T", " ").removesuffix("Z"),
         len(questions),
         questions.count("first"),
         questions.count("later"),
         len(tasks),
         tasks.count("done"),
-        harmless(" ".join(map(str, seeds))),
-        harmless(titles_of(certificate.exercises, EXERCISE_TITLES)),
-        harmless(titles_of(certificate.levels, LEVEL_TITLES)),
+        " ".join(map(str, seeds)),
+        titles_of(certificate.exercises, EXERCISE_TITLES),
+        titles_of(certificate.levels, LEVEL_TITLES),
     )
 
 
@@ -93,15 +91,6 @@ def titles_of(keys: Sequence[str], titles: dict[str, Argument]) -> str:
     return ", ".join(format_value(title) for key, title in titles.items() if key in keys)
 
 
-def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula: it begins with a sign that says so."""
-    return f"'{text}" if text.startswith(FORMULAS_BEGIN) or text != text.lstrip() else text
-
-
 def csv_of_lines(lines: Sequence[dict[str, str | int]]) -> bytes:
-    """The table as a file; the mark at its beginning tells a spreadsheet in which alphabet it is written."""
-    held = io.StringIO()
-    writer = csv.DictWriter(held, list(lines[0]) if lines else [])
-    writer.writeheader()
-    writer.writerows(lines)
-    return held.getvalue().encode("utf-8-sig")
+    """The table as a file."""
+    return csv_file([lines[0] if lines else (), *(line.values() for line in lines)])

@@ -1,11 +1,13 @@
 """Items as GIFT, Moodle's format of text. Texts are HTML, so that a table can stand among them.
 
-All versions of a question are a category of their own: a quiz of Moodle draws one of them for each student.
+All versions of a question are a category of their own: a quiz of Moodle draws one of them for each student. A category
+goes on wherever its name stands again.
 """
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
+from typing import BinaryIO
 from xml.etree.ElementTree import Element, tostring
 
 from lessons.platform import content
@@ -17,17 +19,20 @@ COLLECTION = "Attention Lab"
 LOOKS = {"table": {"border": "1", "cellpadding": "4"}, "img": {"style": "max-width: 100%; height: auto"}}
 
 
-def written_gift(groups: Iterable[tuple[Item, ...]]) -> bytes:
-    """A file with all versions of all questions."""
-    return "\n".join(line for versions in groups for line in category(versions)).encode()
+def write_gift(items: Iterable[Item], file: BinaryIO) -> Iterator[None]:
+    """Write these items into a file, one at each step."""
+    before = ""
+    for item in items:
+        if item.key != before:
+            file.write(f"{category(item)}\n".encode())
+        file.write(f"{gift_item(item)}\n".encode())
+        before = item.key
+        yield
 
 
-def category(versions: tuple[Item, ...]) -> Iterator[str]:
-    """The versions of one question."""
-    first = versions[0]
-    place = first.key.rpartition("_")[2]
-    yield f"$CATEGORY: {COLLECTION}/{first.about.replace('/', '//')}/{place}\n"
-    yield from map(gift_item, versions)
+def category(item: Item) -> str:
+    """Where all versions of this question are."""
+    return f"$CATEGORY: {COLLECTION}/{item.about.replace('/', '//')}/{item.key.rpartition('_')[2]}\n"
 
 
 def gift_item(item: Item) -> str:

@@ -6,8 +6,8 @@ to be predicted is asked before its numbers are seen, so its item shows only wha
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from hashlib import sha256
 
 from attention_core.errors import InputError
 from attention_core.randomness import MAX_SEED
@@ -133,32 +133,31 @@ class Item:
         """Its name in a file: letters, digits and underscores."""
         return self.key if self.seed is None else f"{self.key}_seed_{self.seed}"
 
-    def asks_the_same(self, other: "Item") -> bool:
-        """True where another version reads alike: its answers may stand in another order."""
-        alike = (self.prompt, self.pictures, self.tables) == (other.prompt, other.pictures, other.tables)
-        return alike and self.explanation == other.explanation and set(self.options) == set(other.options)
+    @property
+    def fingerprint(self) -> bytes:
+        """The same for versions that read alike: their answers may stand in another order."""
+        options = sorted((option.text, option.reason, option.feedback) for option in self.options)
+        read = (self.key, self.prompt, self.pictures, self.tables, self.explanation, options)
+        return sha256(repr(read).encode()).digest()
 
 
-def items_of(
-    choices: PlatformChoices,
-    wanted: Iterable[str] = (),
-    turn: Callable[[], AbstractContextManager[object]] = nullcontext,
-    draw: Draw = undrawn,
-) -> Iterator[tuple[Item, ...]]:
-    """For each question all its versions that read differently; where some are `wanted`, by their keys, no others.
+def items_of(choices: PlatformChoices, wanted: Iterable[str] = (), draw: Draw = undrawn) -> Iterator[Item]:
+    """Version by version all questions, but none that reads like an earlier one; where some are `wanted`, by their
+    keys, no others.
 
-    What `draw` makes no picture of becomes tables. Each seed takes a `turn` of its own, so that whoever waits for
-    something else waits for no more than that.
+    What `draw` makes no picture of becomes tables. Each item is made when it is asked for, and none is kept here.
     """
-    wanted = frozenset(wanted)
-    every: dict[str, list[Item]] = {}
+    wanted, written = frozenset(wanted), set()
+    asked = {key.rpartition("_")[0] for key in wanted}
+    lessons = tuple(lesson for lesson in choices.lessons if not wanted or lesson in asked)
+    if not lessons:
+        return
+    choices = replace(choices, lessons=lessons)
     for seed in choices.seeds:
-        with turn():
-            for item in items_of_seed(choices, seed, draw):
-                versions = every.setdefault(item.key, [])
-                if not any(item.asks_the_same(other) for other in versions):
-                    versions.append(item)
-    yield from (tuple(versions) for key, versions in every.items() if not wanted or key in wanted)
+        for item in items_of_seed(choices, seed, draw):
+            if (not wanted or item.key in wanted) and item.fingerprint not in written:
+                written.add(item.fingerprint)
+                yield item
 
 
 def items_of_seed(choices: PlatformChoices, seed: int, draw: Draw) -> Iterator[Item]:
@@ -256,20 +255,18 @@ def explanation_of(question: Question, screen: Screen) -> tuple[str, ...]:
     return (why, *(labelled(step.meaning, equation(step)) for step in steps))
 
 
-def own_items(questions: Iterable[OwnQuestion]) -> Iterator[tuple[Item, ...]]:
+def own_items(questions: Iterable[OwnQuestion]) -> Iterator[Item]:
     """A teacher's own questions that have a right answer: to choose, or a number within a tolerance."""
     right = [own for own in questions if (own.right if own.kind == "choices" else own.number) is not None]
     for place, own in enumerate(right, start=1):
-        yield (
-            Item(
-                key=f"own_{place}",
-                seed=None,
-                about=render(OWN_TITLE),
-                title=translate("{topic}, {number}", topic=OWN_TITLE, number=place),
-                prompt=own.prompt,
-                options=options_of(own.question()),
-                right=own.right or 0,
-                number=own.number or 0.0,
-                tolerance=own.tolerance,
-            ),
+        yield Item(
+            key=f"own_{place}",
+            seed=None,
+            about=render(OWN_TITLE),
+            title=translate("{topic}, {number}", topic=OWN_TITLE, number=place),
+            prompt=own.prompt,
+            options=options_of(own.question()),
+            right=own.right or 0,
+            number=own.number or 0.0,
+            tolerance=own.tolerance,
         )

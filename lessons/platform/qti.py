@@ -3,9 +3,9 @@
 Feedback is modal, which most players show: that of the answer that was given, and the explanation after any answer.
 """
 
-import io
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import BinaryIO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from lessons.platform import content
@@ -22,17 +22,18 @@ FOLDER = "items"  # of the package
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of time, in archives: the same items make the same file
 
 
-def written_qti(groups: Iterable[tuple[Item, ...]]) -> bytes:
-    """The package, as an archive."""
-    items = [item for versions in groups for item in versions]
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
-        put(packed, "imsmanifest.xml", as_file(manifest(items)))
+def write_qti(items: Iterable[Item], file: BinaryIO) -> Iterator[None]:
+    """Write the package into a file, as an archive: one item at each step, and last what it holds."""
+    files: dict[str, list[str]] = {}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for item in items:
+            pictures = picture_files(item)
             put(packed, f"{FOLDER}/{item.identifier}.xml", as_file(item_element(item)))
-            for picture, name in zip(item.pictures, picture_files(item), strict=True):
+            for picture, name in zip(item.pictures, pictures, strict=True):
                 put(packed, f"{FOLDER}/{name}", picture.svg)
-    return held.getvalue()
+            files[item.identifier] = [f"{item.identifier}.xml", *pictures]
+            yield
+        put(packed, "imsmanifest.xml", as_file(manifest(files)))
 
 
 def put(packed: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -53,20 +54,19 @@ def picture_files(item: Item) -> list[str]:
     return [f"{item.identifier}_{place}.svg" for place in range(1, len(item.pictures) + 1)]
 
 
-def manifest(items: Sequence[Item]) -> Element:
-    """What the package holds."""
+def manifest(files: Mapping[str, Sequence[str]]) -> Element:
+    """What the package holds: the files of each item, the first of which is the item itself."""
     whole = Element("manifest", {"xmlns": PACKAGE, "identifier": "attention_lab"})
     about = SubElement(whole, "metadata")
     SubElement(about, "schema").text = "QTIv2.1 Package"
     SubElement(about, "schemaversion").text = "1.0.0"
     SubElement(whole, "organizations")
     resources = SubElement(whole, "resources")
-    for item in items:
-        files = [f"{FOLDER}/{name}" for name in (f"{item.identifier}.xml", *picture_files(item))]
-        named = {"identifier": f"of_{item.identifier}", "type": "imsqti_item_xmlv2p1", "href": files[0]}
+    for identifier, names in files.items():
+        named = {"identifier": f"of_{identifier}", "type": "imsqti_item_xmlv2p1", "href": f"{FOLDER}/{names[0]}"}
         resource = SubElement(resources, "resource", named)
-        for name in files:
-            SubElement(resource, "file", href=name)
+        for name in names:
+            SubElement(resource, "file", href=f"{FOLDER}/{name}")
     return whole
 
 

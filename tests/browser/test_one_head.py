@@ -122,7 +122,7 @@ def test_a_figure_leaves_as_a_picture_and_as_a_table(visit):
     )
     with tab.page.expect_download() as arriving:
         box.get_by_role("button", name="Numbers as CSV").click()
-    lines = list(csv.DictReader(Path(arriving.value.path()).read_text().splitlines()))
+    lines = list(csv.DictReader(Path(arriving.value.path()).read_text(encoding="utf-8-sig").splitlines()))
     weights = attend_without_weights(run_example(Example()).x).weights
     read = {(int(line["row"]), int(line["column"])): line["value"] for line in lines if line["matrix"] == "weights"}
     assert len(read) == 36

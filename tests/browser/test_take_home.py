@@ -49,8 +49,9 @@ def test_a_class_is_saved_as_one_file_and_a_plan_opens_its_screens(visit, print_
     sheet = tab.page.frame_locator(".st-key-paper_preview iframe")
     sheet.get_by_role("heading", name="Attention on paper").wait_for()
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
-    with tab.page.expect_download() as saved:
-        tab.page.get_by_role("button", name="Save 3 sheets and all keys").click()
+    tab.page.get_by_role("button", name="Save 3 sheets and all keys").click()
+    with tab.page.context.expect_event("download") as saved:
+        tab.page.get_by_role("link", name="Download worksheet_").click()
     assert re.fullmatch(r"worksheet_\w+\.html", saved.value.suggested_filename)
     saved.value.save_as(tmp_path / "worksheets.html")
     file = (tmp_path / "worksheets.html").read_bytes()

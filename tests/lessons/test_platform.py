@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -16,9 +17,9 @@ import torch
 from attention_core.embeddings import embed, embedding_table
 from attention_core.randomness import generator
 from lessons.class_plan.own_question import OwnQuestion
-from lessons.platform.gift import written_gift
+from lessons.platform.gift import write_gift
 from lessons.platform.items import MOST_QUESTIONS, ON_PLATFORM, PlatformChoices, items_of, own_items, screens_of
-from lessons.platform.qti import written_qti
+from lessons.platform.qti import write_qti
 from lessons.screen.format import number, render
 from words import speaking
 
@@ -59,31 +60,38 @@ def html(text):
     return ElementTree.fromstring(f"<div>{closed}</div>")
 
 
-def package(groups):
+def file_of(write, items):
+    """The whole file."""
+    file = io.BytesIO()
+    assert sum(1 for _ in write(items, file)) == len(items), "one at each step"
+    return file.getvalue()
+
+
+def package(items):
     """The files of a package, as XML by name."""
-    with zipfile.ZipFile(io.BytesIO(written_qti(groups))) as packed:
+    with zipfile.ZipFile(io.BytesIO(file_of(write_qti, items))) as packed:
         assert packed.testzip() is None
         return {name: ElementTree.fromstring(packed.read(name)) for name in packed.namelist()}
 
 
 def test_every_item_says_what_its_screen_asks_and_no_question_is_left_out():
     choices = PlatformChoices(questions=3, versions=2, seed=7)
-    groups = list(items_of(choices))
-    assert {versions[0].key.rpartition("_")[0] for versions in groups} == set(ON_PLATFORM)
+    items = list(items_of(choices))
+    assert {item.key.rpartition("_")[0] for item in items} == set(ON_PLATFORM)
     screens = {(lesson, seed): screen for seed in (7, 8) for lesson, _, screen in screens_of(choices, seed)}
-    for item in (item for versions in groups for item in versions):
+    for item in items:
         lesson, _, number = item.key.rpartition("_")
         question = screens[lesson, item.seed].ask(int(number) - 1)
         assert item.prompt == render(question.prompt) and item.right == question.right
         assert [option.text for option in item.options] == [render(card.text) for card in question.cards]
         assert [option.feedback for option in item.options] == [render(card.reply) for card in question.cards]
         assert item.explanation[0] == render(question.cards[question.right].reply)
-    prompts = {item.prompt for versions in groups for item in versions}
+    prompts = {item.prompt for item in items}
     assert prompts == {render(screen.ask(n).prompt) for screen in screens.values() for n in range(3)}
 
 
 def test_what_is_to_be_predicted_comes_without_its_numbers_and_what_is_read_off_with_all():
-    look, predict = (versions[0] for versions in items_of(PlatformChoices(lessons=("dot_product",), questions=2)))
+    look, predict = items_of(PlatformChoices(lessons=("dot_product",), questions=2))
     assert [table.title for table in predict.tables] == ["X"]
     assert [table.title for table in look.tables] == ["X", "X Xᵀ", "softmax of each row", "weights × X"]
     table = embedding_table(6, 4, generator(1, "embedding"))
@@ -93,23 +101,37 @@ def test_what_is_to_be_predicted_comes_without_its_numbers_and_what_is_read_off_
 
 def test_of_those_that_are_wanted_all_versions_are_written_and_no_other_question():
     choices = PlatformChoices(lessons=("mask", "softmax"), versions=3)
-    groups = list(items_of(choices, ["softmax_2", "mask_1"]))
-    assert [[item.identifier for item in versions] for versions in groups] == [
-        [f"{key}_seed_{seed}" for seed in (1, 2, 3)] for key in ("mask_1", "softmax_2")
+    items = list(items_of(choices, ["softmax_2", "mask_1", "own_1"]))
+    assert [item.identifier for item in items] == [
+        f"{key}_seed_{seed}" for seed in (1, 2, 3) for key in ("mask_1", "softmax_2")
     ]
+    assert not list(items_of(choices, ["own_1"]))
 
 
 def test_versions_that_read_alike_are_written_once():
-    groups = list(items_of(PlatformChoices(lessons=("pytorch", "softmax"), questions=1, versions=4)))
-    texts = [[(item.prompt, item.options, item.tables) for item in versions] for versions in groups]
-    assert all(len(set(alike)) == len(alike) for alike in texts) and len(groups[1]) == 4
+    items = list(items_of(PlatformChoices(lessons=("pytorch", "softmax"), questions=1, versions=4)))
+    texts = [(item.prompt, frozenset(item.options), item.tables, item.explanation) for item in items]
+    assert len(set(texts)) == len(texts) and [item.key for item in items].count("softmax_1") == 4
+
+
+def test_a_version_with_its_answers_in_another_order_reads_alike():
+    (item,) = items_of(PlatformChoices(lessons=("softmax",), questions=1))
+    turned = replace(item, options=item.options[::-1], seed=2, title="", right=3 - item.right)
+    assert turned.fingerprint == item.fingerprint
+    for change in (
+        {"prompt": ""},
+        {"tables": ()},
+        {"explanation": ()},
+        {"options": item.options[1:]},
+        {"key": "mask_1"},
+    ):
+        assert replace(item, **change).fingerprint != item.fingerprint
 
 
 def test_a_package_lists_its_items_and_each_has_one_right_answer():
-    groups = [*items_of(PlatformChoices(versions=2, text=HOSTILE)), *own_items(OWN)]
-    files = package(groups)
+    items = [*items_of(PlatformChoices(versions=2, text=HOSTILE)), *own_items(OWN)]
+    files = package(items)
     listed = [part.get("href") for part in files.pop("imsmanifest.xml").iter() if part.tag.endswith("}resource")]
-    items = [item for versions in groups for item in versions]
     assert sorted(listed) == sorted(files) and len(files) == len(items) == len({item.identifier for item in items})
     for item in items:
         whole = files[f"items/{item.identifier}.xml"]
@@ -143,10 +165,9 @@ def read_gift(text):
 
 
 def test_no_text_is_a_sign_of_gift_and_all_of_it_comes_back():
-    groups = [*items_of(PlatformChoices(versions=2, text=HOSTILE)), *own_items(OWN)]
-    text = written_gift(groups).decode()
-    assert text.count("$CATEGORY: ") == len(groups)
-    items = [item for versions in groups for item in versions]
+    items = [*items_of(PlatformChoices(versions=2, text=HOSTILE)), *own_items(OWN)]
+    text = file_of(write_gift, items).decode()
+    assert text.count("$CATEGORY: ") == len(items)
     for item, (title, asked, answers, explained) in zip(items, read_gift(text), strict=True):
         assert title == item.title and asked.find("p").text == item.prompt
         assert written(explained) == as_explained(item)
@@ -164,7 +185,7 @@ def drawn(figure, covered):
 def test_pictures_take_the_place_of_tables_and_say_their_numbers():
     def read_off(**more):
         choices = PlatformChoices(lessons=("dot_product",), questions=2)
-        return [versions[0] for versions in items_of(choices, **more)]
+        return list(items_of(choices, **more))
 
     for item, plain in zip(read_off(draw=drawn), read_off(), strict=True):
         (picture,) = item.pictures
@@ -174,20 +195,17 @@ def test_pictures_take_the_place_of_tables_and_say_their_numbers():
             len(table.rows) for table in plain.tables
         )
     assert read_off(draw=lambda figure, covered: None) == read_off()
-    assert not any(
-        item.pictures for (item,) in items_of(PlatformChoices(lessons=("scores",)), ["scores_2"], draw=drawn)
-    )
+    assert not any(item.pictures for item in items_of(PlatformChoices(lessons=("scores",)), ["scores_2"], draw=drawn))
 
 
 def test_pictures_stand_in_the_text_of_gift_and_beside_the_items_of_a_package():
-    groups = list(items_of(PlatformChoices(lessons=("scores", "heads"), versions=2, text=HOSTILE), draw=drawn))
-    items = [item for versions in groups for item in versions]
+    items = list(items_of(PlatformChoices(lessons=("scores", "heads"), versions=2, text=HOSTILE), draw=drawn))
     assert max(len(item.pictures) for item in items) == 2 and min(len(item.pictures) for item in items) == 0
-    for item, (_, asked, *_) in zip(items, read_gift(written_gift(groups).decode()), strict=True):
+    for item, (_, asked, *_) in zip(items, read_gift(file_of(write_gift, items).decode()), strict=True):
         shown = [(held.get("src").partition(";base64,"), held.get("alt")) for held in asked.iter("img")]
         assert [(base64.b64decode(data), alt) for (_, _, data), alt in shown] == [(p.svg, p.alt) for p in item.pictures]
         assert all(kind == "data:image/svg+xml" for (kind, *_), _ in shown)
-    with zipfile.ZipFile(io.BytesIO(written_qti(groups))) as packed:
+    with zipfile.ZipFile(io.BytesIO(file_of(write_qti, items))) as packed:
         listed = [
             part.get("href")
             for part in ElementTree.fromstring(packed.read("imsmanifest.xml")).iter()
@@ -201,7 +219,7 @@ def test_pictures_stand_in_the_text_of_gift_and_beside_the_items_of_a_package():
 
 
 def test_a_poll_and_a_word_make_no_item():
-    assert [versions[0].prompt for versions in own_items(OWN)] == ["1/4 = ? {~#:}", "Which & why?", "How small?"]
+    assert [item.prompt for item in own_items(OWN)] == ["1/4 = ? {~#:}", "Which & why?", "How small?"]
 
 
 @pytest.mark.parametrize(
@@ -230,11 +248,11 @@ def readers(pytestconfig):
     return place
 
 
-def read_by_others(place, groups):
+def read_by_others(place, items):
     """What gift-pegjs and qti-convert understand of both files."""
-    with zipfile.ZipFile(io.BytesIO(written_qti(groups))) as packed:
-        names = [f"items/{item.identifier}.xml" for versions in groups for item in versions]
-        said = {"gift": written_gift(groups).decode(), "qti": [packed.read(name).decode() for name in names]}
+    with zipfile.ZipFile(io.BytesIO(file_of(write_qti, items))) as packed:
+        names = [f"items/{item.identifier}.xml" for item in items]
+        said = {"gift": file_of(write_gift, items).decode(), "qti": [packed.read(name).decode() for name in names]}
     done = subprocess.run(["node", "read.mjs"], cwd=place, input=json.dumps(said), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -246,9 +264,8 @@ def test_readers_by_others_find_every_question_its_right_answer_and_its_feedback
     with speaking(code):
         choices = PlatformChoices(questions=MOST_QUESTIONS, versions=2, seed=314)
         drawn_ones = items_of(PlatformChoices(questions=1, seed=5, text=HOSTILE), draw=drawn)
-        groups = [*items_of(choices), *items_of(PlatformChoices(text=HOSTILE)), *drawn_ones, *own_items(OWN)]
-        items = [item for versions in groups for item in versions]
-        found = read_by_others(readers, groups)
+        items = [*items_of(choices), *items_of(PlatformChoices(text=HOSTILE)), *drawn_ones, *own_items(OWN)]
+        found = read_by_others(readers, items)
     for of_format in ("gift", "qti"):
         for item, read in zip(items, found[of_format], strict=True):
             asked = html(read["asked"])

@@ -23,11 +23,12 @@ from attention_ui.voting.asked import asked_here
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.page import GOES_ON
 from attention_ui.voting.student import SENT_LATER
-from classes.keeper import FORGOTTEN_AFTER, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, UNREACHABLE, Keeper
+from classes.keeper import FORGOTTEN_AFTER, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, UNREACHABLE, WRITTEN, Keeper
 from classes.limits import Delays, Held, Limiter
 from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError
 from lessons.build.numbers import write_numbers
+from lessons.class_plan.own_question import OwnQuestion, answer_of, written_own
 from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example.example import Example
 from lessons.screen.format import render
@@ -182,6 +183,22 @@ def test_the_numbers_of_the_class_can_be_saved(fresh):
     assert header == [render(column) for column in CSV_COLUMNS] and len(lines) == len(question.cards)
     assert [line[5] for line in lines] == ["0", "1", *["0"] * (len(lines) - 2)]
     assert [line[4] for line in lines].index("yes") == question.right
+
+
+def test_a_spreadsheet_computes_nothing_of_what_a_class_has_written(fresh):
+    from attention_ui.voting.teacher import class_csv
+
+    code, key = fresh.open_class()
+    fresh.join(code)
+    own = OwnQuestion(kind="word", prompt="one;=1+1; two")
+    fresh.ask(code, key, 0, WRITTEN, written_own(own))
+    for place, word in enumerate(["x;=cmd|' /c calc'!a1;", "=1+1", "＝1+1", "@x", 'x;"=1', "plain"]):
+        fresh.write(code, f"token {place}", 1, fresh.look(code).stage, answer_of(own, word))
+    written = class_csv(code).decode("utf-8-sig")
+    assert written.count("plain") == 1
+    for sign in ",;\t":
+        cells = [cell for line in csv.reader(io.StringIO(written), delimiter=sign) for cell in line]
+        assert not any(cell[:1] in "=+-@＝＋－＠" for cell in cells if cell)
 
 
 def test_the_class_is_asked_about_the_screen_that_was_seen_last(fresh):

@@ -15,6 +15,7 @@ from lessons.class_plan.plan_file import plan_in_link, plan_of_link
 from lessons.class_plan.ready_made import READY_MADE, ready_plan
 from lessons.homework.certificate import certificate_of, read_certificate, written_certificate
 from lessons.homework.stops import kind_of_stop
+from lessons.homework.table import csv_of_lines
 from lessons.screen.format import render
 
 PAGE = "practice/take_home"
@@ -156,7 +157,9 @@ def test_thirty_certificates_at_once_make_a_table_and_what_is_none_a_sentence():
     assert not at.exception, at.exception
     (table,) = at.dataframe
     names = list(table.value["name"])
-    assert len(names) == 31 and "'=HYPERLINK(1)" in names and render(NO_PROOF) in captions(at)
+    assert len(names) == 31 and "=HYPERLINK(1)" in names and render(NO_PROOF) in captions(at)
+    saved = csv_of_lines(table.value.to_dict("records")).decode()
+    assert saved.count("=HYPERLINK(1)") == saved.count("'=HYPERLINK(1)") == 1, "a text on the page, and in the file"
     said = [line for line in texts(at) if line.startswith(("again", "torn", "<b>huge"))]
     assert said == [
         "again.json: the same certificate as 3.json; it counts once.",

@@ -13,12 +13,12 @@ from visiting import open_page, texts
 from attention_ui.figures.shares.sharing import WIDE
 from attention_ui.page.drawing import picture_of
 from attention_ui.practice import platform_view
-from attention_ui.practice.platform_view import file_of
+from attention_ui.practice.platform_view import write_questions
 from lessons.class_plan.own_question import OwnQuestion
 from lessons.class_plan.plan import Plan, Stop
-from lessons.platform.gift import written_gift
+from lessons.platform.gift import write_gift
 from lessons.platform.items import ON_PLATFORM, PlatformChoices, items_of, undrawn
-from lessons.platform.qti import written_qti
+from lessons.platform.qti import write_qti
 from lessons.screen.text_width import letters
 from words import LANGUAGES, speaking
 
@@ -30,7 +30,15 @@ TWO = {"platform_lessons": "5,6", "platform_questions": 2}
 
 
 def saved(at):
-    return next(e.proto.label for e in at.get("download_button") if e.proto.label.startswith("Save"))
+    return at.button(key="export_make").label
+
+
+def file_of(choices, write, own=(), wanted=frozenset(), draw=picture_of):
+    """The whole file."""
+    file = io.BytesIO()
+    for _ in write_questions(write, choices, own, wanted, draw, file):
+        pass
+    return file.getvalue()
 
 
 def test_the_questions_are_listed_with_their_right_answers_and_saved():
@@ -46,8 +54,13 @@ def test_only_those_that_are_ticked_are_saved(monkeypatch):
     monkeypatch.setattr(platform_view, "picked_rows", lambda state: [0, 3, 99, -1, "1"])
     assert saved(open_page(PAGE, paper="platform", **TWO)) == "Save 2 questions"
     choices = PlatformChoices(lessons=("mask", "softmax"), questions=2, versions=2)
-    gift = file_of(choices, (OWN,), frozenset(["mask_1", "own_1"]), "en", written_gift).decode()
-    assert gift.count("$CATEGORY") == 2 and "Softmax" not in gift and "<p>&lt;i&gt;1/4&lt;/i&gt;?</p>" in gift
+    gift = file_of(choices, write_gift, (OWN,), frozenset(["mask_1", "own_1"])).decode()
+    assert (
+        gift.count("$CATEGORY") == 2
+        and gift.count("::[html]") == 3
+        and "Softmax" not in gift
+        and "<p>&lt;i&gt;1/4&lt;/i&gt;?</p>" in gift
+    )
 
 
 def test_they_are_in_the_language_and_on_the_sentence_that_are_chosen():
@@ -55,7 +68,8 @@ def test_they_are_in_the_language_and_on_the_sentence_that_are_chosen():
     answers = list(at.dataframe[0].value["right answer"])
     assert any("0," in answer for answer in answers) and saved(at) == "Save 4 questions", "the page is not"
     assert any("„" in asked for asked in at.dataframe[0].value["question"])
-    file = file_of(PlatformChoices(lessons=("mask",)), (), frozenset(), "de", written_qti)
+    with speaking("de"):
+        file = file_of(PlatformChoices(lessons=("mask",)), write_qti)
     with zipfile.ZipFile(io.BytesIO(file)) as packed:
         assert b'xml:lang="de"' in packed.read("items/mask_1_seed_1.xml")
 
@@ -64,11 +78,11 @@ def test_matrices_are_pictures_unless_tables_are_wanted():
     choices = PlatformChoices(lessons=("mask",), questions=2)
     look, predict = (
         re.findall(r'<img src\\="data\\:image/svg\+xml;base64,(.*?)"', question)
-        for question in file_of(choices, (), frozenset(), "en", written_gift).decode().split("$CATEGORY")[1:]
+        for question in file_of(choices, write_gift).decode().split("$CATEGORY")[1:]
     )
     (svg,) = (base64.b64decode(data.replace("\\", "")).decode() for data in look)
     assert svg.startswith("<svg") and "weights with the mask" in svg and predict == []
-    tables = file_of(choices, (), frozenset(), "en", written_gift, undrawn).decode()
+    tables = file_of(choices, write_gift, draw=undrawn).decode()
     assert "<img" not in tables and tables.count("<table") == 2
     at = open_page(PAGE, paper="platform", platform_figures="tables", **TWO)
     assert saved(at) == "Save 4 questions" and not at.exception
@@ -76,7 +90,7 @@ def test_matrices_are_pictures_unless_tables_are_wanted():
 
 def test_every_figure_is_a_picture_and_only_single_numbers_are_tables():
     single = {"What the layer costs", "How far our numbers are from PyTorch's"}
-    for (item,) in items_of(PlatformChoices(questions=1), draw=picture_of):
+    for item in items_of(PlatformChoices(questions=1), draw=picture_of):
         assert {table.title for table in item.tables} <= single, item.key
         assert bool(item.pictures) == (item.key != "train_1"), item.key
         for picture in item.pictures:
@@ -104,7 +118,7 @@ def test_every_text_of_a_picture_has_room(lesson, code):
     for sentence, number in product(SENTENCES, (0, 4)):
         choices = PlatformChoices(lessons=(lesson,), questions=5, text=sentence)
         with speaking(code):
-            items = [item for (item,) in items_of(choices, draw=picture_of)]
+            items = [item for item in items_of(choices, draw=picture_of)]
         svg = items[min(number, len(items) - 1)].pictures[0].svg
         left, _, wide, _ = map(float, ElementTree.fromstring(svg).get("viewBox").split())
         assert lesson == "cost" or wide > WIDE, "the table says what has room where the picture is so wide"
@@ -118,8 +132,8 @@ def test_every_text_of_a_picture_has_room(lesson, code):
 def test_the_numbers_of_a_picture_are_those_of_its_table():
     for lesson, n_bars in (("softmax", 15), ("cost", 10)):  # five keys, thrice; five steps, twice
         choices = PlatformChoices(lessons=(lesson,), questions=1)
-        (item,) = (item for (item,) in items_of(choices, draw=picture_of))
-        (plain,) = (item for (item,) in items_of(choices))
+        (item,) = items_of(choices, draw=picture_of)
+        (plain,) = items_of(choices)
         assert item.pictures[0].svg.count(b"<rect") == n_bars
         shown = {text for text, *_ in texts_in(item.pictures[0].svg)}
         numbers = plain.tables[0].cells if lesson == "cost" else plain.tables[0].cells[:2]  # weights are in percent
@@ -128,7 +142,7 @@ def test_the_numbers_of_a_picture_are_those_of_its_table():
 
 def test_a_softmax_that_is_to_be_predicted_shows_its_scores_alone():
     choices = PlatformChoices(lessons=("softmax",), questions=5)
-    free, *_, asked = (item.pictures[0].svg for (item,) in items_of(choices, draw=picture_of))
+    free, *_, asked = (item.pictures[0].svg for item in items_of(choices, draw=picture_of))
     told = [{text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")} for svg in (free, asked)]
     assert {"0.57", "0.49", "35%"} <= told[0] and "0.57" in told[1] and not {"0.49", "35%"} & told[1]
     assert b"<polygon" in free and b"<polygon" not in asked
@@ -136,8 +150,8 @@ def test_a_softmax_that_is_to_be_predicted_shows_its_scores_alone():
 
 def test_a_picture_shows_nothing_that_its_question_asks_for():
     choices = PlatformChoices(lessons=("backward",), questions=2)
-    free, asked = (item for (item,) in items_of(choices, draw=picture_of))
-    of_free, of_asked = (item.tables for (item,) in items_of(choices))
+    free, asked = items_of(choices, draw=picture_of)
+    of_free, of_asked = (item.tables for item in items_of(choices))
     numbers = [
         [text.text for text in ElementTree.fromstring(one.pictures[0].svg).iter(f"{SVG}text")] for one in (asked, free)
     ]

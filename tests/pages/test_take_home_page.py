@@ -2,14 +2,17 @@
 
 import threading
 import time
+from functools import partial
 from urllib.parse import quote
 
 import pytest
 from visiting import in_drawer, open_page, texts
 
+from attention_ui.export.line import Export, Line
 from attention_ui.practice.take_home_view import file_of_sheets, first_sheet
 from attention_ui.server.process import page_turn
 from lessons.take_home.sheet import MOST_SHEETS, SheetChoices, sheet_code
+from runs.page_lock import Priority
 
 PAGE = "practice/take_home"
 LESSONS = ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")
@@ -106,23 +109,99 @@ def test_a_sentence_that_is_too_short_or_too_long_is_told():
 def test_the_sheets_of_200_students_are_saved_as_one_file():
     at = open_page(PAGE, paper_sheets=999, paper_seed=3)
     assert any(f"paper_sheets goes from 1 to {MOST_SHEETS}" in line for line in texts(at))
-    assert saved(at) == {f"Save {MOST_SHEETS} sheets and all keys"}
+    assert at.button(key="export_make").label == f"Save {MOST_SHEETS} sheets and all keys"
     assert previewed(at) == first_sheet(SheetChoices(seed=3), "a4")
 
 
 @pytest.mark.slow
-def test_while_200_sheets_are_written_a_page_waits_for_no_more_than_one_of_them():
+def test_while_200_sheets_are_written_a_page_waits_for_no_more_than_one_of_them(line):
     file_of_sheets(SheetChoices(), 1, "a4")  # what the first one imports and reads is not measured
-    writing = threading.Thread(target=file_of_sheets, args=(SheetChoices(), MOST_SHEETS, "a4"))
-    writing.start()
+    at = open_page(PAGE, paper_sheets=MOST_SHEETS)
+    at.button(key="export_make").click().run()
+    (export,) = line._waiting()
     waited = []
-    while writing.is_alive():
+    while export.ended is None:
+        line.of(export.session)
         begin = time.monotonic()
         with page_turn():
             waited.append(time.monotonic() - begin)
         time.sleep(0.05)
-    writing.join()
     assert len(waited) > 10 and sorted(waited)[-2] < 0.3, "the last page may wait for a slow machine"
+    assert read(export) == file_of_sheets(SheetChoices(), MOST_SHEETS, "a4")
+
+
+def read(export):
+    return b"".join(export.parts())
+
+
+@pytest.fixture
+def line(monkeypatch):
+    """A line of its own, for visits that no server knows."""
+    line = Line(partial(page_turn, Priority.NOBODY_WAITS), lambda session: True)
+    monkeypatch.setattr("attention_ui.practice.export_view.exports", lambda: line)
+    yield line
+    line.stop()
+
+
+def made(at, line):
+    """The page once its file has been made, or could not be."""
+    while line._waiting():
+        time.sleep(0.01)
+    return at.run()
+
+
+def links(at):
+    return [element.proto for element in at.get("link_button")]
+
+
+def test_the_sheets_of_a_class_are_made_on_demand_and_their_link_takes_the_place_of_the_button(line):
+    at = open_page(PAGE, paper_sheets=3, paper_seed=8)
+    at.button(key="export_make").click().run()
+    assert "export_make" not in {button.key for button in at.button}
+    made(at, line)
+    (link,) = links(at)
+    export = line.found(link.url.removeprefix("./file/"))
+    assert read(export) == file_of_sheets(SheetChoices(seed=8), 3, "a4") and export.name in link.label
+    assert any("ten minutes" in caption.value for caption in at.caption)
+    at.number_input(key="paper_sheets").set_value(4).run()
+    assert at.button(key="export_make").label == "Save 4 sheets and all keys" and not links(at), "another file"
+    at.number_input(key="paper_sheets").set_value(3).run()
+    assert links(at)
+
+
+def test_whoever_waits_sees_how_many_are_before_and_may_cancel(line):
+    go_on = threading.Event()
+
+    def held(file):
+        yield go_on.wait(10)
+
+    line.join(Export("somebody else", "a file", "a.txt", held, 1, "en"))
+    at = open_page(PAGE, paper="platform", platform_lessons="5")
+    at.button(key="export_make").click().run()
+    said = [bar.proto.text for bar in at.get("progress")]
+    assert said == ["1 other file is made before yours."] and not at.exception
+    at.button(key="export_cancel").click().run()
+    assert at.button(key="export_make").label.startswith("Save ")
+    go_on.set()
+
+
+def test_a_file_that_cannot_be_made_is_told_and_may_be_tried_again(line, monkeypatch, caplog):
+    def fails(*how):
+        yield
+        raise OSError("no space left on <b>this</b> disk")
+
+    at = open_page(PAGE, paper_sheets=2)
+    monkeypatch.setattr("attention_ui.practice.take_home_view.write_sheets", fails)
+    at.run()
+    at.button(key="export_make").click().run()
+    made(at, line)
+    assert [warning.value for warning in at.warning] == ["The file could not be made. Try again."] and not links(at)
+    monkeypatch.undo()
+    monkeypatch.setattr("attention_ui.practice.export_view.exports", lambda: line)
+    at.run()
+    at.button(key="export_make").click().run()
+    made(at, line)
+    assert links(at) and not at.warning
 
 
 @pytest.mark.parametrize("page", [PAGE, "practice/class_vote"])

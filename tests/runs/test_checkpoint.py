@@ -23,13 +23,14 @@ from runs.checkpoint import (
     MAX_WEIGHT,
     Checkpoint,
     check_writes,
-    history_csv,
+    history_lines,
     load_checkpoint,
     run_history,
     save_checkpoint,
 )
 from runs.recording import Recording
 from runs.run import TrainingRun
+from words.spreadsheet import csv_file
 
 SENTENCES = [
     {},
@@ -322,7 +323,8 @@ def test_what_learnt_no_text_is_not_saved():
 
 @given(losses=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20))
 def test_the_history_can_be_read_back_exactly(losses):
-    rows = list(csv.reader(io.StringIO(history_csv(losses, {"accuracy": {0: 0.25, 3: 1.0, 99: 0.5}}))))
+    lines = history_lines(losses, {"accuracy": {0: 0.25, 3: 1.0, 99: 0.5}})
+    rows = list(csv.reader(io.StringIO(csv_file(lines).decode("utf-8-sig"))))
     assert rows[0] == ["step", "loss", "accuracy"]
     assert [(int(step), float(loss)) for step, loss, _ in rows[1:]] == list(enumerate(losses))
     assert [accuracy for *_, accuracy in rows[1:]] == ["0.25", "", "", "1.0", *[""] * 20][: len(losses)]
@@ -334,12 +336,13 @@ def test_the_history_of_a_run_is_what_its_recording_recorded():
     run.recording.record(3)
     run.train()
     view = run.look()
-    rows = list(csv.DictReader(io.StringIO(run_history(view))))
-    assert [float(row["loss"]) for row in rows] == list(run.recording.losses(3))
-    assert view.evaluations and run_history(view).startswith("step,loss,held-out loss,held-out accuracy")
+    columns, *lines = run_history(view)
+    rows = [dict(zip(columns, line, strict=True)) for line in lines]
+    assert [row["loss"] for row in rows] == list(run.recording.losses(3))
+    assert view.evaluations and columns == ["step", "loss", "held-out loss", "held-out accuracy"]
     for evaluation in view.evaluations:
         row = rows[evaluation.step]
-        assert (float(row["held-out loss"]), float(row["held-out accuracy"])) == (evaluation.loss, evaluation.accuracy)
+        assert (row["held-out loss"], row["held-out accuracy"]) == (evaluation.loss, evaluation.accuracy)
 
 
 @pytest.mark.parametrize("task", [TASKS[name] for name in TASKS if name != "characters"], ids=lambda task: task.key)

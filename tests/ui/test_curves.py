@@ -150,9 +150,9 @@ def test_a_line_without_a_point_yet_draws_nothing():
 def test_the_numbers_of_several_figures_make_one_file():
     banded = replace(curves(curve(low=(1.0, 1.0, 1.0), high=(5.0, 5.0, 5.0))), y=message("cosine"))
     table = curves_numbers([curves(), banded])
-    assert csv_of(table).decode().splitlines()[:2] == [
-        '"measure","curve","x","value","low","high"',
-        '"entropy","a",1,3,,',
+    assert csv_of(table).decode("utf-8-sig").splitlines()[:2] == [
+        "measure,curve,x,value,low,high",
+        "entropy,a,1.0,3.0,,",
     ]
     lines = table.to_pylist()
     assert [(line["measure"], line["value"], line["low"]) for line in lines] == [

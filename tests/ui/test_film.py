@@ -155,7 +155,7 @@ def test_the_file_of_a_film_has_the_weights_of_every_moment_and_no_text():
     moments = frames()
     film = film_of(moments, ["=learners+text"] * 7)
     cells = cells_of(film)
-    head, *lines = csv_of(cells).decode().splitlines()
+    head, *lines = csv_of(cells).decode("utf-8-sig").splitlines()
     assert head.replace('"', "").split(",") == ["matrix", "row", "column", *(f"moment {f}" for f in range(7))]
     assert "learners" not in "".join(lines)
     found = {tuple(line.replace('"', "").split(",")[:3]): line.split(",")[3:] for line in lines}

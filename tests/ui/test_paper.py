@@ -132,7 +132,7 @@ def test_a_text_stays_a_text(typed):
     choices = SheetChoices(text=text)
     for section in sheet_and_key(choices):
         assert " ".join(text.split()) in "".join(Read(section).words), "the sentence is to be typed once more"
-        read = Read(whole_file(f"Sheet {typed}", [section], "a4"))
+        read = Read("".join(whole_file(f"Sheet {typed}", [section], "a4")))
         assert read.elements <= WRITTEN and read.attributes <= ATTRIBUTES
         assert any(token in "".join(read.words) for token in text.split())
     assert file_name_of(choices).removesuffix(".html").replace("_", "").isalnum()
@@ -140,7 +140,7 @@ def test_a_text_stays_a_text(typed):
 
 @pytest.mark.parametrize(("paper", "size"), [("a4", "A4"), ("letter", "Letter")])
 def test_a_file_prints_on_its_paper_and_needs_nothing_else(paper, size):
-    written = whole_file("Sheet", sheet_and_key(SheetChoices()), paper)
+    written = "".join(whole_file("Sheet", sheet_and_key(SheetChoices()), paper))
     assert f"@page {{ size: {size}; margin: 15mm; }}" in written and ALLOWED in written
     assert not any(part in written for part in ("http:", "https:", "<script", "src=", "@import", "url("))
 
