@@ -167,14 +167,16 @@ async def save_questions(port: int, number: int, versions: int) -> list[str]:
 
 async def open_long_texts(port: int, text: str) -> list[str]:
     """Open the pages that read a text with one that is many tokens; what went wrong."""
-    async with Session(port, live=True) as visitor:
-        try:
-            for page, link in LONG_TEXTS.items():
+    seen = []
+    for page, link in LONG_TEXTS.items():
+        async with Session(port, live=True) as visitor:
+            try:
                 await visitor.open(page, link.format(quote(text)))
                 await visitor.settle()
-        except (ConnectionError, ConnectionClosed, TimeoutError, ScriptFailed) as error:
-            return [*visitor.exceptions, str(error) or type(error).__name__]
-        return visitor.exceptions
+            except (ConnectionError, ConnectionClosed, TimeoutError, ScriptFailed) as error:
+                seen.append(str(error) or type(error).__name__)
+            seen += visitor.exceptions
+    return seen
 
 
 async def watch(server: Server, here: list[str], visits: Visits) -> None:
