@@ -1,11 +1,12 @@
 """The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
 
 import re
+from collections.abc import Iterator
 
 from lessons.example.example import ExampleTrace
 from lessons.heads.example import HeadsTrace, SideBySide
 from lessons.screen.format import POINT, render
-from lessons.screen.message import message
+from lessons.screen.message import Message, message
 from words import language
 
 # Each in the colour of its role, which whoever shows the formula fills in: formulas know no theme.
@@ -47,7 +48,7 @@ def stage_formula(stage: str, trace: ExampleTrace) -> str:
     unmasked = r"\text{no mask: } S' \text{ stays as it is}"
     formulas = {
         "x": rf"X \in \mathbb{{R}}^{{{n}\times{d_model}}}",
-        "qkv": rf"{Q} = X W_q,\quad {K} = X W_k,\quad {V} = X W_v"
+        "qkv": rf"{Q} = {made_of(trace, 'q')},\quad {K} = {made_of(trace, 'k')},\quad {V} = {made_of(trace, 'v')}"
         + rf"\qquad {shape(n, d_model)}\cdot{shape(d_model, d_k)} = {shape(n, d_k)}"
         + (rf",\quad {shape(n, d_model)}\cdot{shape(d_model, d_v)} = {shape(n, d_v)}" if d_v != d_k else ""),
         "scores": rf"S = {Q}{K}^\top \qquad {shape(n, d_k)}\cdot{shape(d_k, n)} = {shape(n, n)}",
@@ -58,6 +59,34 @@ def stage_formula(stage: str, trace: ExampleTrace) -> str:
         "output": rf"O = {A}{V} \qquad {shape(n, n)}\cdot{shape(n, d_v)} = {shape(n, d_v)}",
     }
     return formulas[stage]
+
+
+def made_of(trace: ExampleTrace, role: str) -> str:
+    """LaTeX for how queries, keys or values (role "q", "k" or "v") are made, step by step, as `heads_of` makes them.
+
+    P are vectors that are added for positions, R turns each row by its position, T turns all rows of a head alike: the
+    axes along which it is shown.
+    """
+    compares = role != "v"
+    made = rf"(X + P) W_{role}" if compares and trace.added is not None else f"X W_{role}"
+    if compares and trace.rotary is not None:
+        made = rf"R({made})"
+    if trace.turn is None:
+        return made
+    return rf"{made}\,T" if compares else rf"{made}\,T_v"
+
+
+def letters_of(trace: ExampleTrace) -> Iterator[Message]:
+    """What P, R and T stand for, where they stand in `made_of`."""
+    if trace.added is not None:
+        yield message("P has a row for each position. It is added to X for queries and keys alone.")
+    if trace.rotary is not None:
+        yield message("R turns each row by the position of its token.")
+    if trace.turn is not None:
+        yield message(
+            "T turns the queries and keys of this head alike, and T_v its values, so that a few features hold most of "
+            "them. That changes no score, and of no vector the length."
+        )
 
 
 def shape(rows: int, columns: int) -> str:

@@ -121,6 +121,11 @@ def features_shown(computation: Computation, n_features: int) -> Features:
     return tuple(sorted(abs(x).sum(axis=0).argsort().tolist()[-TURNED_FEATURES:]))
 
 
+def how_many_shown(n_features: int) -> int:
+    """How many of so many features of a head are shown."""
+    return n_features if n_features <= MOST_FEATURES else TURNED_FEATURES
+
+
 def those_shown(rows: Features, columns: Features) -> Take:
     """The rows and columns of a matrix that are shown."""
     return lambda matrix: matrix[list(rows) or slice(None)][:, list(columns) or slice(None)]

@@ -7,7 +7,7 @@ from functools import cache, partial
 from attention_core.attention import AttentionTrace, attend
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.edit_notices import edit_remarks
-from lessons.kit.formulas import stage_formula
+from lessons.kit.formulas import letters_of, stage_formula
 from lessons.kit.matrices import PAIRS, head_matrix
 from lessons.kit.stages import STAGE_NAMES, STAGES, Stage, notice_stage
 from lessons.screen.choice import OneOf
@@ -82,7 +82,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=stage_formula(choices.step, example),
         figures=(pipeline(example, head, choices.step, drawn),),
         code=computation.code(("weights", "output"), attend, attention=attention),
-        remarks=edit_remarks(example, head),
+        remarks=(*(letters_of(example) if choices.step == "qkv" else ()), *edit_remarks(example, head)),
     )
 
 

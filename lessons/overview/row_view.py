@@ -7,7 +7,7 @@ from attention_core.attention import AttentionTrace, attend
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.attention_notices import notice_mix
 from lessons.kit.edit_notices import edit_remarks
-from lessons.kit.formulas import stage_formula
+from lessons.kit.formulas import letters_of, stage_formula
 from lessons.kit.matrices import KEYS, PAIRS, head_matrix, single_axis, token_axis, traced_matrix, weight_matrix
 from lessons.kit.shared_choices import QUERY
 from lessons.kit.stages import Stage
@@ -115,7 +115,10 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=stage_formula(STAGE_OF_CHAPTER[choices.chapter], example),
         figures=(figure,),
         code=code_of_chapter(carried, choices.chapter),
-        remarks=edit_remarks(example, head),
+        remarks=(
+            *(letters_of(example) if STAGE_OF_CHAPTER[choices.chapter] == "qkv" else ()),
+            *edit_remarks(example, head),
+        ),
     )
 
 

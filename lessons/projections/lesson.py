@@ -10,7 +10,7 @@ from attention_core.arrays import Array
 from attention_core.attention import dot_product_scores
 from lessons.example.example import ExampleTrace, projection_of, whose_weights
 from lessons.kit.edit_notices import edit_remarks
-from lessons.kit.formulas import stage_formula
+from lessons.kit.formulas import letters_of, stage_formula
 from lessons.kit.matrices import KEYS, QUERIES, token_axis, traced_matrix, weight_matrix
 from lessons.kit.questions import question_picker
 from lessons.kit.shared_choices import PLACES, QUERY
@@ -124,7 +124,7 @@ def asked_of(example: ExampleTrace, head: int, computation: Computation, view: s
     return {
         "ask": question_picker("projections", questions_of(view), example.example.seed, example, head),
         "derive": lambda tensor, *place: computation.follow(tensor).derive(*place),
-        "remarks": edit_remarks(example, head),
+        "remarks": (*letters_of(example), *edit_remarks(example, head)),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from torch import Generator
 
 from lessons.example.example import ExampleTrace
+from lessons.kit.matrices import how_many_shown
 from lessons.kit.questions import (
     Asked,
     Kinds,
@@ -52,7 +53,9 @@ def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
 
 
 def entry_of_query(example: ExampleTrace, head: int, random: Generator) -> Asked:
-    """A row of X, times a column of W_q."""
+    """A row of X, times a column of W_q; not where a query is something else, too."""
+    if any(part is not None for part in (example.added, example.rotary, example.turn)):
+        return None
     attention, position = example.heads.select(head), below(len(example.tokens), random)
     feature = below(attention.q.shape[-1], random)
     row, q = example.x[position], float(attention.q[position, feature])
@@ -119,7 +122,7 @@ def read_off(role: str) -> Maker:
 
     def make(example: ExampleTrace, head: int, random: Generator) -> Asked:
         vectors = getattr(example.heads.select(head), role)
-        n, width = vectors.shape
+        n, width = len(vectors), how_many_shown(vectors.shape[-1])
         position, feature = below(n, random), below(width, random)
         others = [
             (
