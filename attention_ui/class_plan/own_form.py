@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_ui.controls.bound import limited_field
 from attention_ui.session.chart import fold, show_notes
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.asked import asked_here
@@ -43,14 +44,14 @@ def own_fields(form: str) -> None:
         format_func=lambda kind: format_value(KINDS.get(kind, "")),
         key=f"{form}_kind",
     )
-    st.text_input(translate("Your question"), key=f"{form}_prompt", max_chars=MOST_PROMPT)
+    limited_field(st.text_input, translate("Your question"), f"{form}_prompt", MOST_PROMPT)
     if kind == "number":
         with st.container(horizontal=True):
-            st.text_input(translate("The right number, if there is one"), key=f"{form}_number", max_chars=20, width=260)
-            st.text_input(translate("Tolerance"), key=f"{form}_tolerance", max_chars=20, width=160)
+            st.text_input(translate("The right number, if there is one"), key=f"{form}_number", width=260)
+            st.text_input(translate("Tolerance"), key=f"{form}_tolerance", width=160)
     elif kind != "word":
         for letter in "ABCD":
-            st.text_input(translate("Answer {letter}", letter=letter), key=f"{form}_{letter}", max_chars=MOST_CARD)
+            limited_field(st.text_input, translate("Answer {letter}", letter=letter), f"{form}_{letter}", MOST_CARD)
         st.segmented_control(translate("The right answer"), list("ABCD"), key=f"{form}_right")
 
 

@@ -10,6 +10,7 @@ from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES
 from attention_ui.class_plan.notes_view import draw_notes, notes_of, title_of_stop
 from attention_ui.class_plan.own_form import own_fields, own_typed
 from attention_ui.class_plan.plan_choice import teach
+from attention_ui.controls.bound import limited_field
 from attention_ui.session.chart import fold, offer, show_notes
 from attention_ui.session.links import SHOWN_WITH, address_of, forget_in_link, said_in_link, say_in_link, text_in_link
 from attention_ui.session.real_model import smollm2
@@ -99,9 +100,9 @@ def change_panel(plan: Plan) -> None:
     """What concerns the whole plan: its sentence, its language, another stop, and files."""
     st.caption(translate("Any change makes this a plan of your own, and the address of this page holds it."))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(translate("Sentence of the plan"), key="plan_sentence", max_chars=LONGEST_SENTENCE, width=420)
+        limited_field(st.text_input, translate("Sentence of the plan"), "plan_sentence", LONGEST_SENTENCE, width=420)
         st.button(translate("Use this sentence"), key="plan_use_sentence", on_click=change_sentence, args=(plan,))
-    tags = {"": translate("each reader's own")} | {tag_of(code): language.name for code, language in LANGUAGES.items()}
+    tags = {"": translate("each reader's own")} | {tag_of(code): name for code, name in LANGUAGES.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         set_state("plan_language", plan.language)
         st.selectbox(
@@ -132,9 +133,7 @@ def change_panel(plan: Plan) -> None:
 def homework_link(plan: Plan) -> None:
     """The link with which a student goes through the plan alone, and the title that stands in the certificates."""
     set_state("plan_title", plan.title)
-    st.text_input(
-        translate("Its title"), key="plan_title", max_chars=MOST_TITLE, on_change=change_title, args=(plan,), width=420
-    )
+    limited_field(st.text_input, translate("Its title"), "plan_title", MOST_TITLE, change_title, plan, width=420)
     st.caption(
         translate(
             "With this link, a student works through the stops alone and saves a certificate at the end. "
@@ -266,13 +265,7 @@ def stop_controls(plan: Plan, place: int) -> None:
     )
     key = f"plan_says_{place}"
     set_state(key, stop.says)
-    st.text_area(
-        translate("What you want to say"),
-        key=key,
-        max_chars=MOST_SAID,
-        on_change=change_stop,
-        args=(plan, place, "says"),
-    )
+    limited_field(st.text_area, translate("What you want to say"), key, MOST_SAID, change_stop, plan, place, "says")
 
 
 def change_stop(plan: Plan, place: int, name: str) -> None:

@@ -1,7 +1,7 @@
 """Controls made of what a choice declares, bound to the address: the link says what was chosen, and sets them."""
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -11,6 +11,7 @@ import streamlit as st
 
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import (
+    beginning_of,
     forget_in_link,
     linked_option,
     name_option_in_link,
@@ -23,6 +24,7 @@ from attention_ui.session.markdown import plain_label
 from attention_ui.session.state import get_state, set_state
 from lessons.screen.choice import Choice, Label, Limit, Number, OneOf, OneToken, Switch, Text, said_in_links
 from lessons.screen.format import format_value, translate
+from lessons.screen.message import Integer, message
 
 One = TypeVar("One")
 
@@ -172,15 +174,41 @@ def number_field(choice: Number, **look) -> float:
 
 
 def text_field(choice: Text, **look) -> str:
-    """A text, to be typed."""
-    typed = st.text_input(
-        plain_label(choice.label),
-        choice.begin,
-        bind="query-params",
-        max_chars=choice.most,
-        **({"placeholder": format_value(choice.placeholder)} | look_of(choice, look)),
-    )
-    return typed or ""
+    """A text, to be typed; `on_change` is called when it was, with nothing."""
+    look = {"bind": "query-params", "placeholder": format_value(choice.placeholder)} | look_of(choice, look)
+    label, then = plain_label(choice.label), look.pop("on_change", None)
+    if choice.most is None:
+        return st.text_input(label, choice.begin, on_change=then, **look) or ""
+    return limited_field(st.text_input, label, look.pop("key"), choice.most, then, value=choice.begin, **look)
+
+
+def limited_field(field: Callable, label: str, key: str, most: int, then: Callable | None = None, *args, **look) -> str:
+    """A field for a text of so many characters at most; `then` is called when its text has changed.
+
+    A longer text is cut, which is said below the field. What is pasted beyond the limit that Streamlit itself can set
+    is refused without a word, and the text before stays.
+    """
+    typed = field(label, key=key, on_change=cut_typed, args=(most, key, then, *args), **look) or ""
+    used, note = get_state(f"{key}_cut") or ("", None)
+    show_notes(note if used == typed else None)
+    return typed
+
+
+def cut_typed(most: int, key: str, then: Callable | None, *args) -> None:
+    """Keep what fits of a text that was typed, and the sentence that says so."""
+    typed = str(get_state(key) or "")
+    if len(typed) > most:
+        used = beginning_of(typed, most)
+        note = message(
+            "This field takes at most {most} characters, and the text has {count}; the first {used} are used.",
+            most=most,
+            count=Integer(len(typed)),
+            used=len(used),
+        )
+        set_state(key, used)
+        set_state(f"{key}_cut", (used, note))
+    if then:
+        then(*args)
 
 
 def switch(choice: Switch, **look) -> bool:

@@ -15,6 +15,7 @@ from attention_ui.class_plan.homework import (
     stop_here,
 )
 from attention_ui.class_plan.notes_view import title_of_stop
+from attention_ui.controls.bound import limited_field
 from attention_ui.page.question import LETTERS, card_label, row_of_cards
 from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.links import link_notes
@@ -23,7 +24,7 @@ from attention_ui.session.progress import progress
 from attention_ui.session.state import get_state, set_state
 from attention_ui.voting.asked import asked_here, text_of_stop
 from attention_ui.voting.view import draw_prompt
-from lessons.class_plan.own_question import KINDS, MOST_WORD, OwnQuestion, answer_of
+from lessons.class_plan.own_question import KINDS, OwnQuestion, answer_of
 from lessons.class_plan.plan import Plan
 from lessons.homework.certificate import MOST_NAME, certificate_of, written_certificate
 from lessons.homework.stops import Result
@@ -96,8 +97,8 @@ def certificate_panel(plan: Plan, done: list[Result]) -> None:
         )
     st.caption(render(WHAT_IT_SAYS))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        label, forget = translate("Your name, if your teacher wants it"), {"on_change": forget_certificate}
-        st.text_input(label, key="homework_name", max_chars=MOST_NAME, width=320, **forget)
+        label = translate("Your name, if your teacher wants it")
+        limited_field(st.text_input, label, "homework_name", MOST_NAME, forget_certificate, width=320)
         st.button(translate("Make the certificate"), key="homework_make", on_click=make_certificate, args=(plan,))
     made = get_state("homework_made")
     if made is not None:
@@ -129,7 +130,7 @@ def own_question(plan: Plan, place: int, own: OwnQuestion) -> None:
     if own.is_written:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             label = format_value(KINDS[own.kind]).capitalize()
-            st.text_input(label, key=f"homework_written_{place}", max_chars=MOST_WORD, width=320)
+            st.text_input(label, key=f"homework_written_{place}", width=320)
             send = {"on_click": answer_in_words, "args": (plan, place, own)}
             st.button(translate("Answer"), key="homework_send", type="primary", **send)
     else:

@@ -1,5 +1,5 @@
-"""Two scripts of every page, and their place in the start page: one says that the connection is lost, one steps through
-a class's plan.
+"""Three scripts of every page, and their place in the start page: one says that the connection is lost, one steps
+through a class's plan, one keeps the browser's history short.
 """
 
 from html import escape
@@ -12,9 +12,9 @@ from attention_ui.server.files import cache_control, version_of
 from classes.stages import told_as
 from words import language_of
 
-# Without the sign between them, the second would be taken for arguments of a call to what the first returns.
+# Without the sign between them, one would be taken for arguments of a call to what the one before returns.
 SCRIPT = ";\n".join(
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("connection.js", "steps.js")
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("connection.js", "steps.js", "history.js")
 )
 VERSION = version_of(SCRIPT)
 LOST = told_as(

@@ -59,7 +59,7 @@ def is_page(start: Message) -> bool:
 
 def fixed_in(request: Request) -> str:
     """The language that the link fixes; empty where it fixes none."""
-    return dict(parse_qsl(request.url.query)).get("lang", "")
+    return dict(parse_qsl(request.url.query.replace("&amp;", "&"))).get("lang", "")
 
 
 def language_of_request(request: Request) -> str:

@@ -14,10 +14,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention_core.tokens import clean_text
+from attention_core.tokens import clean_text, split_characters
 from attention_ui.server.process import end_turn
 from attention_ui.session.state import get_state, set_state, take_all, take_state
-from attention_ui.session.streamlit_insides import came_through_history, switch_page
+from attention_ui.session.streamlit_insides import address_by_controls, address_given, came_through_history, switch_page
 from lessons.screen.choice import (
     Choice,
     Label,
@@ -81,7 +81,8 @@ def settle_link(page, place: str) -> None:
     if get_state("place") == place and not back:
         remember_link(place)
         return
-    here = {name: st.query_params.get_all(name) for name in st.query_params}
+    written = {name: st.query_params.get_all(name) for name in st.query_params}
+    here = with_plain_names(address_given() if back else written)
     if here and get_state("visit_link") is None:
         # A click may come before the rules are there, which take a second where the server has just started.
         keep_link(place, {name: values[-1] for name, values in here.items()})
@@ -90,9 +91,19 @@ def settle_link(page, place: str) -> None:
     along = {} if back and "example" in here else {name: [value] for name, value in along_to(place).items()}
     possible, notes = repaired_link(along | here)
     keep_link(place, {name: value for name, (value,) in possible.items()})  # a click may come before this run has ended
-    if possible != here:
+    if possible != written:
         set_state("link_notes", notes)
         open_link(page, possible)
+
+
+def with_plain_names(written: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """What a link says of each name. In the source of a page & is written &amp;, and whoever copies a link from there
+    has a name amp;d_k: it is d_k.
+    """
+    said: dict[str, list[str]] = {}
+    for name, values in written.items():
+        said.setdefault(re.sub("^(amp;)+", "", name), []).extend(values)
+    return said
 
 
 def open_link(page, said: Mapping[str, str | list[str]]) -> NoReturn:
@@ -113,7 +124,8 @@ def along_to(place: str) -> dict[str, str]:
 
 def remember_link(place: str) -> None:
     """The address as it is now is what the visit goes on with."""
-    keep_link(place, st.query_params.to_dict())
+    said = st.query_params.to_dict() | address_by_controls()
+    keep_link(place, {name: value for name, value in said.items() if value is not None})
 
 
 def keep_link(place: str, said: Mapping[str, str]) -> None:
@@ -224,13 +236,21 @@ def repaired_text(name: str, asked: str, most: int) -> tuple[str, str | None]:
     """The beginning that fits, and the sentence that says so."""
     if len(asked) <= most:
         return asked, None
+    used = beginning_of(asked, most)
     note = translate(
         "The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
         **link_says(name, asked),
         count=Integer(len(asked)),
-        most=most,
+        most=len(used),
     )
-    return asked[:most], note
+    return used, note
+
+
+def beginning_of(text: str, most: int) -> str:
+    """The beginning of a text that is too long: its whole words, or its whole characters where a word fills half."""
+    fits = "".join(split_characters(text[: most + 1])[:-1])
+    words = fits if text[len(fits)].isspace() else re.sub(r"\S+$", "", fits)
+    return words.rstrip() if 2 * len(words) > most else fits
 
 
 def link_says(name: str, asked: str) -> dict[str, Argument]:

@@ -10,6 +10,7 @@ import copy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
+from urllib.parse import parse_qs
 
 import streamlit as st
 from streamlit import runtime
@@ -17,6 +18,7 @@ from streamlit.components.v1 import declare_component
 from streamlit.file_util import get_static_dir
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.state.query_params import _coerce_value_for_query_url
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
@@ -46,6 +48,31 @@ def came_through_history() -> bool:
     """True in the run in which the browser goes back or forward to an address. Nothing public tells it from others."""
     context = get_script_run_ctx(suppress_warning=True)
     return context is not None and context.is_history_navigation
+
+
+def address_given() -> dict[str, list[str]]:
+    """What the browser says that its address says.
+
+    Of an address that one goes back to, st.query_params leaves out all that controls of the other page were bound to.
+    """
+    return parse_qs(get_script_run_ctx().query_string, keep_blank_values=True)
+
+
+def address_by_controls() -> dict[str, str | None]:
+    """What the controls that are bound to the address let it say by now, and None for what one finds at first.
+
+    Of several quick changes, the last may not be in the address that the browser sends along with it.
+    """
+    state, said = get_script_run_ctx().session_state._state, {}
+    for widget, binding in state.query_params._bindings_by_widget.items():
+        metadata = state._new_widget_state.widget_metadata.get(widget)
+        if metadata is None or widget not in state:
+            continue
+        value, begin = state[widget], metadata.deserializer(None)
+        written = _coerce_value_for_query_url(metadata.serializer(value), binding.value_type)
+        one = written if isinstance(written, str) else ",".join(written)
+        said[binding.param_key] = None if value == begin else one
+    return said
 
 
 def switch_page(page, said: Mapping[str, str | list[str]]) -> NoReturn:

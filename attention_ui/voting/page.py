@@ -80,7 +80,6 @@ def lobby() -> None:
         st.text_input(
             translate("The code that your teacher shows"),
             key="class_code",
-            max_chars=12,
             on_change=join_class,
             args=("class_code",),
         )

@@ -10,7 +10,7 @@ from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.asked import Asked
 from attention_ui.voting.rooms import kept_vote, last_known, leave_class, send_kept_vote, send_vote, voter
 from attention_ui.voting.view import asked_of, cards_to_read, draw_figures, draw_prompt, draw_written, say_what_is_kept
-from classes.keeper import MOST_ANSWER, WRITTEN
+from classes.keeper import WRITTEN
 from classes.stages import Room
 from lessons.class_plan.own_question import KINDS, OwnQuestion, answer_of
 from lessons.screen.format import format_value, render, translate
@@ -68,7 +68,7 @@ def write_answer(room: Room, asked: Asked, token: str) -> None:
     kept = kept_vote(room)
     label = KINDS[asked.own.kind]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(format_value(label).capitalize(), key="class_written", max_chars=MOST_ANSWER, width=320)
+        st.text_input(format_value(label).capitalize(), key="class_written", width=320)
         st.button(
             translate("Send"),
             key="class_send",

@@ -225,7 +225,7 @@ def divided_powers(table: Matrix, powers: Matrix, weights: Matrix, decimals: int
     total = sum(sum_on_paper(summed, row, decimals) for row in range(len(powers.rows.labels)))
     asks = message(
         "Look up eˣ for each number and add up the row to get Σ. Together the sums are {total}. Then "
-        "divide each by the Σ of its row.",
+        "divide each eˣ by the Σ of its row.",
         total=Fixed(round(total, decimals + 1), decimals + 1),
     )
     return PaperTask(topic=SOFTMAX, asks=asks, given=(table,), blanks=(summed, Blanks(weights, lines=2)))

@@ -5,13 +5,22 @@ import math
 import random
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from visiting import open_page, texts, visitor
 
+from attention_core.tokens import split_characters
 from attention_ui.controls.learnt import MODEL_SIZES
 from attention_ui.page import tokens_page
 from attention_ui.page.contents import CONTENTS
 from attention_ui.session.link_rules import LINK_RULES
-from attention_ui.session.links import repaired_number, repaired_option, repaired_text, repaired_value
+from attention_ui.session.links import (
+    beginning_of,
+    repaired_number,
+    repaired_option,
+    repaired_text,
+    repaired_value,
+)
 from lessons.read import choices as read
 from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, Text, declared_in
 from lessons.screen.format import format_value
@@ -302,5 +311,38 @@ def test_a_text_is_the_beginning_that_fits(name):
     most = RULES[name].most
     for asked in [*HOSTILE, "x" * most, "x" * (most + 1)]:
         repaired, note = repaired_text(name, asked, most)
-        assert asked.startswith(repaired) and len(repaired) == min(len(asked), most)
+        assert asked.startswith(repaired) and min(len(asked), most) / 2 <= len(repaired) <= most
         assert (note is None) == (repaired == asked)
+        assert note is None or f"the first {len(repaired)} are used" in note
+
+
+WORDS = st.lists(st.sampled_from(["cat", "a", "girl", "é", "e\u0301", "naïve", "👩‍👩‍👧", "🇫🇷", "x" * 30]), min_size=1)
+
+
+@given(WORDS, st.sampled_from([" ", "  ", "\n", ""]), st.integers(5, 40))
+def test_a_text_is_cut_after_a_whole_word_or_where_that_would_lose_half_after_a_whole_character(parts, space, most):
+    text = space.join(parts)
+    assume(len(text) > most)
+    used = beginning_of(text, most)
+    assert text.startswith(used) and len(used) <= most
+    assert split_characters(text)[: len(split_characters(used))] == split_characters(used)
+    ends = [at for at in range(most + 1) if text[at].isspace() and text[:at].split()]
+    last = len(text[: ends[-1]].rstrip()) if ends else 0
+    assert len(used) == last if 2 * last > most else 2 * len(used) >= most - 10
+
+
+@pytest.mark.parametrize("escape", ["amp;", "amp;amp;"])
+def test_a_link_may_be_written_as_in_the_source_of_a_page(escape):
+    """As learning platforms write it: ?example=journey&amp;d_k=5."""
+    meant = {"example": "sentence", "text": "a b c", "seed": "7", "heads": "2", "cover": "false", "temperature": "0.3"}
+    first, *others = meant
+    asked = {first: meant[first]} | {f"{escape}{name}": meant[name] for name in others}
+    at = open_page("one_head/softmax", cover=None, **asked)
+    assert at.query_params == open_page("one_head/softmax", **meant).query_params == meant
+    assert at.slider(key="temperature").value == 0.3 and at.number_input(key="seed").value == 7
+
+
+def test_a_name_that_stands_in_a_link_in_both_ways_stands_there_twice():
+    at = open_page("one_head/softmax", seed="3", **{"amp;seed": "7", "amp;no_such_name": "1"})
+    assert at.query_params["seed"] == "7" and "amp;seed" not in at.query_params
+    assert "The link says seed more than once; the last one counts." in texts(at)

@@ -75,6 +75,19 @@ def test_what_is_set_back_is_forgotten():
         assert "causal" not in go_on(at, entry).query_params and at.toggle(key="causal").value
 
 
+def test_the_last_of_several_quick_changes_goes_along_though_the_address_sent_with_it_is_older():
+    softmax, output = (entry for entry in CONTENTS if entry.address in ("softmax", "output"))
+    at = open_page(SOFTMAX, temperature="1.2", seed="7")
+    at.slider(key="temperature").set_value(1.3)
+    at.number_input(key="seed").set_value(8).run()
+    assert at.query_params["temperature"] == "1.2"
+    said = go_on(at, output).query_params
+    assert (said["temperature"], said["seed"]) == ("1.3", "8")
+    go_on(at, softmax).slider(key="temperature").set_value(1.0).run()
+    assert at.query_params["temperature"] == "1.3"
+    assert "temperature" not in go_on(at, output).query_params
+
+
 def test_a_button_that_opens_another_page_takes_everything_along():
     at = visitor(SOFTMAX, **CHOSEN).run()
     at.button(key="lesson_after").click().run()

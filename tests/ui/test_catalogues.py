@@ -21,6 +21,7 @@ CODES = [code for code in LANGUAGES if code != FIRST]
 LIMIT = 3_000_000  # bytes of memory for a language
 MATHEMATICS = re.compile(r"\$[^$]+\$")
 CODE = re.compile(r"`[^`]+`")
+SYMBOL = re.compile(r"eˣ|Σ|√|W_[qkvo]|d_k|d_model|n_heads")
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +88,15 @@ def test_formulas_and_code_stay_as_they_are(code):
         for pattern in (MATHEMATICS, CODE):
             for translation in translations:
                 assert sorted(pattern.findall(translation)) == sorted(pattern.findall(template)), message.id
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_no_translation_leaves_out_a_symbol(code):
+    """“Divide each eˣ” and not “divide each number”, which may be the x just named."""
+    for message, template, translations in messages(code):
+        for symbol in set(SYMBOL.findall(template)):
+            for translation in translations:
+                assert translation.count(symbol) >= template.count(symbol), (symbol, message.id, translation)
 
 
 @pytest.mark.parametrize("code", CODES)

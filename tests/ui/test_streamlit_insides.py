@@ -1,5 +1,7 @@
 """One test for each thing of Streamlit that is not promised: it fails where Streamlit does it differently by now."""
 
+import json
+
 from streamlit.testing.v1 import AppTest
 
 from attention_ui.session.streamlit_insides import front_end_folder, running_session
@@ -98,3 +100,34 @@ def test_nobody_is_drawn_anew_where_no_server_runs():
     from attention_ui.session.streamlit_insides import session_is_open
 
     assert not session_is_open("a visit")
+
+
+def test_what_controls_say_in_the_address_is_known_whatever_the_browser_sent_along():
+    def page():
+        import streamlit as st
+
+        from attention_ui.session.streamlit_insides import address_by_controls, address_given
+
+        st.slider("", 0.1, 5.0, 1.0, 0.1, key="heat", bind="query-params")
+        st.slider("", 0, 9, 3, key="seed", bind="query-params")
+        st.toggle("", key="mask", bind="query-params")
+        st.text_input("", "cat", key="text", bind="query-params")
+        st.select_slider("", range(1, 5), 1, key="head", bind="query-params")
+        st.text_input("", key="other")
+        st.json({"by": address_by_controls(), "given": address_given()})
+
+    def told(at):
+        return json.loads(at.json[0].value)
+
+    at = AppTest.from_function(page)
+    at.query_params["seed"] = "5"
+    assert told(at.run()) == {
+        "by": {"heat": None, "seed": "5", "mask": None, "text": None, "head": None},
+        "given": {"seed": ["5"]},
+    }
+    at.slider[0].set_value(1.3)
+    at.toggle[0].set_value(True)
+    at.text_input[0].set_value("a & b")
+    at.select_slider[0].set_value(4)
+    at.slider[1].set_value(3)
+    assert told(at.run())["by"] == {"heat": "1.3", "seed": None, "mask": "true", "text": "a & b", "head": "4"}
