@@ -13,6 +13,7 @@ from lessons.example.real_model import RealModel
 
 LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 BROKEN = "\ufffd"  # stands for bytes that are no whole character
+SIGNS = "␣⏎↵⇥◌"  # by which white space is seen, and what a mark without a letter stands on
 
 
 @functools.lru_cache(maxsize=4)
@@ -81,15 +82,29 @@ def called_alone(model: RealModel, token: int) -> str:
     return in_bytes(model.tokenizer, token) if BROKEN in text else text
 
 
+def typed(text: str, signs: str = SIGNS) -> str:
+    """A text of somebody's own, with those of our signs that it has by their code points: U+2423 is no space."""
+    return "".join(f"U+{ord(sign):04X}" if sign in signs else sign for sign in text)
+
+
+def is_unfinished(model: RealModel, ids: Sequence[int]) -> bool:
+    """Whether these tokens end within a character. A � at the end may also have been typed."""
+    text = b"".join(bytes_of(model.tokenizer, token) for token in ids)
+    return text.decode(errors="replace").endswith(BROKEN) and not text.endswith(BROKEN.encode())
+
+
 def told_apart(parts: Sequence[str]) -> tuple[str, ...]:
-    """The same where each is to be seen: of a character of several tokens the first is 日₁, the next 日₂."""
+    """The same where each is to be seen: of a character of several tokens the first is 日₁, the next 日₂.
+
+    A sign of ours, such as ␣ for a space, is called by its code point where it was typed.
+    """
     groups = [0]
     for part in parts[1:]:
         groups.append(groups[-1] + (part != ""))
     called = []
     for _, places in groupby(range(len(parts)), lambda place: groups[place]):
         first, *more = places
-        text = parts[first]
+        text = typed(parts[first])
         numbered = [text + str(1).translate(LOWERED), *(text.strip() + str(n).translate(LOWERED) for n in range(2, 99))]
         called += numbered[: 1 + len(more)] if more else [text]
     return tuple(called)
