@@ -3,7 +3,7 @@
 import codecs
 import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from attention_core.byte_pairs import BYTE_OF
@@ -18,12 +18,15 @@ SIGNS = "␣⏎↵⇥◌"  # by which white space is seen, and what a mark witho
 
 @functools.lru_cache(maxsize=4)
 def vocabulary_of(model: RealModel) -> Vocabulary:
-    """Every token of a model as it stands in a text, at its id; by its id alone where others read the same."""
+    """Every token of a model as it stands in a text, at its id; by its id alone where it reads as nothing or as others.
+
+    The embedding may have more rows than the tokenizer has tokens: those are read as nothing.
+    """
     size = model.transformer.config.vocabulary
     texts = model.tokenizer.decode_batch([[i] for i in range(size)], skip_special_tokens=False)
     texts = [text if BROKEN not in text else in_bytes(model.tokenizer, i) for i, text in enumerate(texts)]
     times = Counter(texts)
-    return Vocabulary(tuple(text if times[text] == 1 else f"<{i}>" for i, text in enumerate(texts)))
+    return Vocabulary(tuple(text if text and times[text] == 1 else f"<{i}>" for i, text in enumerate(texts)))
 
 
 def in_bytes(tokenizer: Tokenizer, token: int) -> str:
@@ -32,16 +35,30 @@ def in_bytes(tokenizer: Tokenizer, token: int) -> str:
 
 
 def bytes_of(tokenizer: Tokenizer, token: int) -> bytes:
-    """The bytes that a token stands for in a text."""
+    """The bytes that a token stands for in a text; where it stands for nothing, those of its id, such as <12>."""
     piece = tokenizer.id_to_token(token)
+    if piece is None:
+        return f"<{token}>".encode()
     if all(character in BYTE_OF for character in piece):
         return bytes(BYTE_OF[character] for character in piece)
     return piece.encode()
 
 
 def text_of(model: RealModel, ids: Sequence[int]) -> str:
-    """The text that these tokens make together; � stands at its end for a character that is not finished."""
-    return model.tokenizer.decode(list(ids), skip_special_tokens=False)
+    """The text that these tokens make together; � stands at its end for a character that is not finished.
+
+    A token that stands for nothing is called by its id.
+    """
+    runs = groupby(ids, lambda token: model.tokenizer.id_to_token(token) is None)
+    texts = (
+        "".join(f"<{token}>" for token in run) if nothing else decoded(model.tokenizer, run) for nothing, run in runs
+    )
+    return "".join(texts)
+
+
+def decoded(tokenizer: Tokenizer, ids: Iterable[int]) -> str:
+    """The text of these tokens, special ones among them."""
+    return tokenizer.decode([*ids], skip_special_tokens=False)
 
 
 def parts_of_text(model: RealModel, ids: Sequence[int]) -> tuple[str, ...]:
@@ -77,9 +94,9 @@ def text_begun(model: RealModel, ids: Sequence[int]) -> str | None:
 
 
 def called_alone(model: RealModel, token: int) -> str:
-    """A token by itself as it stands in a text; by its bytes where they are no whole character."""
+    """A token by itself as it stands in a text; by its bytes where they are no whole character, or else by its id."""
     text = text_of(model, [token])
-    return in_bytes(model.tokenizer, token) if BROKEN in text else text
+    return in_bytes(model.tokenizer, token) if BROKEN in text else text or f"<{token}>"
 
 
 def typed(text: str, signs: str = SIGNS) -> str:

@@ -47,7 +47,8 @@ def is_cut_into_bytes(model: RealModel) -> bool:
     *digits, last = [(step.get("type"), step.get("use_regex", step.get("individual_digits"))) for step in steps]
     as_shown = digits in ([], [("Digits", True)]) and last == ("ByteLevel", True) and not steps[-1]["add_prefix_space"]
     plain = pieces["type"] == "BPE" and not about["normalizer"] and not pieces.get("ignore_merges")
-    return plain and as_shown and known_bytes(pieces["vocab"]) >= IN_USE
+    numbered = sorted(pieces["vocab"].values()) == [*range(len(pieces["vocab"]))]  # a piece stands at its id
+    return plain and as_shown and numbered and known_bytes(pieces["vocab"]) >= IN_USE
 
 
 def known_bytes(pieces: Collection[str]) -> set[int]:

@@ -4,9 +4,11 @@ import json
 import random
 import re
 import unicodedata
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from tokenizers import Tokenizer
 
 from attention_core.byte_pairs import CHARACTER_OF, written
 from attention_core.tokens import split_characters
@@ -309,6 +311,14 @@ def test_the_first_question_is_read_off_the_tokens_of_a_word_and_the_sign_for_a_
     n_tokens = texts.index("␣fast") - next(place for place, text in enumerate(texts) if text.startswith("␣un"))
     assert render(question.cards[question.right].text) == str(n_tokens)
     assert "␣" not in render_all(cutting_screen(cut(smollm2, "x"), 0, 0).figures[0].notice)
+
+
+def test_a_tokenizer_that_skips_ids_is_not_played(smollm2):
+    """There a piece would not stand at its id."""
+    said = json.loads(smollm2.tokenizer.to_str())
+    last = max(said["model"]["vocab"], key=said["model"]["vocab"].get)
+    said["model"]["vocab"][last] += 7
+    assert not is_cut_into_bytes(replace(smollm2, tokenizer=Tokenizer.from_str(json.dumps(said))))
 
 
 def test_the_model_of_the_lessons_is_played_and_a_letter_that_it_knows_not_is_left_out(smollm2):
