@@ -36,6 +36,18 @@ def numbers_of(x: Array) -> Array:
     return x.values if hasattr(x, "rule") else x
 
 
+def precise(x: Array | None) -> Any:
+    """The type of number for what must not be computed in 16 bits: that of x, but 32 bits at least."""
+    return namespace(x).float32 if x is None or x.dtype.itemsize < 4 else x.dtype
+
+
+def cast(x: Array, dtype: Any) -> Array:
+    """x with numbers of this type."""
+    if x.dtype == dtype:
+        return x
+    return x.to(dtype) if hasattr(x, "to") else namespace(x).asarray(x, dtype=dtype)
+
+
 def align_runs(weight: Array, x: Array, own_axes: int) -> Array:
     """The weight with axes of length 1 between those of its runs and its own, one for each axis of x's batch.
 

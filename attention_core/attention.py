@@ -136,7 +136,7 @@ def softmax_with_sink(
     https://arxiv.org/abs/2309.17453.
     """
     xp = namespace(masked)
-    sinks: Array = sink if hasattr(sink, "shape") else xp.asarray(sink, dtype=masked.dtype)
+    sinks: Array = sink if isinstance(sink, type(masked)) else xp.asarray(sink, dtype=masked.dtype)
     sinks = sinks[..., None, None]
     largest = xp.maximum(row_max(masked), sinks)
     largest = xp.where(largest > -math.inf, largest, xp.zeros((), dtype=masked.dtype))

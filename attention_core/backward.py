@@ -57,8 +57,8 @@ def attend_backward(
     Raises InputError for a scale or a soft cap as `attend` does, and for a gradient that has not the output's shape.
     """
     check_gradient(d_output, trace.output)
-    check_scale(scale)
-    check_soft_cap(soft_cap)
+    check_scale(scale, trace.q)
+    check_soft_cap(soft_cap, trace.q)
     scale = 1 / math.sqrt(trace.q.shape[-1]) if scale is None else scale
     d_v = trace.weights.mT @ d_output
     d_weights = d_output @ trace.v.mT

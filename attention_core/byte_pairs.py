@@ -1,9 +1,9 @@
 """Text → bytes → pieces → ids: byte-level byte-pair encoding, with which GPT-2 began and most models read today.
 
 A text is cut into words, each word into its bytes, of which there are 256: so nothing is unknown in any script. Then
-A text is cut into words, each word into its bytes, of which there are 256: so nothing is unknown in any script. Then
 pairs of neighbours are merged, those that were learned first in front, and frequent words end as one piece. Each byte
 is written as a character that can be seen, the space as Ġ. Radford et al. 2019, section 2.2,
+https://openai.com/research/better-language-models.
 
 It is what the package `tokenizers` does, which is faster and knows special tokens as well: see `stored`.
 """
@@ -14,6 +14,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+
+from attention_core.errors import TechnicalError
+from attention_core.inputs import check_each_id
 
 SEEN = (*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1))
 UNSEEN = tuple(byte for byte in range(256) if byte not in SEEN)
@@ -48,15 +51,26 @@ class BytePairs:
         return {pair: i for i, pair in enumerate(self.merges)}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text."""
-        return [self.ids[piece] for word in words_of(text, self.digits_apart) for piece in self.steps(word)[-1]]
+        """The ids of a text. Raises InputError for a byte, or a pair merged, that is no piece of this model."""
+        pieces = [piece for word in words_of(text, self.digits_apart) for piece in self.steps(word)[-1]]
+        unknown = [piece for piece in pieces if piece not in self.ids]
+        if unknown:
+            raise TechnicalError(
+                "“{text}” has the piece “{piece}”, which is none of the {n} of this model; choose a text without it",
+                text=text,
+                piece=unknown[0],
+                n=len(self.tokens),
+            )
+        return [self.ids[piece] for piece in pieces]
 
     def steps(self, word: str) -> list[tuple[str, ...]]:
         """The pieces of a word: its bytes at first, then after each merge."""
-        return list(merge_pairs([CHARACTER_OF[byte] for byte in word.encode()], self.rank))
+        return list(merge_pairs(written(word), self.rank))
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of these ids; � stands for bytes that are no whole character."""
+        """The text of these ids; � stands for bytes that are no whole character. Raises InputError for another id."""
+        ids = tuple(ids)
+        check_each_id(ids, len(self.tokens))
         return readable("".join(self.tokens[i] for i in ids))
 
 
@@ -95,6 +109,24 @@ def kind_of(character: str) -> str:
     return {"L": "x", "N": "0"}.get(unicodedata.category(character)[0], "!")
 
 
+def written(text: str) -> str:
+    """The bytes of a text, each as the character that stands for it. Raises InputError for half of a character."""
+    try:
+        return "".join(CHARACTER_OF[byte] for byte in text.encode())
+    except UnicodeEncodeError as error:
+        raise TechnicalError("half of a character has no bytes, as {text} has it", text=ascii(text)) from error
+
+
 def readable(piece: str) -> str:
-    """A piece as text: the characters of its bytes, � for bytes that are no whole character."""
+    """A piece as text: the characters of its bytes, � for bytes that are no whole character.
+
+    Raises InputError where a character stands for no byte.
+    """
+    strange = [character for character in piece if character not in BYTE_OF]
+    if strange:
+        raise TechnicalError(
+            "each character of a piece stands for a byte, but in “{piece}” “{character}” stands for none",
+            piece=piece,
+            character=strange[0],
+        )
     return bytes(BYTE_OF[character] for character in piece).decode(errors="replace")

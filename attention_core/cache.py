@@ -22,6 +22,7 @@ from attention_core.arrays import namespace
 from attention_core.errors import TechnicalError
 from attention_core.head_measures import total_variation
 from attention_core.heads import KeyValues
+from attention_core.inputs import check_whole
 from attention_core.model import ModelTrace, TinyTransformer
 from attention_core.transformer import Transformer
 
@@ -39,7 +40,7 @@ def read_newest(
     Without it, the last `context` ids are read: as many as the model can see, where nothing else is said. Raises
     InputError for a cache of a model that is not causal, and for one of another number of layers or tokens.
     """
-    context = context or model.config.context
+    context = seen_at_once(model, context)
     xp = namespace(model.table if isinstance(model, TinyTransformer) else model.token_table)
     if past and not model.config.causal:
         raise TechnicalError(
@@ -52,6 +53,14 @@ def read_newest(
         return model(xp.asarray(ids[..., -context:]))
     seen = max(0, past[0].k.shape[-2] + 1 - context)  # what leaves the window
     return model(xp.asarray(ids[..., -1:]), past=[KeyValues(k[..., seen:, :], v[..., seen:, :]) for k, v in past])
+
+
+def seen_at_once(model: TinyTransformer | Transformer, context: int | None) -> int:
+    """How many tokens are read: as many as asked for, or as the model can see."""
+    if context is None:
+        return model.config.context
+    check_whole("context", context, least=1)
+    return context
 
 
 def check_kept(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None:
@@ -86,10 +95,12 @@ class SlidingDifference:
 def measure_sliding(
     model: TinyTransformer | Transformer, ids: Int[Tensor, " tokens"], context: int | None = None
 ) -> SlidingDifference:
-    """The difference on a text that is longer than the context. Raises ValueError for one that is not."""
-    context = context or model.config.context
+    """The difference on a text that is longer than the context. Raises InputError for one that is not."""
+    context = seen_at_once(model, context)
     if len(ids) <= context:
-        raise ValueError(f"the window slides after {context} tokens, but the text has {len(ids)}")
+        raise TechnicalError(
+            "the window slides after {context} tokens, but the text has {n}", context=context, n=len(ids)
+        )
     past, keys, moved, same = present(read_newest(model, ids[:context], (), context)), [], [], []
     for end in range(context + 1, len(ids) + 1):
         kept, anew = (read_newest(model, ids[:end], kept, context) for kept in (past, ()))

@@ -7,7 +7,8 @@ All start from `distances`, so one rule says where queries stand among the keys.
 from jaxtyping import Bool, Float, Int
 
 from attention_core.arrays import Array, namespace
-from attention_core.inputs import check_whole
+from attention_core.errors import TechnicalError
+from attention_core.inputs import check_whole, is_boolean
 
 OPEN = -1  # a side of a window that ends nowhere, as ONNX and FlashAttention write it
 
@@ -22,6 +23,7 @@ def distances(n_queries: int, n_keys: int, past: int = 0, like: Array | None = N
     """
     check_whole("n_queries", n_queries, least=0)
     check_whole("n_keys", n_keys, least=0)
+    check_whole("past", past, least=-n_queries)
     xp = namespace(like)
     return xp.arange(n_keys) - (past + xp.arange(n_queries))[:, None]
 
@@ -54,6 +56,8 @@ def with_global_tokens(
     `& causal_mask(n)` keeps the future hidden. With the first few tokens global this is the mask of StreamingLLM, whose
     authors call those tokens attention sinks. Xiao et al. 2023, https://arxiv.org/abs/2309.17453
     """
+    if not (is_boolean(may_attend) and is_boolean(is_global)):
+        raise TechnicalError("both masks are boolean: a float mask is joined with others by mask_scores")
     return may_attend | is_global[:, None] | is_global
 
 

@@ -1,14 +1,16 @@
 """From ids to vectors: one row of a table for each token of the vocabulary; and vectors for its position."""
 
 import functools
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
 
-from attention_core.arrays import Array, namespace, numbers_of
-from attention_core.errors import InputError
-from attention_core.inputs import check_whole, is_float
+from attention_core.arrays import Array, cast, namespace, numbers_of, precise
+from attention_core.errors import InputError, TechnicalError
+from attention_core.inputs import check_ids, check_whole, is_float, is_number
 from attention_core.randomness import Generator, generator
 
 NEGATIVE_IDS = (
@@ -24,6 +26,8 @@ def embedding_table(vocabulary: int, d_model: int, generator: Generator) -> Floa
     """
     import torch
 
+    check_whole("vocabulary", vocabulary, least=1)
+    check_whole("d_model", d_model, least=1)
     return torch.stack([torch.randn(d_model, generator=generator) for _ in range(vocabulary)])
 
 
@@ -37,7 +41,11 @@ def fixed_vectors(vocabulary: int, d_model: int) -> Float[Array, "vocabulary d_m
 def embed(
     ids: Int[Array, "*batch tokens"], table: Float[Array, "vocabulary d_model"]
 ) -> Float[Array, "*batch tokens d_model"]:
-    """The row of the table for each id: the same token always gets the same vector."""
+    """The row of the table for each id: the same token always gets the same vector.
+
+    Raises InputError for an id without a row.
+    """
+    check_ids(ids, table.shape[0])
     return table[numbers_of(ids)]
 
 
@@ -45,8 +53,9 @@ def one_hot(ids: Int[Array, "*batch"], vocabulary: int, like: Array) -> Float[Ar
     """A row for each id, with 1 at the id and 0 elsewhere; all 0 for an id below 0. Library and precision are `like`'s.
 
     Its product with a table picks rows, as `embed` does, also where each run has a table of its own; and the gradient
-    of the table is a product too.
+    of the table is a product too. Raises InputError for an id without a row, and for one below −NEGATIVE_IDS.
     """
+    check_ids(ids, vocabulary, least=-NEGATIVE_IDS)
     if isinstance(like, np.ndarray):
         return one_hot_rows(vocabulary, like.dtype)[ids]
     return namespace(like).eye(vocabulary + NEGATIVE_IDS, vocabulary, dtype=like.dtype)[ids]
@@ -62,14 +71,15 @@ def sinusoidal_positions(n_tokens: int, d_model: int, like: Array | None = None)
     """A row of sines and cosines for each position, from quick waves to slow ones, to be added to the embeddings.
 
     Feature 2i is sin(position · ω_i), feature 2i + 1 is cos(position · ω_i), with ω_i = 10000^(−2i/d_model).
-    Vaswani et al. 2017, section 3.5. Library and precision are `like`'s; left out, torch's. Raises ValueError when
+    Vaswani et al. 2017, section 3.5. Library and precision are `like`'s; left out, torch's. Raises InputError when
     there is no token or no feature.
     """
-    if n_tokens < 1 or d_model < 1:
-        raise ValueError(f"positions need at least 1 token and 1 feature, but got {n_tokens} and {d_model}")
+    check_whole("n_tokens", n_tokens, least=1)
+    check_whole("d_model", d_model, least=1)
     angles = rotation_angles(n_tokens, d_model, like=like)
     xp = namespace(angles)
-    return xp.stack([xp.sin(angles), xp.cos(angles)], axis=-1).reshape(n_tokens, -1)[:, :d_model]
+    waves = xp.stack([xp.sin(angles), xp.cos(angles)], axis=-1).reshape(n_tokens, -1)[:, :d_model]
+    return waves if like is None else cast(waves, like.dtype)
 
 
 def rotation_angles(
@@ -77,24 +87,26 @@ def rotation_angles(
 ) -> Float[Array, "tokens pairs"]:
     """position · ω_i in radians, for each position and each pair of neighbouring features: ω_i = base^(−2i/d_model).
 
-    Library and precision are `like`'s; left out, torch's.
+    Library and precision are `like`'s, but 32 bits at least: half of them cannot tell position 256 from 257. Left out,
+    they are torch's.
     """
+    if like is not None and not is_float(like):
+        raise TechnicalError("positions are floating-point numbers, but are to be {kind}", kind=str(like.dtype))
     xp = namespace(like)
-    dtype = xp.float32 if like is None else like.dtype
     counted = range(n_tokens), range(0, -d_model, -2)
-    positions, exponents = (xp.asarray(list(numbers), dtype=dtype) for numbers in counted)
+    positions, exponents = (xp.asarray(list(numbers), dtype=precise(like)) for numbers in counted)
     return positions[:, None] * base ** (exponents / d_model)
 
 
 @functools.lru_cache(maxsize=64)
-def shared_angles(n_tokens: int, d_model: int, base: float, *, numpy: bool) -> Float[Array, "tokens pairs"]:
+def shared_angles(n_tokens: int, d_model: int, base: float, dtype: Any) -> Float[Array, "tokens pairs"]:
     """The same, once for all layers and heads that turn as many tokens: shared, and never to be changed."""
-    if numpy:
-        return rotation_angles(n_tokens, d_model, base, like=np.ones(1, np.float32))
+    if isinstance(dtype, type | np.dtype):  # one of NumPy's
+        return rotation_angles(n_tokens, d_model, base, like=np.ones(1, dtype))
     import torch
 
     with torch.inference_mode(False):  # it is kept, so it must be fit for every use
-        return rotation_angles(n_tokens, d_model, base)
+        return rotation_angles(n_tokens, d_model, base, like=torch.ones(1, dtype=dtype))
 
 
 @dataclass(frozen=True)
@@ -123,6 +135,11 @@ def rotate(
     position below 0.
     """
     check_whole("first", first, least=0)
+    if x.ndim < 2:
+        raise TechnicalError(
+            "what is turned has a row for each token, but its shape is {shape}; a single vector is written x[None]",
+            shape=str((*x.shape,)),
+        )
     (n_tokens, d_head), xp = x.shape[-2:], namespace(x)
     width = d_head if how.features is None else how.features
     if width % 2:
@@ -135,24 +152,26 @@ def rotate(
         )
     if not is_float(x):
         raise InputError("only floating-point numbers can be turned, but these are {kind}", kind=str(x.dtype))
-    if not (how.base > 0 and how.stretch > 0):
+    if not all(is_number(number) and 0 < number < math.inf for number in (how.base, how.stretch)):
         raise InputError(
             "rotary positions need a base and a stretch above 0, but got {base} and {stretch}",
             base=str(how.base),
             stretch=str(how.stretch),
         )
-    angles = shared_angles(first + n_tokens, width, how.base, numpy=isinstance(x, np.ndarray))[first:]
-    angles = angles / (-how.stretch if back else how.stretch)
-    return turn_pairs(x, xp.asarray(angles, dtype=x.dtype))
+    angles = shared_angles(first + n_tokens, width, how.base, precise(x))[first:]
+    return turn_pairs(x, xp.asarray(angles / (-how.stretch if back else how.stretch)))
 
 
 def turn_pairs(
     x: Float[Array, "*batch tokens features"], angles: Float[Array, "tokens pairs"]
 ) -> Float[Array, "*batch tokens features"]:
-    """Each pair of neighbouring features, turned by its angle; features beyond the pairs stay as they are."""
+    """Each pair of neighbouring features, turned by its angle; features beyond the pairs stay as they are.
+
+    It is computed as precisely as the angles are, and rounded to x's type at the end.
+    """
     xp, width = namespace(x), 2 * angles.shape[-1]
     even, odd = x[..., 0:width:2], x[..., 1:width:2]
     cos, sin = xp.cos(angles), xp.sin(angles)
     turned = [even * cos - odd * sin, even * sin + odd * cos]
-    turned = xp.stack(turned, axis=-1).reshape(*x.shape[:-1], width)
+    turned = cast(xp.stack(turned, axis=-1).reshape(*x.shape[:-1], width), x.dtype)
     return turned if width == x.shape[-1] else xp.concat([turned, x[..., width:]], axis=-1)

@@ -8,9 +8,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.arrays import namespace
+from attention_core.errors import TechnicalError
+from attention_core.inputs import is_whole, shown
 from attention_core.model import ModelTrace, TinyTransformer
 from attention_core.randomness import generator
-from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_number
+from attention_core.sampling import Sampling, TokenDraw, check_start, draw_token, uniform_number
 from attention_core.tokens import Vocabulary
 
 MAX_NEW_TOKENS = 200
@@ -79,11 +81,12 @@ def regenerate_last(
 
 
 def check_request(start: Sequence[str] | Sequence[int], length: int) -> None:
-    """Raises ValueError that says what can be asked for."""
-    if not start:
-        raise ValueError("a text needs at least one token to go on from")
-    if not 0 <= length <= MAX_NEW_TOKENS:
-        raise ValueError(f"a text goes on by 0 to {MAX_NEW_TOKENS} tokens, but got {length}")
+    """Raises InputError that says what can be asked for."""
+    check_start(start)
+    if not (is_whole(length) and 0 <= length <= MAX_NEW_TOKENS):
+        raise TechnicalError(
+            "a text goes on by 0 to {most} tokens, but got {length}", most=MAX_NEW_TOKENS, length=shown(length)
+        )
 
 
 def last_token_attention(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:

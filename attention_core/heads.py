@@ -20,7 +20,7 @@ from attention_core.attention import AttentionTrace, Mask, Number, attend, mix_v
 from attention_core.distances import distances, within_window
 from attention_core.embeddings import Rotary, rotate
 from attention_core.errors import TechnicalError
-from attention_core.inputs import check_past
+from attention_core.inputs import check_alike, check_each_head, check_past, check_share, check_whole, is_whole
 from attention_core.randomness import Generator, draw_linear, draw_map
 
 QKV = tuple[
@@ -177,10 +177,15 @@ class MultiHeadAttention(Heads):
         """
         d_k, d_v = (features_per_head(d_model, n_heads) if each is None else each for each in (d_k, d_v))
         kv_heads = n_heads if kv_heads is None else kv_heads
-        if kv_heads < 1 or n_heads % kv_heads:
-            raise ValueError(f"{n_heads} heads cannot share the keys and values of {kv_heads} evenly")
-        if not 0 <= dropout <= 1:
-            raise ValueError(f"dropout is a probability from 0 to 1, but got {dropout}")
+        for name, size in (("kv_heads", kv_heads), ("d_k", d_k), ("d_v", d_v)):
+            check_whole(name, size, least=1)
+        if n_heads % kv_heads:
+            raise TechnicalError(
+                "{n_heads} heads cannot share the keys and values of {kv_heads} evenly",
+                n_heads=n_heads,
+                kv_heads=kv_heads,
+            )
+        check_share("dropout", dropout)
         W_q, b_q = draw_linear(d_model, n_heads * d_k, bias=bias, generator=generator)
         W_k, b_k = draw_linear(d_model, kv_heads * d_k, bias=bias, generator=generator)
         W_v, b_v = draw_linear(d_model, kv_heads * d_v, bias=bias, generator=generator)
@@ -294,7 +299,8 @@ def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_
 
     Raises InputError when the heads cannot share the features evenly.
     """
-    if n_heads < 1 or x.shape[-1] % n_heads:
+    check_whole("n_heads", n_heads, least=1)
+    if x.shape[-1] % n_heads:
         raise TechnicalError(
             "heads share the features evenly, but {n_heads} heads cannot share {features}",
             n_heads=n_heads,
@@ -315,7 +321,8 @@ def share_heads(
     *batch, kv_heads, n_tokens, d_head = x.shape
     if kv_heads == n_heads:
         return x
-    if kv_heads < 1 or n_heads < 1 or n_heads % kv_heads:
+    check_whole("n_heads", n_heads, least=1)
+    if kv_heads < 1 or n_heads % kv_heads:
         raise TechnicalError(
             "{n_heads} heads cannot share the keys and values of {kv_heads} evenly", n_heads=n_heads, kv_heads=kv_heads
         )
@@ -360,12 +367,11 @@ def merge_heads(x: Float[Array, "*batch heads tokens d_head"]) -> Tokens:
 def ablate(
     x: Float[Array, "*batch heads tokens d_head"], ablated: Collection[int]
 ) -> Float[Array, "*batch heads tokens d_head"]:
-    """The outputs of all heads, with zeros for the ablated ones. Raises ValueError when one of them does not exist."""
+    """The outputs of all heads, with zeros for the ablated ones. Raises InputError when one of them does not exist."""
     if not ablated:
         return x
     n_heads = x.shape[-3]
-    if not all(0 <= head < n_heads for head in ablated):
-        raise ValueError(f"the heads are 0 to {n_heads - 1}, but to be ablated are {sorted(ablated)}")
+    check_each_head(ablated, n_heads)
     works = namespace(x).asarray([float(head not in ablated) for head in range(n_heads)], dtype=x.dtype)
     return x * works[:, None, None]
 
@@ -375,15 +381,15 @@ def patch(
 ) -> Float[Array, "*batch heads tokens d_head"]:
     """The outputs of all heads, with others in the place of some: what these heads had found in another text.
 
-    Vig et al. 2020, https://arxiv.org/abs/2004.12265. Raises InputError for a head that does not exist.
+    Vig et al. 2020, https://arxiv.org/abs/2004.12265. Raises InputError for a head that does not exist, and
+    for another shape or type of number.
     """
     if not patched:
         return x
     n_heads = x.shape[-3]
-    if not all(0 <= head < n_heads for head in patched):
-        raise TechnicalError(
-            "the heads are 0 to {last}, but to be patched are {heads}", last=n_heads - 1, heads=str(sorted(patched))
-        )
+    check_each_head(patched, n_heads)
+    for head, output in patched.items():
+        check_alike(f"the other output of head {head}", output, x[..., head, :, :])
     return namespace(x).stack([patched.get(head, x[..., head, :, :]) for head in range(n_heads)], axis=-3)
 
 
@@ -410,11 +416,14 @@ def keep_weights(trace: AttentionTrace, kept: Float[Array, "*batch queries keys"
 
 
 def features_per_head(d_model: int, n_heads: int) -> int:
-    """d_head = d_model / n_heads. Raises ValueError when it is not a whole number."""
-    if n_heads < 1 or d_model % n_heads:
-        divisors = ", ".join(str(n) for n in range(1, d_model + 1) if d_model % n == 0)
-        raise ValueError(
-            f"the heads share the features evenly, so d_model = {d_model} works with {divisors} heads, "
-            f"but n_heads is {n_heads}"
+    """d_head = d_model / n_heads. Raises InputError when it is not a whole number."""
+    check_whole("d_model", d_model, least=1)
+    if not is_whole(n_heads) or n_heads < 1 or d_model % n_heads:
+        raise TechnicalError(
+            "the heads share the features evenly, so d_model = {d_model} works with {divisors} heads, "
+            "but n_heads is {n_heads}",
+            d_model=d_model,
+            divisors=", ".join(str(n) for n in range(1, d_model + 1) if d_model % n == 0),
+            n_heads=n_heads,
         )
     return d_model // n_heads

@@ -7,6 +7,7 @@ makes its row NaN, as in PyTorch, so that a model whose training has failed show
 """
 
 import math
+from collections.abc import Collection, Iterable
 from numbers import Integral
 from typing import Any
 
@@ -24,8 +25,8 @@ def check_inputs(
     check_shapes(q.shape, k.shape, v.shape)
     if may_attend is not None:
         check_mask(may_attend, q, k, may_see_nothing=sink is not None)
-    check_scale(scale)
-    check_soft_cap(soft_cap)
+    check_scale(scale, q)
+    check_soft_cap(soft_cap, q)
     if sink is not None:
         check_sink(sink, q)
 
@@ -98,7 +99,7 @@ def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool =
         raise TechnicalError(
             "a mask is an array with a row for each query and a column for each key, but got {mask}; "
             "causal_mask makes one",
-            mask=repr(may_attend),
+            mask=shown(may_attend),
         )
     shape, scores_shape = may_attend.shape, (*q.shape[:-1], k.shape[-2])
     if shape != scores_shape[-2:] and not fits(shape, scores_shape):
@@ -210,32 +211,35 @@ def repeats(axes: tuple[int, ...], batch: tuple[int, ...]) -> bool:
     return len(axes) <= len(batch) and all(size in (1, whole) for size, whole in ends)
 
 
-def check_scale(scale: Any) -> None:
-    """A finite number, or None."""
+def check_scale(scale: Any, q: Array) -> None:
+    """A number that is finite in the type of q, or None."""
     scale = numbers_of(scale)
-    if scale is not None and not (is_number(scale) and math.isfinite(scale)):
+    if scale is not None and not (is_number(scale) and abs(scale) <= largest(q)):
         raise TechnicalError(
             "scale is the finite number that multiplies the scores, or None for 1/√d_k, but got {scale}",
-            scale=repr(scale),
+            scale=shown(scale),
         )
 
 
-def check_soft_cap(soft_cap: Any) -> None:
-    """A finite number above 0, or 0 or None for no cap."""
+def check_soft_cap(soft_cap: Any, q: Array) -> None:
+    """A number above 0 that the type of q can hold, or 0 or None for no cap."""
     soft_cap = numbers_of(soft_cap)
-    if soft_cap is not None and not (is_number(soft_cap) and 0 <= soft_cap < math.inf):
-        raise TechnicalError(
-            "a soft cap is a number above 0 that no score exceeds, or 0 or None for no cap, but got {cap}",
-            cap=repr(soft_cap),
-        )
+    if soft_cap is None or (is_number(soft_cap) and (soft_cap == 0 or smallest(q) <= soft_cap <= largest(q))):
+        return
+    raise TechnicalError(
+        "a soft cap is a number above 0 that no score exceeds, or 0 or None for no cap, but got {cap}",
+        cap=shown(soft_cap),
+    )
 
 
 def check_sink(sink: Any, q: Array) -> None:
     """A number below ∞, −∞ for a sink that collects nothing; or an array of such, which fits the batch."""
     sink = numbers_of(sink)
     if not hasattr(sink, "dtype") or sink.shape == ():
-        if not (is_number(sink) and sink < math.inf):
-            raise TechnicalError("a sink is a score: one number, or one for each head, but got {sink}", sink=repr(sink))
+        if not (is_number(sink) and (sink == -math.inf or abs(sink) <= largest(q))):
+            raise TechnicalError(
+                "a sink is a score: one number, or one for each head, but got {sink}", sink=shown(sink)
+            )
     elif sink.dtype != q.dtype:
         raise TechnicalError(
             "sinks are scores and have the type of q, but q is {q} and the sinks are {sink}; convert them",
@@ -248,6 +252,13 @@ def check_sink(sink: Any, q: Array) -> None:
             "{axes} before its tokens",
             sink=str((*sink.shape,)),
             axes=str((*q.shape[:-2],)),
+        )
+    elif not (sink < math.inf).all():
+        place = first(~(sink < math.inf))
+        raise TechnicalError(
+            "sinks are scores: numbers, or −∞ to collect nothing, but at {place} there is {number}; replace it",
+            place=str(place),
+            number=str(float(sink[place])),
         )
 
 
@@ -265,6 +276,18 @@ def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
         )
 
 
+def check_alike(what: str, x: Array, like: Array) -> None:
+    """Raise InputError unless an array has the shape, the library and the type of number of another."""
+    if getattr(x, "shape", None) != like.shape or x.dtype != like.dtype:
+        raise TechnicalError(
+            "{what} has the shape {shape} and is {kind}, but got {got}",
+            what=what,
+            shape=str((*like.shape,)),
+            kind=described(like),
+            got=f"{(*x.shape,)}, {described(x)}" if hasattr(x, "dtype") else shown(x),
+        )
+
+
 def check_gradient(d_output: Array, output: Array) -> None:
     """Raise InputError unless the gradient of an output has its shape: a part of it would be repeated."""
     if d_output.shape != output.shape:
@@ -277,20 +300,117 @@ def check_gradient(d_output: Array, output: Array) -> None:
 
 def check_whole(what: str, number: object, least: int) -> None:
     """Raise InputError unless this is a whole number and not too small."""
-    if not isinstance(number, Integral) or isinstance(number, bool) or number < least:
+    if not (is_whole(number) and number >= least):
         raise TechnicalError(
             "{what} is a whole number of at least {least}, but got {number}",
             what=what,
             least=least,
-            number=repr(number),
+            number=shown(number),
         )
+
+
+def check_share(what: str, number: object) -> None:
+    """Raise InputError unless this is a number from 0 to 1."""
+    if not (is_number(number) and 0 <= number <= 1):
+        raise TechnicalError("{what} is a number from 0 to 1, but got {number}", what=what, number=shown(number))
+
+
+def check_ids(ids: Array, size: int, least: int = 0) -> None:
+    """Raise InputError unless these are whole numbers from `least` to size − 1.
+
+    As an index True would choose a row or none, and −1 the last one: neither is a token.
+    """
+    ids = numbers_of(ids)
+    if not hasattr(ids, "dtype") or not holds_ids(ids):
+        raise TechnicalError(
+            "ids are an array of whole numbers, in torch int32 or int64, but got {ids}; convert them",
+            ids=described(ids) if hasattr(ids, "dtype") else shown(ids),
+        )
+    known = (ids >= least) & (ids < size)
+    if not known.all():
+        place = first(~known)
+        raise TechnicalError(
+            "ids go from {least} to {last}, but at {place} there is {number}",
+            least=least,
+            last=size - 1,
+            place=str(place),
+            number=int(ids[place]),
+        )
+
+
+def check_each_id(ids: Iterable[object], size: int) -> None:
+    """The same for ids that come one by one."""
+    unknown = [i for i in ids if not (is_whole(i) and 0 <= i < size)]
+    if unknown:
+        raise TechnicalError("ids go from 0 to {last}, but got {number}", last=size - 1, number=shown(unknown[0]))
+
+
+def check_heads(pairs: Collection[Any], n_layers: int, n_heads: int) -> None:
+    """Raise InputError unless each is the layer and the head, counted from 0, of a head that a model has."""
+    for pair in pairs:
+        if not (isinstance(pair, tuple | list) and len(pair) == 2 and all(map(is_whole, pair))):
+            raise TechnicalError(
+                "a head is named by two whole numbers, (layer, head), but got {pair}", pair=shown(pair)
+            )
+        layer, head = pair
+        if not (0 <= layer < n_layers and 0 <= head < n_heads):
+            raise TechnicalError(
+                "layers go from 0 to {layer} and heads from 0 to {head}, but got {pair}",
+                layer=n_layers - 1,
+                head=n_heads - 1,
+                pair=shown(pair),
+            )
+
+
+def check_each_head(heads: Iterable[Any], n_heads: int) -> None:
+    """Raise InputError unless each is one of so many heads, counted from 0."""
+    for head in heads:
+        if not (is_whole(head) and 0 <= head < n_heads):
+            raise TechnicalError(
+                "the heads of this layer are 0 to {last}, but got {head}", last=n_heads - 1, head=shown(head)
+            )
+
+
+def shown(value: object) -> str:
+    """What came, on one line, as Python writes it; the beginning of what is long."""
+    line = " ".join(repr(value).split())
+    return line if len(line) <= 60 else line[:59] + "…"
+
+
+def is_whole(value: object) -> bool:
+    """Whether this is one whole number, and not True or False: Python's, NumPy's, or an array of no axes."""
+    if hasattr(value, "dtype"):
+        return value.shape == () and holds_whole(value)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
     """Whether this is one real number: Python's, NumPy's, or an array of no axes."""
-    if isinstance(value, bool | str) or getattr(value, "shape", ()) != ():
-        return False
-    return hasattr(value, "__float__")
+    if hasattr(value, "dtype"):
+        return value.shape == () and (is_float(value) or holds_whole(value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def holds_whole(x: Array) -> bool:
+    """Whether an array holds whole numbers: neither fractions nor True and False."""
+    if of_numpy(x):
+        return x.dtype.kind in "iu"
+    return not (x.dtype.is_floating_point or x.dtype.is_complex or str(x.dtype) == "torch.bool")
+
+
+def holds_ids(ids: Array) -> bool:
+    """Whether an array can be an index as ids are: torch takes bytes for a mask, and takes no other small numbers."""
+    return holds_whole(ids) and (of_numpy(ids) or ids.dtype.itemsize >= 4)
+
+
+def largest(x: Array) -> float:
+    """The largest finite number of the type of an array."""
+    return float((np if of_numpy(x) else namespace(x)).finfo(x.dtype).max)
+
+
+def smallest(x: Array) -> float:
+    """The smallest number above 0 that the type of an array holds with all its digits."""
+    return float((np if of_numpy(x) else namespace(x)).finfo(x.dtype).tiny)
 
 
 def is_float(x: Array) -> bool:

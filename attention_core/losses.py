@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from jaxtyping import Float, Int
 
-from attention_core.arrays import Array, namespace, row_max, row_products, row_sum
+from attention_core.arrays import Array, namespace, numbers_of, row_max, row_products, row_sum
 from attention_core.embeddings import one_hot
+from attention_core.inputs import check_alike, check_ids
 from attention_core.tasks import NO_TARGET
 
 
@@ -38,8 +39,9 @@ LossTrace = CrossEntropyTrace | SquaredErrorTrace
 def cross_entropy(
     logits: Float[Array, "*batch vocabulary"], targets: Int[Array, "*batch"], run_axes: int = 0
 ) -> CrossEntropyTrace:
-    """The mean surprise of each run's batch. A target of NO_TARGET does not count."""
+    """The mean surprise of each run's batch. A target of NO_TARGET does not count; others raise InputError."""
     xp = namespace(logits)
+    check_ids(numbers_of(targets) * (numbers_of(targets) != NO_TARGET), logits.shape[-1])
     runs = targets.shape[:run_axes]
     counts = xp.asarray(targets != NO_TARGET, dtype=logits.dtype).reshape(*runs, -1)
     shares = counts / row_sum(counts)  # *runs positions
@@ -57,6 +59,7 @@ def squared_error(
     output: Float[Array, "*batch d_model"], wanted: Float[Array, "*batch d_model"], run_axes: int = 0
 ) -> SquaredErrorTrace:
     """The mean squared error of each run's batch."""
+    check_alike("what is wanted", wanted, output)
     difference, share = output - wanted, 1 / math.prod(output.shape[run_axes:])
     loss = (difference * difference).sum(axis=tuple(range(run_axes, output.ndim))) * share
     return SquaredErrorTrace(difference, share, loss)

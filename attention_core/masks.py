@@ -8,8 +8,8 @@ Masks of this kind combine with `&`.
 from jaxtyping import Bool
 
 from attention_core.arrays import Array, namespace
-from attention_core.errors import InputError
-from attention_core.inputs import check_whole
+from attention_core.errors import InputError, TechnicalError
+from attention_core.inputs import check_whole, is_whole, shown
 
 
 def full_mask(n_tokens: int, like: Array | None = None) -> Bool[Array, "queries keys"]:
@@ -33,7 +33,7 @@ def sliding_window_mask(n_tokens: int, width: int) -> Bool[Array, "queries keys"
     `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens.
     Raises InputError when the width is less than 1: nobody could see anything.
     """
-    if width < 1:
+    if not (is_whole(width) and width >= 1):
         raise InputError(
             "a window needs a width of at least 1, but got {width}; to let every key be seen, use full_mask",
             width=width,
@@ -46,7 +46,7 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Array, "queries keys"]:
 
     Raises InputError unless 1 ≤ n_real ≤ n_tokens.
     """
-    if not 1 <= n_real <= n_tokens:
+    if not (is_whole(n_real) and 1 <= n_real <= n_tokens):
         raise InputError(
             "a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}",
             n_tokens=n_tokens,
@@ -56,11 +56,15 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Array, "queries keys"]:
 
 
 def drawn_mask(rows: list[list[bool]]) -> Bool[Array, "queries keys"]:
-    """A mask drawn by hand, one list for each query. Raises ValueError unless every query may see something."""
+    """A mask drawn by hand, one list for each query. Raises InputError unless every query may see something."""
     sizes = {len(row) for row in rows}
     if sizes != {len(rows)}:
-        raise ValueError(f"a mask for {len(rows)} tokens needs {len(rows)} cells in every row, but got {sorted(sizes)}")
+        raise TechnicalError(
+            "a mask for {n} tokens needs {n} cells in every row, but got {sizes}", n=len(rows), sizes=str(sorted(sizes))
+        )
     for query, row in enumerate(rows):
+        if wrong := [cell for cell in row if cell not in (0, 1)]:
+            raise TechnicalError("a cell of a mask is True or False, but got {cell}", cell=shown(wrong[0]))
         if not any(row):
             raise InputError("query {query} has no key to look at; allow it at least one", query=query + 1)
     xp = namespace(None)

@@ -17,7 +17,7 @@ from attention_core.arrays import Array, Positions, Tokens, align_runs, namespac
 from attention_core.attention import Mask, mask_scores
 from attention_core.distances import alibi_biases, distances
 from attention_core.embeddings import Rotary, embed, fixed_vectors, one_hot, sinusoidal_positions
-from attention_core.errors import InputError
+from attention_core.errors import InputError, TechnicalError
 from attention_core.heads import (
     KeyValues,
     MultiHeadAttention,
@@ -26,6 +26,7 @@ from attention_core.heads import (
     features_per_head,
     linear,
 )
+from attention_core.inputs import check_heads, check_ids
 from attention_core.masks import causal_mask, full_mask
 from attention_core.randomness import Generator, draw_linear
 
@@ -301,8 +302,10 @@ class TinyTransformer:
         """Everything the model computes for these tokens. `ablated` lists the (layer, head) pairs to set to zero.
 
         `past` has for each layer the keys and values of the tokens before these: see `cache`.
-        Raises ValueError when there are more tokens than the model can see.
+        Raises InputError for ids and heads that it does not have, and for more tokens than it can see.
         """
+        check_ids(ids, self.config.vocabulary)
+        check_heads(ablated, self.config.n_layers, self.config.n_heads)
         begin = past[0].k.shape[-2] if past else 0
         end = begin + ids.shape[-1]
         check_length(end, self.config.context)
@@ -346,6 +349,8 @@ def new_norm(config: ModelConfig) -> LayerNorm | None:
 
 
 def check_length(n_tokens: int, context: int) -> None:
-    """Raises ValueError for more tokens than the model can see, and for none."""
+    """Raises InputError for more tokens than the model can see, and for none."""
     if not 1 <= n_tokens <= context:
-        raise ValueError(f"this model sees 1 to {context} tokens at once, but got {n_tokens}")
+        raise TechnicalError(
+            "this model sees 1 to {context} tokens at once, but got {n_tokens}", context=context, n_tokens=n_tokens
+        )

@@ -112,11 +112,8 @@ class Ablation:
 def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequence[tuple[int, int]]) -> Ablation:
     """The model on held-out sequences, whole and with the output of these (layer, head) pairs set to zero before W_o.
 
-    Raises ValueError when there is no such head.
+    Raises InputError when there is no such head.
     """
-    n_layers, n_heads = settings.model.n_layers, settings.model.n_heads
-    if not all(0 <= layer < n_layers and 0 <= head < n_heads for layer, head in ablated):
-        raise ValueError(f"layers go from 0 to {n_layers - 1} and heads from 0 to {n_heads - 1}, but got {ablated}")
     whole, less = (evaluate_without(settings, snapshot, off) for off in ((), ablated))
     return Ablation(tuple(ablated), less.loss, less.accuracy, whole.loss, whole.accuracy)
 

@@ -23,8 +23,7 @@ from attention_core.attention import (
     mix_values,
     scale_scores,
 )
-from attention_core.errors import TechnicalError
-from attention_core.inputs import check_inputs
+from attention_core.inputs import check_inputs, check_whole
 
 
 @dataclass(slots=True, eq=False)
@@ -60,8 +59,7 @@ def attend_in_blocks(
 
     Raises InputError as `attend` does, and when a block has no key.
     """
-    if block < 1:
-        raise TechnicalError("a block needs at least 1 key, but got {block}", block=block)
+    check_whole("block", block, least=1)
     check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     largest, total, mixed = before_any_key(q, v, sink)

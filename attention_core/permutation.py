@@ -14,7 +14,8 @@ from torch import Tensor
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace, Mask, Number, attend
 from attention_core.embeddings import Rotary, rotate
-from attention_core.errors import InputError
+from attention_core.errors import InputError, TechnicalError
+from attention_core.inputs import check_whole
 from attention_core.masks import causal_mask
 from attention_core.positions import USUAL, PositionedRows, PositionKind, add_positions, kinds_for
 from attention_core.randomness import generator
@@ -25,6 +26,7 @@ ROUNDING = 1e-9  # a residual in double precision below this is rounding: that o
 
 def random_permutation(n_tokens: int, seed: int) -> Permutation:
     """A random order of the tokens, given by the seed; never their own order where there is another."""
+    check_whole("n_tokens", n_tokens, least=0)
     random = generator(seed, "shuffle")
     own = list(range(n_tokens))
     drawn = own
@@ -62,6 +64,14 @@ def read_permutation(text: str, n_tokens: int) -> Permutation:
             "each position appears once, as in {like}; missing: {missing}", like=like, missing=", ".join(missing)
         )
     return tuple(positions[word] for word in typed)
+
+
+def check_order(order: Permutation, n_tokens: int) -> None:
+    """Raise InputError unless each position comes exactly once."""
+    if sorted(order) != list(range(n_tokens)):
+        raise TechnicalError(
+            "an order has each of the positions 0 to {last} once, but got {order}", last=n_tokens - 1, order=str(order)
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -122,6 +132,7 @@ def attend_in_both_orders(
     rotary: Rotary = USUAL,
 ) -> BothOrders:
     """Attend to the tokens as they stand, and shuffled. The tokens move; mask and positions stay where they are."""
+    check_order(order, len(x))
     moved = list(order)
     own = attend_with_positions(x, W_q, W_k, W_v, may_attend, scale, kind, seed, rotary)
     shuffled = attend_with_positions(x[moved], W_q, W_k, W_v, may_attend, scale, kind, seed, rotary)

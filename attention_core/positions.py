@@ -21,6 +21,8 @@ from attention_core.embeddings import (
     sinusoidal_positions,
     turn_pairs,
 )
+from attention_core.errors import TechnicalError
+from attention_core.inputs import shown
 from attention_core.randomness import generator
 
 PositionKind = Literal["none", "sinusoidal", "learned", "rotary"]
@@ -43,7 +45,7 @@ class PositionedRows:
 
 def add_positions(x: Float[Array, "tokens d_model"], kind: PositionKind, seed: int) -> PositionedRows:
     """X and a row for each position; where nothing is added, X alone."""
-    if kind not in ("sinusoidal", "learned"):
+    if kind in ("none", "rotary"):
         return PositionedRows(None, x)
     n_tokens, d_model = x.shape
     positions = added_positions(kind, n_tokens, d_model, seed, like=x)
@@ -59,6 +61,8 @@ def added_positions(
     """
     if kind == "sinusoidal":
         return sinusoidal_positions(n_tokens, d_model, like)
+    if kind != "learned":
+        raise TechnicalError("positions that are added are sinusoidal or learned, but got {kind}", kind=shown(kind))
     table = embedding_table(n_tokens, d_model, generator(seed, "positions"))
     return table if like is None else namespace(like).asarray(table, dtype=like.dtype)
 

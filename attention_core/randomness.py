@@ -12,6 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from attention_core.arrays import Array
+from attention_core.errors import TechnicalError
+from attention_core.inputs import is_whole, shown
 
 Generator = Any  # of torch, which is imported where one is made
 MAX_SEED = 2**31 - 1
@@ -23,10 +25,12 @@ def generator(seed: int, purpose: str = "") -> Generator:
     Without a purpose it yields the same stream as `torch.manual_seed(seed)`.
     Each purpose has a stream of its own, so that drawing more numbers for one
     (a longer sentence, say) leaves the numbers of another as they were.
-    Raises ValueError for a seed that is negative or larger than MAX_SEED.
+    Raises InputError for a seed that is negative or larger than MAX_SEED.
     """
-    if not 0 <= seed <= MAX_SEED:
-        raise ValueError(f"a seed is a whole number from 0 to {MAX_SEED}, but got {seed}")
+    if not (is_whole(seed) and 0 <= seed <= MAX_SEED):
+        raise TechnicalError(
+            "a seed is a whole number from 0 to {most}, but got {seed}", most=MAX_SEED, seed=shown(seed)
+        )
     import torch
 
     return torch.Generator().manual_seed(mixed(seed, purpose) if purpose else seed)

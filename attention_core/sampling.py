@@ -6,6 +6,7 @@ Holtzman et al. 2020, https://arxiv.org/abs/1904.09751, for top-p.)
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,7 +14,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention_core.cache import present, read_newest
-from attention_core.errors import InputError
+from attention_core.errors import InputError, TechnicalError
+from attention_core.inputs import check_whole, is_float, is_number, is_whole, shown
 from attention_core.model import TinyTransformer
 
 SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
@@ -92,6 +94,7 @@ def keep_top_k(logits: Float[Tensor, " vocabulary"], k: int | None) -> Bool[Tens
     None, or a k beyond the vocabulary, keeps all. Raises ValueError for k below 1.
     """
     check_top_k(k)
+    check_logits(logits)
     kept = torch.zeros_like(logits, dtype=torch.bool)
     kept[ranked(logits)[:k]] = True
     return kept
@@ -117,8 +120,10 @@ def keep_top_p(probabilities: Float[Tensor, " vocabulary"], p: float) -> Bool[Te
 def renormalise(
     probabilities: Float[Tensor, " vocabulary"], kept: Bool[Tensor, " vocabulary"]
 ) -> Float[Tensor, " vocabulary"]:
-    """What is kept, scaled up so that it sums to 1; zero elsewhere."""
+    """What is kept, scaled up so that it sums to 1; zero elsewhere. Raises InputError where nothing is kept."""
     left = probabilities * kept
+    if not left.sum() > 0:
+        raise TechnicalError("one token at least is kept, with a probability above 0, but nothing is left")
     return left / left.sum()
 
 
@@ -130,9 +135,11 @@ def uniform_number(generator: torch.Generator) -> float:
 def pick(probabilities: Float[Tensor, "*runs vocabulary"], uniform: float) -> Int[Tensor, "*runs"]:
     """The token on whose stretch the random number falls, when all stretches lie end to end from 0 to 1.
 
-    A token that has no stretch is never picked.
+    A token that has no stretch is never picked. Raises InputError for a number that is not below 1, or below 0.
     """
-    ends = probabilities.cumsum(dim=-1)
+    if not (is_number(uniform) and 0 <= uniform < 1):
+        raise TechnicalError("a token is picked by a number from 0 to below 1, but got {number}", number=shown(uniform))
+    ends = probabilities.double().cumsum(dim=-1)  # in single precision a number just below 1 would be beyond all
     return (ends > uniform * ends[..., -1:]).int().argmax(dim=-1)
 
 
@@ -149,10 +156,10 @@ def continue_text(
 
     They are those that `draw_token` draws where nothing is cut off; runs side by side have the same random numbers.
     With `cached` keys and values are kept: the same text sooner, up to the context; then see `cache`.
-    Raises ValueError when there is nothing to start from.
+    Raises InputError when there is nothing to start from.
     """
-    if not start:
-        raise ValueError("a text needs at least one token to go on from")
+    check_start(start)
+    check_whole("n_new", n_new, least=0)
     ids, past = torch.tensor(start).expand(*model.table.shape[:-2], len(start)), ()
     for _ in range(n_new):
         trace = read_newest(model, ids, past)
@@ -163,8 +170,20 @@ def continue_text(
     return ids
 
 
+def check_start(start: Sequence[object]) -> None:
+    """Raises InputError for a text without any token: there is nothing to go on from."""
+    if not len(start):
+        raise TechnicalError("a text needs at least one token to go on from")
+
+
 def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
-    """Raises ValueError where a score is infinite or not a number, as after steps that were too large."""
+    """Raises InputError without a score, or where one is infinite or not a number, as after steps too large."""
+    if not (logits.shape[-1:] and logits.shape[-1] and is_float(logits)):
+        raise TechnicalError(
+            "there is a score, a floating-point number, for each token of a vocabulary, but got {shape} of type {kind}",
+            shape=str((*logits.shape,)),
+            kind=str(logits.dtype),
+        )
     if not torch.isfinite(logits).all():
         broken = int((~torch.isfinite(logits)).sum())
         raise InputError(
@@ -176,18 +195,18 @@ def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
 
 
 def check_temperature(temperature: float) -> None:
-    """Raises ValueError for what is no temperature."""
-    if not (math.isfinite(temperature) and temperature >= 0):
-        raise ValueError(f"a temperature is a number from 0 up, but got {temperature}")
+    """Raises InputError for what is no temperature."""
+    if not (is_number(temperature) and 0 <= temperature < math.inf):
+        raise TechnicalError("a temperature is a number from 0 up, but got {number}", number=shown(temperature))
 
 
 def check_top_k(k: int | None) -> None:
-    """Raises ValueError where nothing would be kept."""
-    if k is not None and k < 1:
-        raise ValueError(f"top-k keeps a whole number of tokens from 1 up, but got {k}")
+    """Raises InputError where nothing would be kept."""
+    if k is not None and not (is_whole(k) and k >= 1):
+        raise TechnicalError("top-k keeps a whole number of tokens from 1 up, but got {k}", k=shown(k))
 
 
 def check_top_p(p: float) -> None:
-    """Raises ValueError for what is no share, and for 0, which would keep nothing."""
-    if not 0 < p <= 1:
-        raise ValueError(f"top-p is a share above 0 and up to 1, but got {p}")
+    """Raises InputError for what is no share, and for 0, which would keep nothing."""
+    if not (is_number(p) and 0 < p <= 1):
+        raise TechnicalError("top-p is a share above 0 and up to 1, but got {p}", p=shown(p))

@@ -8,9 +8,10 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, get_args
 
-from attention_core.errors import InputError, Phrase
+from attention_core.errors import InputError, Phrase, TechnicalError
+from attention_core.inputs import check_each_id
 
 Unit = Literal["words", "characters"]
 ZERO_WIDTH_JOINER = "\u200d"
@@ -59,6 +60,8 @@ def needs_base(character: str) -> bool:
 
 def tokenize(text: str, unit: Unit) -> list[str]:
     """The tokens of a text, in order. An empty text has none."""
+    if unit not in get_args(Unit):
+        raise TechnicalError("a text is cut into words or characters, but got {unit}", unit=repr(unit))
     if unit == "characters":
         return split_characters(text)
     return [token for chunk in text.split() for token in split_punctuation(chunk)]
@@ -143,5 +146,6 @@ class Vocabulary:
         return [self.ids.get(token, len(self)) for token in tokens]
 
     def decode(self, ids: Sequence[int]) -> list[str]:
-        """The token of each id."""
+        """The token of each id. Raises InputError for an id that no token has."""
+        check_each_id(ids, len(self))
         return [self.tokens[i] for i in ids]

@@ -339,6 +339,7 @@ class Library(SimpleNamespace):
 
 XP = Library(
     bool=np.bool,
+    float32=np.float32,
     **{name: lambda x, s=name, f=f: each_cell(s, f, x) for name, f in FUNCTIONS.items()},
     maximum=lambda x, y: each_cell("max", np.maximum, x, y),
     where=where,

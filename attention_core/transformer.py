@@ -24,7 +24,7 @@ from attention_core.distances import distances
 from attention_core.embeddings import Rotary, embed, sinusoidal_positions
 from attention_core.errors import TechnicalError
 from attention_core.heads import KeyValues, MultiHeadAttention, linear, unit_rms
-from attention_core.inputs import check_whole
+from attention_core.inputs import check_heads, check_ids, check_whole
 from attention_core.model import FIXED, BlockTrace, LayerNorm, MlpTrace, ModelTrace, check_length
 from attention_core.weights import named_weights, with_weights
 
@@ -241,8 +241,11 @@ class Transformer:
 
         `past` has for each layer the keys and values of the tokens before these: see `cache`. `types` are those of the
         tokens, all 0 where they are left out. Only the positions in `scored` get logits: over a large vocabulary they
-        take more memory than all else. Raises ValueError for more tokens than the model can see.
+        take more memory than all else. Raises InputError for ids and heads that the model does not have, and for more
+        tokens than it can see.
         """
+        check_ids(ids, self.config.vocabulary)
+        check_heads((*ablated, *(patched or ())), self.config.n_layers, self.config.n_heads)
         begin = past[0].k.shape[-2] if past else 0
         check_length(begin + ids.shape[-1], self.config.context)
         x = self.embed(ids, begin, types)  # *batch tokens d_model

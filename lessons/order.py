@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from types import ModuleType
 
 from attention_core.masks import causal_mask, full_mask
+from attention_core.parity import fits_pytorch
 from lessons.backward import lesson as backward
 from lessons.cost import lesson as cost
 from lessons.dot_product import lesson as dot_product
 from lessons.example.example import ExampleTrace, first_query
 from lessons.heads import lesson as heads
-from lessons.heads.example import heads_example
+from lessons.heads.example import heads_example, run_heads
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
 from lessons.positions import lesson as positions
@@ -35,7 +36,7 @@ def lesson_path(example: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:
     yield output, output.Choices("all", query)
     yield heads, heads.Choices(several)
     yield positions, positions.Choices(tuple(reversed(range(n))))
-    yield pytorch, pytorch.Choices(several, visible)
+    yield pytorch, pytorch.Choices(several, visible, "module" if fits_pytorch(run_heads(several).module) else "fused")
     yield backward, backward.Choices()
     yield variants, variants.Choices()
     yield cost, cost.Choices()

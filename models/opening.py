@@ -80,6 +80,11 @@ class SharedModel:
         return self.files.name
 
     @cached_property
+    def n_tokens(self) -> int:
+        """How many rows the embedding needs: the largest id of its tokenizer, counted from 0, and one."""
+        return 1 + max(self.tokenizer.get_vocab().values(), default=-1)
+
+    @cached_property
     def transformer(self) -> Transformer:
         """The model with its weights as torch's tensors, on the same memory."""
         return in_torch(self.kept)

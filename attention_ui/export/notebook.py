@@ -26,7 +26,8 @@ IMPORTS = {
     "import pandas as pd",
     "import torch",
 }
-FUTURE = "from __future__ import annotations  # the shapes in the annotations are for reading: nothing evaluates them"
+FUTURE = "from __future__ import annotations"
+FOR_READING = "  # the shapes in the annotations are for reading: nothing evaluates them"
 MOST_COMPARED = 1000  # numbers of one array in the test at the end; of a larger one its sum
 MOST_DRAWN = 40  # rows or columns of a picture
 AS_NEAR = "rtol=1e-4, atol=1e-5"  # what machines may differ by
@@ -50,7 +51,7 @@ def notebook_of(sections: Sequence[Section]) -> bytes:
     written = Notebook()
     for section in sections:
         written.add_section(section)
-    kinds = {"prose": prose, "code": code}
+    kinds = {"prose": prose, "code": code, "definition": definition}
     asked = [kinds[kind](text) for kind, text in written_exercises({section.address for section in sections})]
     cells = [*opening_cells(len(sections), written.imports), *written.cells, *asked]
     numbered = [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells)]
@@ -86,12 +87,12 @@ def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
             )
         )
     )
-    yield code("\n".join([FUTURE, *sorted(imports)]))
+    yield code("\n".join([FUTURE + FOR_READING, *sorted(imports)]))
     yield code(PRINT_OPTIONS.rstrip())
     # It brings Altair, for which no first visitor should wait.
     from attention_ui.figures.matrices.taken_home import picture
 
-    yield code(inspect.getsource(picture).rstrip())
+    yield definition(inspect.getsource(picture).rstrip())
 
 
 @dataclass
@@ -124,7 +125,7 @@ class Notebook:
         for source in program.sources:
             if source not in self.sources:
                 self.sources.add(source)
-                yield code(source.strip("\n"))
+                yield definition(source.strip("\n"))
 
 
 def pictures(call: Call, figures: Sequence[Figure]) -> Iterator[str]:
@@ -185,6 +186,13 @@ def checks(call: Call) -> Iterator[str]:
 def prose(text: str) -> dict:
     """A cell of Markdown, in our own words."""
     return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def definition(text: str) -> dict:
+    """A cell of definitions. It says for itself that nothing evaluates its annotations: not every reader of notebooks
+    keeps that in mind from an earlier cell.
+    """
+    return code(f"{FUTURE}\n\n{text}")
 
 
 def code(text: str) -> dict:

@@ -90,7 +90,7 @@ def written_exercises(lessons: Collection[str]) -> Iterator[tuple[str, str]]:
     if exercises:
         yield "prose", "# " + translate("Can you write it yourself?") + "\n\n" + render(TO_EXERCISES)
         yield "code", "\n".join(sorted(ALSO_NEEDS, reverse=True))
-        yield "code", what_tries()
+        yield "definition", what_tries()
     for exercise in exercises:
         yield "prose", asked_in_prose(exercise)
         yield "code", exercise.starter.rstrip()

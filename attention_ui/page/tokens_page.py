@@ -15,10 +15,11 @@ from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace
 from lessons.example.real_model import SMOLLM2, RealModel
 from lessons.screen.choice import Limit, Number, OneOf, OneToken, Text
-from lessons.screen.format import translate, visible_text
+from lessons.screen.format import translate
 from lessons.screen.message import message
 from lessons.tokens import lesson as tokens
 from lessons.tokens.cutting import MOST_LETTERS, TEXT_AT_FIRST, Cutting, cut, cutting_screen, is_cut_into_bytes
+from lessons.tokens.cutting_questions import seen_word
 
 WHO_CUTS = OneOf(
     "cuts",
@@ -86,7 +87,7 @@ def show_cutting(model: RealModel, room: Room) -> None:
 def chosen_step(cutting: Cutting) -> tuple[int, int]:
     """Which word is merged, and how far. A click on a token chooses its word."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        names = {place: visible_text(word.text) for place, word in enumerate(cutting.words, start=1)}
+        names = {place: seen_word(word.text) for place, word in enumerate(cutting.words, start=1)}
         word = one_in_changing_list(WORD_TO_MERGE, names, cutting.longest + 1) - 1
         most = len(cutting.words[word].steps) - 1
         if most == 0:

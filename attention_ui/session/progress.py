@@ -17,6 +17,7 @@ from attention_ui.session.streamlit_insides import component
 from lessons.build.levels import LEVELS
 from lessons.exercises import KEYS
 from lessons.homework.notes import NOTE
+from lessons.kit.nesting import check_nesting
 
 ASKS = [entry for entry in CONTENTS if entry.section not in ("start", "practice")]
 LESSON_TITLES = {entry.address: entry.title for entry in ASKS}
@@ -61,8 +62,9 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
             most_bytes=f"{MOST_BYTES:,}",
         )
     try:
+        check_nesting(file)
         said = json.loads(file.decode())
-    except (ValueError, RecursionError):
+    except ValueError:
         raise InputError("It cannot be read as JSON. Choose a file saved here.") from None
     if not isinstance(said, dict) or SAVED_AS not in said:
         raise InputError("It does not contain saved progress. Choose a file saved here.")

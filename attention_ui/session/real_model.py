@@ -71,6 +71,12 @@ def language_model(files: ModelFiles) -> SharedModel:
             least=LEAST_CONTEXT,
             context=config.context,
         )
+    if model.n_tokens > config.vocabulary:
+        raise InputError(
+            "expected a row of the embedding table for each of its {tokens} tokens, but the table has {rows}",
+            tokens=model.n_tokens,
+            rows=config.vocabulary,
+        )
     if not cut_text(model, DEFAULT_TEXT).ids:
         raise InputError(
             "expected a tokenizer that makes tokens of “{text}”, but this one makes none", text=DEFAULT_TEXT

@@ -12,6 +12,7 @@ import msgspec
 from attention_core.errors import InputError
 from lessons.class_plan.plan import Plan, Stop
 from lessons.class_vote.question_link import read_asked
+from lessons.kit.nesting import check_nesting
 
 MOST_BYTES = 200_000  # of a file
 MOST_LINK = 12_000  # characters of a plan in a link
@@ -29,8 +30,9 @@ def read_plan(data: bytes, pages: Collection[str], languages: Collection[str] = 
     if len(data) > MOST_BYTES:
         raise InputError("A plan has at most {most} bytes, but this file has more.", most=f"{MOST_BYTES:,}")
     try:
+        check_nesting(data)
         plan = msgspec.json.decode(data, type=Plan)
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except (msgspec.MsgspecError, ValueError) as error:
         raise InputError(
             "This is not a lesson plan: {why}. Save one here to see how it is written.", why=str(error)[:200]
         ) from error

@@ -20,6 +20,7 @@ from lessons.build.lesson import BuildChoices
 from lessons.class_vote.asked_runs import GenerateChoices, TrainChoices, screen_of_run
 from lessons.example.example import Example, learnt_example, run_example, unedited
 from lessons.example.real_model import SMOLLM2, RealModel
+from lessons.kit.nesting import check_nesting
 from lessons.overview import sentence_view
 from lessons.screen.compare_edits import diff
 from lessons.screen.screen import Question, Screen
@@ -95,6 +96,7 @@ def mask_of_rows(kind: type, value: object) -> Tensor:
 def read_asked(text: str) -> ScreenLink:
     """The question that was written so. Raises ValueError for any other text."""
     try:
+        check_nesting(text.encode())
         parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         lesson = msgspec.json.decode(parts["lesson"], type=str)
         kinds = {"example": Example, "head": int, "choices": type(known_screens()[lesson][1]), "number": int}

@@ -15,7 +15,7 @@ from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_num
 from attention_core.tokens import Vocabulary, clean_text
 from lessons.example.prompt import MAX_START
 from lessons.example.real_model import SMOLLM2, RealModel, cut_text
-from lessons.example.token_names import BROKEN, parts_of_text, text_of, told_apart, vocabulary_of
+from lessons.example.token_names import BROKEN, is_unfinished, parts_of_text, text_of, told_apart, vocabulary_of
 from lessons.generate.lesson import distribution
 from lessons.generate.questions import QUESTIONS
 from lessons.kit.questions import question_picker
@@ -212,7 +212,7 @@ def first_beyond(shares: Float[Tensor, " tokens"]) -> tuple[Message, ...]:
 def unfinished(writing: RealWriting) -> tuple[Message, ...]:
     """That the text ends within a character, or that the model has ended it."""
     notes = []
-    if text_of(writing.model, writing.ids).endswith(BROKEN):
+    if is_unfinished(writing.model, writing.ids):
         notes.append(
             message("{sign} stands for a character of several tokens, not all of which are written yet.", sign=BROKEN)
         )

@@ -13,11 +13,12 @@ from typing import Annotated, Any
 
 import msgspec
 
-from attention_core.errors import InputError
+from attention_core.errors import InputError, TechnicalError
 from attention_core.tokens import clean_text
 from lessons.class_plan.plan import MOST_SAID, MOST_STOPS, MOST_TITLE, Name, Plan, Stop
 from lessons.class_vote.question_link import read_asked
 from lessons.homework.stops import How, Kind, kind_of_stop, mark_of, results_of
+from lessons.kit.nesting import check_nesting
 
 KIND, VERSION, CHECK = "attention-lab-certificate", 1, "check"
 MOST_BYTES, MOST_NAME, MOST_SOLVED = 100_000, 60, 100
@@ -107,8 +108,11 @@ def read_certificate(data: bytes) -> Certificate:
     if len(data) > MOST_BYTES:
         raise InputError("A certificate has at most {most} bytes, but this file has more.", most=f"{MOST_BYTES:,}")
     try:
+        check_nesting(data)
         said = msgspec.json.decode(data.removeprefix(BOM_UTF8))  # strict: no NaN, and no half of a letter
-    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+    except TechnicalError as error:
+        raise InputError("This is no certificate: {why}.", why=str(error)) from error
+    except (msgspec.MsgspecError, ValueError) as error:
         raise InputError("This is no certificate: it cannot be read as JSON.") from error
     if not isinstance(said, dict) or type(said.get(KIND)) is not int or CHECK not in said:
         raise InputError("This is not a homework certificate.")

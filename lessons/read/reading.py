@@ -11,7 +11,7 @@ from attention_core.attention import AttentionTrace
 from attention_core.model import ModelTrace
 from attention_core.randomness import generator
 from lessons.example.real_model import DEFAULT_TEXT, CutText, RealModel, cut_text, head_name
-from lessons.example.token_names import called_alone, told_apart
+from lessons.example.token_names import called_alone, told_apart, typed
 from lessons.kit.computed_once import computed_once
 from lessons.kit.head_jobs import HeadJobs
 from lessons.read.choices import MOST_PATCHED, MOST_TOKENS, ReadChoices
@@ -142,6 +142,8 @@ def shown(token: str, *, begins: bool = False) -> str:
     if not word.strip():
         return "".join("⏎" if sign == "\n" else "␣" for sign in token)
     goes_on = word == token and token[0].isalnum() and not begins
+    if word.startswith("·"):  # typed, it is no sign of ours
+        word = typed("·", "·") + word[1:]
     return visible_text(f"·{token}" if goes_on else word)
 
 

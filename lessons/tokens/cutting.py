@@ -4,19 +4,19 @@ import functools
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from attention_core import byte_pairs
 from attention_core.byte_pairs import BYTE_OF, BytePairs, readable, words_of
-from attention_core.tokens import clean_text
+from attention_core.tokens import clean_text, split_characters
 from lessons.example.real_model import RealModel
-from lessons.example.token_names import BROKEN, parts_of_text, told_apart
+from lessons.example.token_names import parts_of_text, told_apart
 from lessons.kit.questions import question_picker
 from lessons.screen.format import visible_text
 from lessons.screen.message import Argument, Fixed, Integer, ListOf, Message, Token, message, plural
 from lessons.screen.screen import Code, Screen, Table
 from lessons.screen.token_text import TextToken, TokenText
-from lessons.tokens.cutting_questions import CUTTING_QUESTIONS
+from lessons.tokens.cutting_questions import CUTTING_QUESTIONS, seen, seen_word
 
 TEXT_AT_FIRST = "The cat didn't cross 2024 streets unbelievably fast."
 MOST_LETTERS = 200
@@ -47,7 +47,8 @@ def is_cut_into_bytes(model: RealModel) -> bool:
     *digits, last = [(step.get("type"), step.get("use_regex", step.get("individual_digits"))) for step in steps]
     as_shown = digits in ([], [("Digits", True)]) and last == ("ByteLevel", True) and not steps[-1]["add_prefix_space"]
     plain = pieces["type"] == "BPE" and not about["normalizer"] and not pieces.get("ignore_merges")
-    return plain and as_shown and known_bytes(pieces["vocab"]) >= IN_USE
+    numbered = sorted(pieces["vocab"].values()) == [*range(len(pieces["vocab"]))]  # a piece stands at its id
+    return plain and as_shown and numbered and known_bytes(pieces["vocab"]) >= IN_USE
 
 
 def known_bytes(pieces: Collection[str]) -> set[int]:
@@ -85,6 +86,18 @@ class Cutting:
         """The tokens as sentences name them."""
         called = told_apart(self.parts)
         return tuple(Token(text, place, called.count(text) > 1) for place, text in enumerate(called))
+
+    @property
+    def letters(self) -> int:
+        """How many characters a reader counts: 👍🏽 is one."""
+        return len(split_characters(self.text))
+
+    def without_space(self, token: int) -> tuple[str, int] | None:
+        """A token without the space before it, as a text and its id, where there is a space and that is one token."""
+        piece = self.pairs.tokens[self.ids[token]]
+        alone, other = readable(piece[1:]), self.pairs.ids.get(piece[1:])
+        begins_with_space = readable(piece[:1]) == " "
+        return (alone, other) if begins_with_space and alone and self.pairs.encode(alone) == [other] else None
 
     @property
     def longest(self) -> int:
@@ -130,13 +143,6 @@ def cutting_screen(cutting: Cutting, word: int, step: int) -> Screen:
     )
 
 
-def seen(piece: str) -> str:
-    """A piece as it can be seen: its text, or its bytes in hexadecimal where they are no whole character."""
-    text = readable(piece)
-    whole = BROKEN not in text
-    return visible_text(text) if whole else f"<{bytes(BYTE_OF[character] for character in piece).hex().upper()}>"
-
-
 def text_cut(cutting: Cutting, word: int) -> TokenText:
     """Each token with its id; those of the chosen word are marked."""
     chosen = cutting.words[word]
@@ -145,7 +151,7 @@ def text_cut(cutting: Cutting, word: int) -> TokenText:
     notice = message(
         "{characters} characters, {bytes} bytes, {tokens} tokens from a vocabulary of {size}. Below "
         "each token is its id.",
-        characters=len(cutting.text),
+        characters=cutting.letters,
         bytes=n_bytes,
         tokens=len(cutting.ids),
         size=Integer(len(cutting.pairs.tokens)),
@@ -201,7 +207,7 @@ def next_pair(pairs: BytePairs, steps: Sequence[tuple[str, ...]], step: int) -> 
 def said_of_step(cutting: Cutting, word: int, step: int) -> Message:
     """Where the word has come to, and what comes next."""
     steps = cutting.words[word].steps
-    about = {"word": visible_text(cutting.words[word].text), "step": step, "last": len(steps) - 1}
+    about = {"word": seen_word(cutting.words[word].text), "step": step, "last": len(steps) - 1}
     place = next_pair(cutting.pairs, steps, step)
     if place is None:
         return plural(
@@ -281,16 +287,15 @@ def what_is_seen(cutting: Cutting) -> list[Message]:
 
 def about_spaces(cutting: Cutting) -> Message | None:
     """A space belongs to the token behind it: so a word has two ids."""
-    for token, token_id in zip(cutting.names, cutting.ids, strict=True):
-        alone = token.text.removeprefix(" ")
-        other = cutting.pairs.ids.get(alone) if alone.isascii() and alone.isalpha() else None
-        if other is not None and alone != token.text:
+    for word in cutting.words:
+        alone = cutting.without_space(word.first) if len(word.tokens) == 1 else None
+        if alone is not None and alone[0].isalpha():
             return message(
                 "A space belongs to the token after it: {token} has the id {id}; without its space it would be "
                 "another token, with the id {other}.",
-                token=token,
-                id=token_id,
-                other=other,
+                token=cutting.names[word.first],
+                id=cutting.ids[word.first],
+                other=alone[1],
             )
     return None
 
@@ -300,8 +305,8 @@ def about_apostrophes(cutting: Cutting) -> Message | None:
     for before, word in pairwise(cutting.words):
         if word.text in ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d") and before.text[-1:].isalpha():
             return message(
-                "{before} and {word} are two tokens because the text is cut into words first, and {word} counts "
-                "as a word. No merge goes beyond a word.",
+                "{before} and {word} stay apart because the text is cut into words first, and {word} counts as a "
+                "word. No merge goes beyond a word.",
                 before=Token(before.text, 0),
                 word=Token(word.text, 0),
             )
@@ -318,11 +323,23 @@ def about_digits(cutting: Cutting) -> Message | None:
 
 def about_characters(cutting: Cutting) -> Message | None:
     """Characters of several tokens: the model knows their bytes, and not each as a whole."""
-    several = [token.text[:-1].strip() for token, following in pairwise(cutting.names) if following.text.endswith("₂")]
+    several = characters_cut_apart(cutting)
     if not several:
         return None
     return message(
         "Cut into several tokens: {characters}. A character outside ASCII has two to four bytes, and "
         "here not all of them are merged into one token. Small figures count the tokens of a character.",
-        characters=ListOf(tuple(dict.fromkeys(several))),
+        characters=ListOf(tuple(map(seen_word, dict.fromkeys(several)))),
     )
+
+
+def characters_cut_apart(cutting: Cutting) -> list[str]:
+    """The characters within whose bytes a token ends. Each character of a piece stands for a byte."""
+    ends = set(accumulate(len(cutting.pairs.tokens[token_id]) for token_id in cutting.ids))
+    found, begin = [], 0
+    for character in cutting.text:
+        end = begin + len(character.encode())
+        if not ends.isdisjoint(range(begin + 1, end)):
+            found.append(character)
+        begin = end
+    return found

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from torch import Generator
 
-from attention_core.byte_pairs import readable
-from lessons.example.token_names import BROKEN
+from attention_core.byte_pairs import BYTE_OF, readable
+from attention_core.tokens import split_characters
+from lessons.example.token_names import typed
 from lessons.kit.questions import Asked, Kinds, below, beyond_figure, multiple_choice, multiple_choice_of_counts
 from lessons.screen.format import visible_text
 from lessons.screen.message import Integer, Message, Token, message
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
     from lessons.tokens.cutting import Cutting
 
 
+def seen_word(text: str) -> str:
+    """A part of the text as it can be seen; a ␣ that was typed is no space."""
+    return visible_text(typed(text))
+
+
+def seen(piece: str) -> str:
+    """A piece as it can be seen: its text, or its bytes in hexadecimal where they are no whole character."""
+    text, own_bytes = readable(piece), bytes(BYTE_OF[character] for character in piece)
+    return seen_word(text) if text.encode() == own_bytes else f"<{own_bytes.hex().upper()}>"
+
+
 def tokens_of_word(cutting: "Cutting", random: Generator) -> Asked:
     """A word may be one token or several, and how many is neither that of its letters nor that of its merges."""
     found = [word for word in cutting.words if word.text.strip().isalpha() and len(word.text.strip()) > 1]
@@ -23,9 +35,9 @@ def tokens_of_word(cutting: "Cutting", random: Generator) -> Asked:
     if not found:
         return None
     word = found[below(len(found), random)]
-    tokens, merges, letters = len(word.tokens), len(word.steps) - 1, len(word.text.strip())
+    tokens, merges, letters = len(word.tokens), len(word.steps) - 1, len(split_characters(word.text.strip()))
     return multiple_choice_of_counts(
-        message("Into how many tokens is “{word}” cut?", word=visible_text(word.text)),
+        message("Into how many tokens is “{word}” cut?", word=seen_word(word.text)),
         (tokens, message("Each part with an id below it is one token.")),
         (1, message("A word is one token only if merges join all its bytes.")),
         (letters, message("That counts letters.")),
@@ -41,13 +53,13 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
     word = cutting.words[below(len(cutting.words), random)]
     step = word.steps[below(len(word.steps), random)]
     rank = cutting.pairs.rank
-    known = [pair for pair in dict.fromkeys(pairwise(step)) if pair in rank and BROKEN not in readable("".join(pair))]
+    known = [pair for pair in dict.fromkeys(pairwise(step)) if pair in rank]
     if len(known) < 2:
         return None
     best = min(known, key=rank.__getitem__)
 
     def called(pair: tuple[str, str]) -> Message:
-        one, other = (visible_text(readable(piece)) for piece in pair)
+        one, other = map(seen, pair)
         return message("{one} + {other} (number {number})", one=one, other=other, number=Integer(1 + rank[pair]))
 
     wrong = (
@@ -62,7 +74,7 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
         message(
             "Partway through its merges, “{word}” has these neighbouring pairs, each with its number in the "
             "list of merges. Which is merged first?",
-            word=visible_text(word.text),
+            word=seen_word(word.text),
         ),
         Card(called(best), message("The pair that was learned first, so the smallest number.")),
         *(Card(called(pair), reply) for pair, reply in wrong if pair != best),
@@ -72,12 +84,12 @@ def merged_first(cutting: "Cutting", random: Generator) -> Asked:
 @beyond_figure
 def with_and_without_space(cutting: "Cutting", random: Generator) -> Asked:
     """The token of a word with its space in front is not that of the word alone."""
-    ids = cutting.pairs.ids
-    found = [token for token in cutting.names if token.text[:1] == " " and ids.get(token.text[1:].strip()) is not None]
+    found = [token for token in cutting.names if cutting.without_space(token.position) is not None]
     if not found:
         return None
     token = found[below(len(found), random)]
-    alone = Token(token.text[1:], token.position)
+    text, other = cutting.without_space(token.position) or ("", 0)
+    alone = Token(typed(text), token.position)
     return multiple_choice(
         message(
             "{token} is one token. What if a text begins with {alone}, with no space before it?",
@@ -86,7 +98,7 @@ def with_and_without_space(cutting: "Cutting", random: Generator) -> Asked:
         ),
         Card(
             message("another token, with its own id"),
-            message("Its id is {id}: a space is part of the token after it.", id=ids[alone.text]),
+            message("Its id is {id}: a space is part of the token after it.", id=other),
             message("the space is a part of the token"),
         ),
         Card(
@@ -114,7 +126,7 @@ def fewest_tokens(cutting: "Cutting", random: Generator) -> Asked:
         ),
         (words, message("At best, each word becomes one token, since no merge goes beyond a word.")),
         (1, message("No merge goes beyond a word, however long the list of merges.")),
-        (len(cutting.text), message("That counts characters.")),
+        (cutting.letters, message("That counts characters.")),
         (len(cutting.text.encode()), message("That counts bytes.")),
     )
 

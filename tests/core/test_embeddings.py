@@ -49,7 +49,7 @@ def test_rotation_keeps_lengths():
 def test_what_cannot_be_placed_is_said():
     with pytest.raises(ValueError, match="must be even, but it is 3"):
         rotate(torch.zeros(2, 3))
-    with pytest.raises(ValueError, match="at least 1 token"):
+    with pytest.raises(ValueError, match="n_tokens is a whole number of at least 1, but got 0"):
         sinusoidal_positions(0, 4)
 
 

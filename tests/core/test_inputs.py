@@ -219,7 +219,7 @@ REFUSED = {
     "sinks of whole numbers": (lambda: attend(*HEADS, sink=torch.zeros(3).long()), "type of q.*int64; convert"),
     "is_causal as PyTorch has it": (lambda: attend(Q, K, V, is_causal=True), "is_causal"),
     "blocks of a mask of whole numbers": (lambda: next(attend_in_blocks(Q, K, V, INT, block=2)), "boolean.*int64"),
-    "blocks without keys": (lambda: next(attend_in_blocks(Q, K, V, block=0)), "at least 1 key, but got 0"),
+    "blocks without keys": (lambda: next(attend_in_blocks(Q, K, V, block=0)), "at least 1, but got 0"),
     "whole numbers that mask scores": (lambda: mask_scores(Q @ K.T, INT), "boolean.*int64"),
     "another gradient": (lambda: attend_backward(attend(Q, K, V), V[0]), r"\(4, 3\) has its shape, but got \(3,\)"),
     "a gradient with a soft cap below 0": (lambda: attend_backward(attend(Q, K, V), V, None, -1.0), "above 0"),
@@ -239,7 +239,7 @@ REFUSED = {
     "more features than there are": (lambda: rotate(Q[:, :2], how=Rotary(features=4)), "all 2 features, but got 4"),
     "no stretch": (lambda: rotate(Q[:, :2], how=Rotary(stretch=0.0)), "above 0.* 0.0"),
     "heads that do not divide": (lambda: split_heads(Q, 2), "2 heads cannot share 3"),
-    "no heads": (lambda: split_heads(Q, 0), "0 heads cannot share 3"),
+    "no heads": (lambda: split_heads(Q, 0), "n_heads is a whole number of at least 1, but got 0"),
     "keys of two heads for three": (lambda: share_heads(torch.ones(2, N, F), 3), "3 heads cannot share.*2 evenly"),
     "keys of no heads": (lambda: share_heads(torch.ones(0, N, F), 3), "3 heads cannot share.*0 evenly"),
 }

@@ -91,7 +91,7 @@ def test_each_head_has_a_sink_of_its_own():
 def test_errors_are_those_of_attend():
     q, k, v = random_qkv()
     for wrong, message in (
-        (lambda: attend_in_blocks(q, k, v, block=0), "at least 1 key"),
+        (lambda: attend_in_blocks(q, k, v, block=0), "at least 1, but got 0"),
         (lambda: attend_in_blocks(q, k, v, random_mask(blind=True), block=3), "at least one key"),
     ):
         with pytest.raises(ValueError, match=message):

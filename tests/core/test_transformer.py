@@ -176,7 +176,7 @@ def test_all_heads_of_a_layer_patched_add_what_they_add_in_the_other_text():
 
 def test_a_head_that_does_not_exist_cannot_be_patched():
     model = drawn(config_with())
-    with pytest.raises(InputError, match=r"the heads are 0 to 5, but to be patched are \[6\]"):
+    with pytest.raises(InputError, match=r"layers go from 0 to 2 and heads from 0 to 5, but got \(1, 6\)"):
         model(IDS[0], patched={(1, 6): torch.zeros(7, 4)})
 
 

@@ -707,6 +707,12 @@ def test_a_head_has_the_name_that_it_has_earned_and_it_is_said_by_what(smollm2):
     assert [render(one.score) for one in maps] == ["a mixture"] * 8 + ["“it” → a noun"]
 
 
+def test_signs_of_ours_that_were_typed_are_told_from_ours(smollm2):
+    assert shown("·cat") == shown(" ·cat") == "U+00B7cat" and shown("cat") == "·cat" and shown(" ·") == "U+00B7"
+    called = "".join(name.text for name in Reading(begun("one", text="a␣b ⏎ l·l"), smollm2).names)
+    assert "U+2423" in called and "U+23CE" in called and "␣" not in called and "⏎" not in called
+
+
 def test_texts_in_any_language_are_cut_and_read(smollm2):
     names = Reading(begun("one", text=HOSTILE), smollm2).names
     assert [name.text for name in names[:3]] == ["Gr", "·ü", "·ß"] and names[-2:][0].text == "don"

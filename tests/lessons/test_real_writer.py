@@ -9,7 +9,7 @@ from compare_with_transformers import fed_with
 from attention_core.generation import MAX_NEW_TOKENS
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling
-from lessons.example.token_names import called_alone, parts_of_text, text_of, told_apart, vocabulary_of
+from lessons.example.token_names import called_alone, is_unfinished, parts_of_text, text_of, told_apart, vocabulary_of
 from lessons.generate.real_writer import (
     BEGINS_WITH,
     real_beginning,
@@ -152,6 +152,14 @@ def test_a_character_that_is_not_finished_is_said_to_be_one(smollm2):
     writing = real_writing(smollm2, ids[:1], 1, GREEDY, 0)
     said = render_all(real_screen(writing, None).remarks)
     assert ("not all of which are written yet" in said) == text_of(smollm2, writing.ids).endswith("\ufffd")
+    assert is_unfinished(smollm2, ids[:1]) and not is_unfinished(smollm2, ids)
+
+
+def test_the_sign_for_an_unfinished_character_may_have_been_typed(smollm2):
+    ids = tuple(smollm2.tokenizer.encode("a �").ids)
+    assert text_of(smollm2, ids).endswith("\ufffd") and not is_unfinished(smollm2, ids)
+    said = render_all(real_screen(real_writing(smollm2, ids, 0, GREEDY, 0), None).remarks)
+    assert "not all of which are written yet" not in said
 
 
 def test_nothing_typed_begins_as_the_page_does_and_any_script_is_kept(smollm2):

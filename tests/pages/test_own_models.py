@@ -1,5 +1,6 @@
 """Models of one's own: offered by name where the real model is used, said in a sentence where they cannot be."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -7,9 +8,11 @@ from gguf_files import gguf_of, random_llama
 from visiting import captions, open_page, texts
 
 from attention_core.byte_pairs import BYTE_OF
+from attention_core.stored.tokenizing import gguf_tokenizer
 from attention_ui.session.real_model import is_local
 from lessons.example.example import Example, run_example
 from lessons.example.real_model import cut_text
+from lessons.example.token_names import called_alone, parts_of_text, text_of, vocabulary_of
 from lessons.read.earned_names import called
 from lessons.screen.format import render
 from models.folders import model_named
@@ -100,6 +103,54 @@ def test_of_one_that_cannot_be_used_a_sentence_says_why_and_the_usual_one_is_the
         assert offered(at)[0].value == name
     else:
         assert f"{name} is not on this machine; SmolLM2-135M-Instruct is used." in said
+
+
+@pytest.fixture
+def misfits(own):
+    """Folders whose embedding has a row less than the tokenizer has tokens, and one or many rows more."""
+    for name, rows in (("narrow", len(TOKENS) - 1), ("padded", len(TOKENS) + 1), ("wide", 7 * len(TOKENS))):
+        random_llama(**SIZES | {"vocab_size": rows}).save_pretrained(own / name)
+        gguf_tokenizer(WORDS).save(str(own / name / "tokenizer.json"))
+    return own
+
+
+READ_VIEWS = ("one", "maps", "sink", "guesses", "off", "patch", "flip")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_tokenizer_with_more_tokens_than_there_are_rows_is_said_in_a_sentence(page, misfits):
+    at = open_page(page, **PAGES[page] | {"language_model": "narrow"})
+    said = " ".join(texts(at))
+    assert f"narrow cannot be used: expected a row of the embedding table for each of its {len(TOKENS)} tokens" in said
+    assert f"but the table has {len(TOKENS) - 1}" in said and "In its place SmolLM2-135M-Instruct is used." in said
+    (box,) = offered(at)
+    assert "tiny" in box.options and box.value == "narrow"
+    box.set_value("tiny").run()
+    assert not at.exception and "cannot be used" not in " ".join(texts(at))
+
+
+@pytest.mark.parametrize("name", ["padded", "wide"])
+def test_rows_without_a_token_are_called_by_their_numbers(name, misfits):
+    model = shared_model(model_named(name))
+    rows, last = model.transformer.config.vocabulary, len(TOKENS)
+    names = vocabulary_of(model).tokens
+    assert len(names) == rows and names[last:] == tuple(f"<{i}>" for i in range(last, rows))
+    assert called_alone(model, last) == f"<{last}>" and called_alone(model, TOKENS.index("Ġthe")) == " the"
+    assert parts_of_text(model, (TOKENS.index("Ġthe"), last, TOKENS.index("Ġt"))) == (" the", f"<{last}>", " t")
+
+
+@pytest.mark.parametrize("view", READ_VIEWS)
+def test_a_model_with_rows_to_spare_is_read(view, misfits):
+    open_page("real_model/read", example=None, language_model="wide", read_view=view)
+
+
+def test_a_model_with_rows_to_spare_writes_them_by_their_numbers(misfits):
+    at = open_page("training/generate", writer="language", language_model="wide", length=20)
+    text = next(code.value for code in at.code if code.language != "python")
+    numbers = [int(number) for number in re.findall(r"<(\d+)>", text)]
+    assert len(numbers) > 5 and min(numbers) >= len(TOKENS) and max(numbers) < 7 * len(TOKENS)
+    model = shared_model(model_named("wide"))
+    assert text_of(model, [TOKENS.index("Ġthe"), *numbers[:1], TOKENS.index("Ġt")]) == f" the<{numbers[0]}> t"
 
 
 def test_a_model_built_otherwise_is_no_example_of_the_lessons(tiny):

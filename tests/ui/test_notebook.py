@@ -1,6 +1,8 @@
 """What is taken home runs in an empty folder, without this app and without a network, and says the screen's numbers."""
 
+import contextlib
 import importlib
+import io
 
 import nbformat
 import pytest
@@ -68,6 +70,37 @@ def test_the_notebook_of_every_screen_gives_the_numbers_of_the_screen(name, tmp_
         cells += [nbformat.v4.new_code_cell(AFRESH), *notebook.cells]
     said = "".join(run([*cells, nbformat.v4.new_code_cell(NOT_OURS)], tmp_path))
     assert said.count("All numbers match the screen.") == count > 10
+
+
+def run_cell_by_cell(cells):
+    """Execute each cell for itself, as a notebook does that carries nothing over but names; what is printed."""
+    names, printed = {"__name__": "__main__"}, io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        for place, cell in enumerate(cell for cell in cells if cell.cell_type == "code"):
+            exec(compile(cell.source, f"<cell {place}>", "exec", dont_inherit=True), names)
+    return printed.getvalue()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_cell_of_every_notebook_runs_for_itself(name, whole):
+    count = 0
+    for section in sections(EXAMPLES[name], 7 if whole else 61):
+        said = run_cell_by_cell(cells_of([section]))
+        assert said.count("All numbers match the screen.") == 1, section.heading
+        count += 1
+    assert count > 10
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_each_cell_of_all_lessons_runs_for_itself(name):
+    written = notebook_of_path(run_example(EXAMPLES[name]), 0).decode()
+    said = run_cell_by_cell(nbformat.reads(written, as_version=4).cells)
+    assert said.count("All numbers match the screen.") == 13
+
+
+def test_the_exercises_of_a_notebook_run_cell_by_cell_too(one_of_each):
+    assert "still None" in run_cell_by_cell(cells_of([*one_of_each.values()]))
+    assert run_cell_by_cell(cells_of([*one_of_each.values()], solved)).count("Right in all 3 cases.") == DRAWN
 
 
 def longest():
