@@ -148,7 +148,9 @@ def rotate(
         )
     if not 0 <= width <= d_head:
         raise InputError(
-            "rotary positions can turn at most all {d_head} features, but got {width}", d_head=d_head, width=width
+            "rotary positions can turn at most all features of a head, d_k = {d_head}, but got {width}",
+            d_head=d_head,
+            width=width,
         )
     if not is_float(x):
         raise InputError("only floating-point numbers can be turned, but these are {kind}", kind=str(x.dtype))

@@ -48,7 +48,7 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Array, "queries keys"]:
     """
     if not (is_whole(n_real) and 1 <= n_real <= n_tokens):
         raise InputError(
-            "a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}",
+            "a padded sentence has at least 1 real token, and at most {n_tokens}, its whole length, but got {n_real}",
             n_tokens=n_tokens,
             n_real=n_real,
         )

@@ -98,7 +98,7 @@ def check_head_features(config: ModelConfig) -> None:
         n, most = config.n_heads, MAX_QUERY_FEATURES // config.n_heads
         asked = {"name": name, "most": most, "n": n, "width": width, "own": own}
         if not 1 <= width <= most:
-            raise InputError("{name} goes from 1 to {most} with {n} heads, but got {width}", **asked)
+            raise InputError("{name} goes from 1 to {most} with n_heads = {n}, but got {width}", **asked)
         if own is not None and width != own:
             raise InputError(
                 "a head that reads only its slice has {name} = {own}; let the heads project all features instead",

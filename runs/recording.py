@@ -90,8 +90,8 @@ class Recording:
         if not math.isfinite(step.loss):
             self.end(
                 Phrase(
-                    "After {step} training steps the loss is no longer a number: the steps were too large. You see "
-                    "the last good model, after {newest} training steps. Try a learning rate well below {rate}.",
+                    "At training step {step} the loss is no longer a number: the steps were too large. You see "
+                    "the last good model, that of step {newest}. Try a learning rate well below {rate}.",
                     step=step.step,
                     newest=max(self.newest, 0),
                     rate=f"{self.settings.learning_rate:g}",

@@ -57,7 +57,7 @@ class CharacterTask(Task):
         n, distinct = len(self.tokens), len(self.vocabulary)
         if n < self.window + 1:
             raise InputError(
-                "the text has {n} characters, but a window of {window} and the character after it need "
+                "the text is too short, of length {n}: a window of {window} and the character after it need "
                 "at least {needed}; type a longer text or choose a shorter window",
                 n=n,
                 window=self.window,

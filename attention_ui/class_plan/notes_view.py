@@ -13,7 +13,7 @@ from lessons.class_plan.notes import Expected, Notes, notes_of_exercise, notes_o
 from lessons.class_plan.plan import ACTIONS, Plan, Stop
 from lessons.class_vote.question_link import read_asked
 from lessons.screen.format import join_sentences, not_yet_said, render, translate
-from lessons.screen.message import message, reason
+from lessons.screen.message import Message, message, plural, reason
 
 NO_PLAN = message("This class has no plan. Choose one on the class page, in your other tab.")
 
@@ -55,11 +55,8 @@ def draw_step(plan: Plan, place: int) -> None:
     step = plan.steps[place]
     stop = plan.stops[step.stop]
     begins = plan.begins_at(step.stop)
-    when = message(
-        "{count} minutes, from {begins} to {ends}", count=stop.minutes, begins=begins, ends=begins + stop.minutes
-    )
     st.subheader(said_of_step(plan, place), anchor=False)
-    st.caption(render(when))
+    st.caption(render(minutes_of_stop(stop.minutes, begins)))
     if stop.says:
         st.text(stop.says)
     draw_notes(notes_of(stop), shows=step.action in ("show", "answer"))
@@ -69,6 +66,17 @@ def said_of_step(plan: Plan, place: int) -> str:
     """What is done, and where."""
     step = plan.steps[place]
     return f"{render(ACTIONS[step.action])} · {title_of_stop(plan.stops[step.stop])}"
+
+
+def minutes_of_stop(minutes: int, begins: int) -> Message:
+    """How long a stop takes, and when, from the beginning of the plan."""
+    return plural(
+        "{count} minute, from {begins} to {ends}",
+        "{count} minutes, from {begins} to {ends}",
+        minutes,
+        begins=begins,
+        ends=begins + minutes,
+    )
 
 
 def draw_notes(notes: Notes, *, shows: bool) -> None:

@@ -13,7 +13,7 @@ from lessons.class_plan.plan import Plan
 from lessons.class_plan.plan_file import written_plan
 from lessons.class_plan.ready_made import READY_MADE, ready_plan
 from lessons.screen.format import render, translate
-from lessons.screen.message import Message, message
+from lessons.screen.message import Message, message, plural
 
 
 def teach(plan: Plan) -> None:
@@ -42,10 +42,12 @@ def plan_choice(*, begins: bool) -> None:
 
 def how_one_leads(plan: Plan) -> Message:
     """What the keys do, said where the plan begins."""
-    return message(
+    return plural(
+        "This class follows a plan of {count} stop. The right arrow key, or Page Down on a presenter's "
+        "remote, takes the next step; B blanks the screen. Your students' pages follow.",
         "This class follows a plan of {count} stops. The right arrow key, or Page Down on a presenter's "
         "remote, takes the next step; B blanks the screen. Your students' pages follow.",
-        count=len(plan.stops),
+        len(plan.stops),
     )
 
 

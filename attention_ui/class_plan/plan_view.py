@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_core.tokens import clean_text
 from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES
-from attention_ui.class_plan.notes_view import draw_notes, notes_of, title_of_stop
+from attention_ui.class_plan.notes_view import draw_notes, minutes_of_stop, notes_of, title_of_stop
 from attention_ui.class_plan.own_form import own_fields, own_typed
 from attention_ui.class_plan.plan_choice import teach
 from attention_ui.controls.bound import limited_field
@@ -219,12 +219,9 @@ def draw_stop(plan: Plan, place: int) -> None:
         st.subheader(f"{place + 1} · {title_of_stop(stop)}", anchor=False)
     if stop.own is None:
         screen.link_button(translate("Open the screen"), url_of_stop(plan, stop))
-    when = message(
-        "{count} minutes, from {begins} to {ends}", count=stop.minutes, begins=begins, ends=begins + stop.minutes
-    )
     left = [message("can be left out")] if stop.out else []
     ends = [message("a good place to end")] if stop.ends else []
-    st.caption(" · ".join(map(render, [when, *left, *ends])))
+    st.caption(" · ".join(map(render, [minutes_of_stop(stop.minutes, begins), *left, *ends])))
     st.text(" → ".join(render(ACTIONS[action]) for action in stop.actions))
     if stop.says:
         st.text(stop.says)

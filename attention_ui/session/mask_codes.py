@@ -26,10 +26,10 @@ def mask_from_code(code: str, n_tokens: int) -> Bool[Tensor, "queries keys"]:
     numbers = [int(row, base=16) for row in rows]
     if len(rows) != n_tokens:
         raise InputError(
-            "the code describes {n_rows} rows, but there are {n_tokens} tokens", n_rows=len(rows), n_tokens=n_tokens
+            "a mask has a row for each token, {n_tokens} in all, but the code describes {n_rows}",
+            n_tokens=n_tokens,
+            n_rows=len(rows),
         )
     if max(numbers) >= 2**n_tokens:
-        raise InputError(
-            "a row of the code has more than {n_tokens} keys, but there are {n_tokens} tokens", n_tokens=n_tokens
-        )
+        raise InputError("a row of the code has more keys than there are tokens, {n_tokens}", n_tokens=n_tokens)
     return drawn_mask([[digit == "1" for digit in f"{number:0{n_tokens}b}"] for number in numbers])

@@ -8,7 +8,8 @@ import streamlit as st
 
 from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
 from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import translate
+from lessons.screen.format import render, translate
+from lessons.screen.message import plural
 
 if TYPE_CHECKING:  # on a page of a visitor who trains nothing, torch is not needed
     from attention_core.training import TrainingSettings
@@ -83,7 +84,9 @@ def draw_badge(run: TrainingRun) -> None:
         view = run.look()
         st.progress(
             view.position / view.settings.steps,
-            text=translate("Your model: {count} training steps", count=view.position),
+            text=render(
+                plural("Your model: {count} training step", "Your model: {count} training steps", view.position)
+            ),
         )
         st.button(translate("Stop training"), key="stop", on_click=pause, width="stretch")
     if not view.training:

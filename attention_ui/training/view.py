@@ -24,7 +24,7 @@ from attention_ui.training.run_tools import RUN_TOOLS
 from lessons.example.prompt import Beginning, read_probe
 from lessons.kit.head_maps import head_name
 from lessons.screen.format import labelled, listed, render, render_all, translate
-from lessons.screen.message import message
+from lessons.screen.message import message, plural
 from lessons.screen.screen import Screen
 from lessons.train.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.train.compare_runs import differences
@@ -104,9 +104,8 @@ def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
 def draw_progress(view: RunView) -> None:
     """How far the run is, and what went wrong."""
     steps = view.settings.steps
-    st.progress(
-        view.position / steps, text=translate("{done} of {steps} training steps", done=view.position, steps=steps)
-    )
+    done = plural("{done} of {count} training step", "{done} of {count} training steps", steps, done=view.position)
+    st.progress(view.position / steps, text=render(done))
     show_notes(view.problem)
 
 

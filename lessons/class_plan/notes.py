@@ -101,10 +101,11 @@ def if_time_is_short(plan: Plan) -> tuple[Message, ...]:
     said = []
     if out:
         said.append(
-            message(
-                "If time is short, leave out {stops}: that saves {minutes} minutes.",
+            plural(
+                "If time is short, leave out {stops}: that saves {count} minute.",
+                "If time is short, leave out {stops}: that saves {count} minutes.",
+                saved,
                 stops=stops_named(out),
-                minutes=saved,
             )
         )
     if ends:

@@ -41,7 +41,7 @@ def stop_with(stop: Stop, text: str, model: RealModel | None) -> Stop:
         raise InputError("This sentence does not fit: {why}", why=format_value(after.notes[0]))
     if len(before.tokens) != len(after.tokens):
         raise InputError(
-            "The sentence must have {before} tokens, like that of the plan, but it has {after}.",
+            "The sentence must have as many tokens as that of the plan, {before}, but it has {after}.",
             before=len(before.tokens),
             after=len(after.tokens),
         )

@@ -20,7 +20,7 @@ from lessons.kit.questions import (
     one_of,
     told,
 )
-from lessons.screen.message import Integer, message
+from lessons.screen.message import Integer, message, plural
 from lessons.screen.screen import Card
 
 MOST_EXPONENT = 80.0
@@ -37,13 +37,19 @@ def busiest_step(sizes: LayerSizes, random: Generator) -> Asked:
     cards = [
         Card(
             COST_STEPS[step],
-            message("{step} takes {count} multiplications.", step=COST_STEPS[step], count=Integer(count)),
+            plural(
+                "{step} takes {n} multiplication.",
+                "{step} takes {n} multiplications.",
+                count,
+                step=COST_STEPS[step],
+                n=Integer(count),
+            ),
         )
         for step, count in sorted(counts.items(), key=lambda item: -item[1])
     ]
     return multiple_choice(
         message(
-            "With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?",
+            "With n = {tokens} and d_model = {features}, which step takes the most multiplications?",
             tokens=Integer(sizes.tokens),
             features=Integer(sizes.d_model),
         ),

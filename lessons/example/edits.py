@@ -105,7 +105,7 @@ def set_numbers(
             edit = Edit(matrix, row, column, usable_number(value))
             if not edit.fits(current.shape):
                 raise InputError(
-                    "there is no such cell among {rows} rows and {columns} columns",
+                    "there is no such cell in a matrix of {rows}×{columns}",
                     rows=current.shape[0],
                     columns=current.shape[1],
                 )

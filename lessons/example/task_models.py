@@ -539,7 +539,7 @@ class Trained(TrainedLayer):
     def so_far(self) -> Message:
         """How good the model is by now."""
         return message(
-            "After {updates} of {steps} training steps, {right} of {count} new answers are right.",
+            "Training steps so far: {updates} of {steps}. New answers that are right: {right} of {count}.",
             updates=self.updates,
             steps=self.recording.settings.steps,
             count=self.answers,
@@ -560,7 +560,8 @@ class Trained(TrainedLayer):
         if self.untrained:
             return message("Untrained: random weights (seed {seed}).", seed=seed)
         return message(
-            "Trained on {task}, {updates} training steps (seed {seed}): {right} of {count} new answers are right.",
+            "Trained on {task}, training steps: {updates} (seed {seed}). New answers that are right: {right} of "
+            "{count}.",
             task=self.source.name,
             updates=self.updates,
             seed=seed,

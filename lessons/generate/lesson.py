@@ -356,10 +356,9 @@ def training_steps(writing: Writing) -> tuple[Message, ...]:
     if steps.total == 0:
         return ()
     return (
-        plural(
-            "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
-            "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
-            steps.legal,
+        message(
+            "Steps from one character to the next that occur in the training text: {count} of {total} ({share}).",
+            count=steps.legal,
             total=steps.total,
             share=Percent(steps.legal / steps.total),
         ),
@@ -381,7 +380,7 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Itera
     resting = sum(bool(set(new.window) & set(unseen)) for new in written)
     if resting:
         yield message(
-            "{resting} of the {total} new characters were written with such a character in the window.",
+            "New characters written with such a character in the window: {resting} of {total}.",
             resting=resting,
             total=len(written),
         )

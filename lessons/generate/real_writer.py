@@ -240,7 +240,7 @@ def about_the_model(model: RealModel) -> tuple[Message, ...]:
     small = message("It is small: its sentences are fluent, but what they say is often not true.")
     return (
         message(
-            "{name} has {layers} layers of {heads} heads and a vocabulary of {size} tokens. A space belongs "
+            "{name} has n_layers = {layers}, n_heads = {heads} and a vocabulary of {size} tokens. A space belongs "
             "to the token after it, and is shown as ␣.",
             name=model.name,
             layers=config.n_layers,

@@ -183,10 +183,9 @@ def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Mes
     """How many weights were dropped, and what became of the others."""
     visible, gone = int(trace.heads.visible[head].sum()), int(was_dropped(trace, dropped, head).sum())
     kept = Fixed(1 - trace.example.dropout)
-    return plural(
-        "In training, {count} of {visible} visible weights was dropped; the rest are divided by {kept}.",
-        "In training, {count} of {visible} visible weights were dropped; the rest are divided by {kept}.",
-        gone,
+    return message(
+        "Visible weights dropped in training: {count} of {visible}. The rest are divided by {kept}.",
+        count=gone,
         visible=visible,
         kept=kept,
     )

@@ -47,8 +47,8 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message,
     """How many vectors there are, and which token repeats."""
     n, d_model = example.x.shape
     size = plural(
-        "{count} token, a row of {d_model} features.",
-        "{count} tokens, each a row of {d_model} features.",
+        "{count} token, a row of size {d_model}.",
+        "{count} tokens, each a row of size {d_model}.",
         n,
         d_model=d_model,
     )

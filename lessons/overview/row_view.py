@@ -134,7 +134,7 @@ def it_asks(carried: RowOfHead) -> View:
     W_q = weight_matrix(carried.example, "q", carried.head, carried.computation)
     d_model, d_k = carried.computation.inputs["W_q"].shape
     told = message(
-        "{query} asks: W_q makes a query of {d_k} numbers from the {d_model} of its row.",
+        "{query} asks: W_q makes a query of size {d_k} from its row, of size {d_model}.",
         query=carried.example.names[carried.query],
         d_k=d_k,
         d_model=d_model,
@@ -150,7 +150,7 @@ def they_answer(carried: RowOfHead) -> View:
     """All rows of X, and the keys and values that W_k and W_v make of them."""
     maps = [weight_matrix(carried.example, role, carried.head, carried.computation) for role in "kv"]
     told = message(
-        "Every token answers: W_k makes a key of {d_k} numbers from its row, and W_v a value of {d_v}.",
+        "Every token answers: W_k makes a key of size {d_k} from its row, and W_v a value of size {d_v}.",
         d_k=carried.attention.k.shape[1],
         d_v=carried.attention.v.shape[1],
     )

@@ -142,7 +142,7 @@ def notice_product(example: ExampleTrace, head: int, role: str) -> Message:
     d_model, width = projection_of(example, role, head).shape
     whose, length = longest(example.names, vectors)
     return message(
-        "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. The longest "
+        "{matrix} turns the row of each token, of size {d_model}, into its {vector}, of size {width}. The longest "
         "{vector} is that of {tokens}: length {length}.",
         matrix=f"W_{role}",
         vector=VECTORS[role],

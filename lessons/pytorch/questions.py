@@ -21,7 +21,7 @@ from lessons.kit.questions import (
     shaped,
     told,
 )
-from lessons.screen.message import ListOf, Magnitude, Token, message
+from lessons.screen.message import ListOf, Magnitude, Token, message, plural
 from lessons.screen.screen import Card, Question
 
 ROUNDING = 1e-4  # of the largest number: what differs by less was only rounded in another way
@@ -55,10 +55,12 @@ def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Gene
         "blocked where True",
         (i,),
         multiple_choice_of_counts(
-            message(
-                "A boolean mask has {n} entries in the row of {query}, {true} of them True. "
+            plural(
+                "A boolean mask has {count} entry in the row of {query}, {true} of them True. "
                 "nn.MultiheadAttention gets it unchanged as attn_mask. How many keys may {query} look at?",
-                n=n,
+                "A boolean mask has {count} entries in the row of {query}, {true} of them True. "
+                "nn.MultiheadAttention gets it unchanged as attn_mask. How many keys may {query} look at?",
+                n,
                 query=who[i],
                 true=true,
             ),

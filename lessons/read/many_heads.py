@@ -95,7 +95,7 @@ def resting(reading: Reading) -> Message:
     """How many of all heads give the first token more than half."""
     share = to_first_token(reading.weights).mean(dim=-1)
     return message(
-        "On this text, {count} of {all} heads give the first token more than half of their weight.",
+        "Heads that give the first token more than half of their weight on this text: {count} of {all}.",
         count=int((share > 0.5).sum()),
         all=share.numel(),
     )

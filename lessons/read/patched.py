@@ -16,7 +16,7 @@ from lessons.kit.matrices import single_axis, traced_matrix
 from lessons.read.choices import HEADS_DRAWN
 from lessons.read.compute import way_moved
 from lessons.read.reading import Group, Reading
-from lessons.screen.message import Fixed, Message, Percent, message
+from lessons.screen.message import Fixed, Message, Percent, message, plural
 from lessons.screen.screen import Axis, Code, Matrices
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
@@ -190,18 +190,20 @@ def said_of_others(ways: list[float], n: int) -> tuple[Message, ...]:
     count, most = len(ways), Percent(max(map(abs, ways)))
     if n == 1:
         return (
-            message(
+            plural(
+                "A head drawn at random goes {most} of the way, in one direction or the other.",
                 "Of {count} heads drawn at random, the one that goes furthest, in either direction, goes {most} of the "
                 "way.",
-                count=count,
+                count,
                 most=most,
             ),
         )
     return (
-        message(
+        plural(
+            "A group of {n} heads drawn at random goes {most} of the way, in one direction or the other.",
             "Of {count} groups of {n} heads drawn at random, the one that goes furthest, in either direction, goes "
             "{most} of the way.",
-            count=count,
+            count,
             n=n,
             most=most,
         ),

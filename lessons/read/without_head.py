@@ -10,7 +10,7 @@ from attention_core.transformer import Transformer
 from lessons.example.real_model import head_name
 from lessons.read.choices import HEADS_DRAWN
 from lessons.read.reading import Place, Reading
-from lessons.screen.message import Fixed, Message, message
+from lessons.screen.message import Fixed, Message, message, plural
 from lessons.screen.screen import Code, Part, Parts, Table
 
 MOST_GUESSES = 8
@@ -77,9 +77,10 @@ def range_of_others(reading: Reading) -> Message:
     """The same without others, one at a time."""
     token = changed_most(reading)
     chances = chances_without(reading, token).values()
-    return message(
+    return plural(
+        "Without a randomly drawn head, {token} is at {most}.",
         "Without one of {count} randomly drawn heads, {token} is between {least} and {most}.",
-        count=len(chances),
+        len(chances),
         token=reading.in_vocabulary(token),
         least=Fixed(min(chances), 3),
         most=Fixed(max(chances), 3),

@@ -149,7 +149,7 @@ def text_cut(cutting: Cutting, word: int) -> TokenText:
     marked = range(chosen.first, chosen.first + len(chosen.tokens))
     n_bytes = len(cutting.text.encode())
     notice = message(
-        "{characters} characters, {bytes} bytes, {tokens} tokens from a vocabulary of {size}. Below "
+        "Characters: {characters}. Bytes: {bytes}. Tokens: {tokens}, from a vocabulary of {size}. Below "
         "each token is its id.",
         characters=cutting.letters,
         bytes=n_bytes,
@@ -211,15 +211,15 @@ def said_of_step(cutting: Cutting, word: int, step: int) -> Message:
     place = next_pair(cutting.pairs, steps, step)
     if place is None:
         return plural(
-            "{word} after {step} of {last} merges: no neighbouring pair is left to merge, so it is {count} token.",
-            "{word} after {step} of {last} merges: no pair of neighbours is in the list of merges, so it "
+            "{word}, merges done: {step} of {last}. No neighbouring pair is left to merge, so it is {count} token.",
+            "{word}, merges done: {step} of {last}. No pair of neighbours is in the list of merges, so it "
             "stays {count} tokens.",
             len(steps[step]),
             **about,
         )
     one, other = steps[step][place : place + 2]
     return message(
-        "{word} after {step} of {last} merges. Next, {one} and {other} are merged: of all neighbouring "
+        "{word}, merges done: {step} of {last}. Next, {one} and {other} are merged: of all neighbouring "
         "pairs, theirs comes first in the list of merges, as number {number}.",
         one=seen(one),
         other=seen(other),

@@ -120,8 +120,8 @@ def fewest_tokens(cutting: "Cutting", random: Generator) -> Asked:
     words = len(cutting.words)
     return multiple_choice_of_counts(
         message(
-            "Before merging, this text is cut into {words} words, marks and digits. How many tokens would a model "
-            "with a far longer list of merges need at least?",
+            "Before merging, this text is cut into words, marks and digits, {words} in all. How many tokens would a "
+            "model with a far longer list of merges need at least?",
             words=words,
         ),
         (words, message("At best, each word becomes one token, since no merge goes beyond a word.")),

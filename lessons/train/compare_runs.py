@@ -9,7 +9,7 @@ from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
 from lessons.example.task_texts import texts_of
 from lessons.screen.format import percent
-from lessons.screen.message import Argument, Fixed, Magnitude, Message, Numeral, Percent, message
+from lessons.screen.message import Argument, Fixed, Magnitude, Message, Numeral, Percent, message, plural
 from lessons.train.curves import asks_for_next, may_read_ahead
 from lessons.train.future_leak import measure_future_leak
 
@@ -208,10 +208,12 @@ def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, 
     both = min(len(first.losses), len(second.losses))
     gap = float(abs(first.losses[:both] - second.losses[:both]).max())
     return (
-        message(
-            "Only the way gradients are computed differs: over {updates} training steps, the losses differ by at "
+        plural(
+            "Only the way gradients are computed differs: over {count} training step, the losses differ by at "
             "most {gap}.",
-            updates=both - 1,
+            "Only the way gradients are computed differs: over {count} training steps, the losses differ by at "
+            "most {gap}.",
+            both - 1,
             gap=Magnitude(gap),
         ),
     )

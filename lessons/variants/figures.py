@@ -84,8 +84,7 @@ def notice_maps(example: ExampleTrace, own: tuple[int, ...]) -> Message:
     """That the numbers are the same."""
     W_k, W_v = (projection_of(example, role, own[0]) for role in "kv")
     return message(
-        "Heads {heads} have the same W_k, all {keys} numbers of it, and the same W_v, all {values}. Each has its "
-        "own W_q.",
+        "Heads {heads} have the same W_k, of size {keys}, and the same W_v, of size {values}. Each has its own W_q.",
         heads=ListOf(tuple(map(example.called, own))),
         keys=Integer(W_k.numel()),
         values=Integer(W_v.numel()),

@@ -152,8 +152,8 @@ def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
     cut, n = varied.cut, len(varied.plain.q)
     return (
         message(
-            "The last {asking} tokens form one sentence, which asks; the first {answering} form another, "
-            "which is looked at.",
+            "The end of the text is one sentence, which asks (tokens: {asking}); its beginning is another, "
+            "which is looked at (tokens: {answering}).",
             asking=n - cut,
             answering=cut,
         ),

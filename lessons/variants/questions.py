@@ -244,7 +244,8 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
     reply = message("Each token that asks has a row, each token of the other sentence a column.")
     return multiple_choice(
         message(
-            "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?",
+            "One sentence asks (tokens: {asking}) and another answers (tokens: {answering}). What shape do the weights "
+            "have?",
             asking=n - cut,
             answering=cut,
         ),
@@ -272,8 +273,8 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
         (n,),
         multiple_choice_of_counts(
             message(
-                "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, where "
-                "{heads} heads have {sets}?",
+                "With d_k = {d_k}, d_v = {d_v}, n_heads = {heads} and {sets}, how many numbers does the cache keep "
+                "(tokens: {kept})?",
                 heads=n_heads,
                 sets=plural("1 set of keys and values", "{count} sets of keys and values", kv_heads),
                 d_k=d_k,

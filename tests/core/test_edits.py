@@ -112,7 +112,7 @@ def test_a_cell_that_is_not_there_is_refused():
         assert edits == () and len(refused) == 1
     edits, refused = said_of(set_numbers((), "x", trace.x, [(5, 0, 0.5)], trace.ids))
     assert edits == () and refused == (
-        "X, row 6, column 1: there is no such cell among 5 rows and 7 columns. The old number stays.",
+        "X, row 6, column 1: there is no such cell in a matrix of 5×7. The old number stays.",
     )
 
 

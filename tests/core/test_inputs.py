@@ -230,7 +230,7 @@ REFUSED = {
     "a window of width −1": (lambda: sliding_window_mask(N, -1), "width of at least 1, but got -1"),
     "a mask of −1 tokens": (lambda: causal_mask(-1), "n_tokens is a whole number of at least 0, but got -1"),
     "a mask of a text": (lambda: full_mask("4"), "n_tokens is a whole number.*'4'"),
-    "more real tokens than there are": (lambda: padding_mask(N, 5), "1 to 4 real ones, but got 5"),
+    "more real tokens than there are": (lambda: padding_mask(N, 5), "at most 4, its whole length, but got 5"),
     "−1 queries": (lambda: distances(-1, N), "n_queries is a whole number of at least 0, but got -1"),
     "slopes of no head": (lambda: alibi_slopes(0), "n_heads is a whole number of at least 1"),
     "an odd number of features to turn": (lambda: rotate(Q), "even, but it is 3"),

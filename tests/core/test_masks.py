@@ -81,7 +81,7 @@ def test_a_window_without_width_is_an_error(width):
 
 @pytest.mark.parametrize("n_real", [0, -1, 8])
 def test_an_impossible_number_of_real_tokens_is_an_error(n_real):
-    with pytest.raises(ValueError, match=f"1 to 7 real ones, but got {n_real}"):
+    with pytest.raises(ValueError, match=f"at most 7, its whole length, but got {n_real}"):
         padding_mask(7, n_real)
 
 
@@ -97,7 +97,7 @@ def test_a_drawn_mask_and_its_code_are_the_same_thing(n_tokens, data):
     code = mask_code(drawn.tolist())
     assert torch.equal(mask_from_code(code, n_tokens), drawn)
     assert code == code.lower() and len(code) <= n_tokens * 4
-    with pytest.raises(ValueError, match=f"{n_tokens} rows, but there are {n_tokens + 1} tokens"):
+    with pytest.raises(ValueError, match=f"{n_tokens + 1} in all, but the code describes {n_tokens}"):
         mask_from_code(code, n_tokens + 1)
 
 
@@ -123,8 +123,8 @@ def test_any_text_is_a_code_or_gets_a_sentence(text):
         ("", "digits"),
         ("4-6-x", "digits"),
         ("4-6--7", "digits"),
-        ("4-6", "2 rows"),
-        ("8-6-7", "more than 3 keys"),
+        ("4-6", "3 in all, but the code describes 2"),
+        ("8-6-7", "more keys than there are tokens, 3"),
         ("4-0-7", "query 2 has no key to look at"),
         ("٤-6-7", "digits"),
         ("123456789-1-1", "digits"),

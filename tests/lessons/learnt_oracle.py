@@ -10,7 +10,7 @@ from lessons.example.example import model_settings
 from lessons.example.task_models import recorded
 from lessons.example.task_texts import texts_of
 
-TRAINED = "Trained on {task}, {updates} training steps (seed {seed}): {right} of {count} new answers are right."
+TRAINED = "Trained on {task}, training steps: {updates} (seed {seed}). New answers that are right: {right} of {count}."
 JOBS = (
     "This head has learned to {role}: in {texts}, {share} of its weight goes there. Spread evenly, it would be {even}.",
     "Untrained: in {texts}, {share} of its weight falls where a head trained to {role} would put it, just as "

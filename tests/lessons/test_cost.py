@@ -264,11 +264,8 @@ def window_of(case, sentence):
 
 
 def products_of_step(case, sentence):
-    return {
-        "step": ...,
-        "count": multiplications(sizes_of(case))._asdict()[STEP_NAMES[render(sentence.arguments["step"])]],
-        "concept": True,
-    }
+    count = multiplications(sizes_of(case))._asdict()[STEP_NAMES[render(sentence.arguments["step"])]]
+    return {"step": ..., "n": count, "count": count, "concept": True}
 
 
 WINDOWED = "{model} keeps only a window of {window} tokens; this counts a layer without it."
@@ -283,8 +280,8 @@ CACHE = (
     "How many numbers does the cache of this layer hold after {tokens} tokens (key/value heads: "
     "{heads}, d_k = {d_k}, d_v = {d_v})?"
 )
-BUSIEST = "With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?"
-TAKES_MOST = "{step} takes {count} multiplications."
+BUSIEST = "With n = {tokens} and d_model = {features}, which step takes the most multiplications?"
+TAKES_MOST = "{step} takes {n} multiplication."
 
 
 def row_of(case):
@@ -607,7 +604,7 @@ def test_the_right_card_is_the_busiest_step():
     ask = screen(run_example(Example()), 0, Choices(model="gpt2", tokens=16)).ask
     question = next(q for q in map(ask, range(50)) if q.prompt.template == BUSIEST)
     assert render(question.cards[question.right].text) == "Q, K and V"
-    assert question.cards[question.right].reply.arguments["count"].value == 16 * 768 * 3 * 768
+    assert question.cards[question.right].reply.arguments["count"] == 16 * 768 * 3 * 768
 
 
 # The real model.

@@ -76,7 +76,7 @@ def test_every_step_of_a_word_shows_the_pair_that_is_merged_next(smollm2, file):
         numbers = [getattr(row[3], "value", None) for row in pairs.cells]
         assert numbers == [order.get(pair) for pair in pairwise(now)]
         if following is None:
-            assert not marked and f"after {step} of {step} merges" in render_all(pieces.notice)
+            assert not marked and f"merges done: {step} of {step}." in render_all(pieces.notice)
             assert f"so it stays {len(now)} tokens" in render_all(pieces.notice)
         else:
             first, second = marked
@@ -120,7 +120,7 @@ def test_what_is_said_of_a_text_is_there_to_see(smollm2):
     assert remarks(smollm2, "x") == ""
     figure = cutting_screen(cut(smollm2, "Ça 鰯"), 0, 0).figures[0]
     n = len(smollm2.tokenizer.encode("Ça 鰯").ids)
-    assert render_all(figure.notice).startswith(f"4 characters, 7 bytes, {n} tokens from a vocabulary of 49,152.")
+    assert render_all(figure.notice).startswith(f"Characters: 4. Bytes: 7. Tokens: {n}, from a vocabulary of 49,152.")
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -302,7 +302,7 @@ ORACLE = {
     "The outputs of the heads, {parts}, are put side by side again: {whole}.": sizes,
     "For {token}, head {heads} adds the longest vector, of length {length}.": extreme(1),
     "Head {heads} adds the shortest, of length {length}.": extreme(-1),
-    "In training, {count} of {visible} visible weights was dropped; the rest are divided by {kept}.": dropped_count,
+    "Visible weights dropped in training: {count} of {visible}. The rest are divided by {kept}.": dropped_count,
     "The row whose sum is furthest from 1 is that of {rows}: it now sums to {sum}.": row_sums_furthest,
     "W_q, W_k and W_v hold {projected} numbers when every head projects all features, {sliced} when "
     "each reads only its slice.": cost,

@@ -132,7 +132,7 @@ ORACLE = (
     EDITS_ORACLE
     | {template: oracle for template, oracle in OUTPUT.items() if "receives" in template}
     | {
-        "{count} token, a row of {d_model} features.": tokens_told,
+        "{count} token, a row of size {d_model}.": tokens_told,
         "{token} is at positions {positions}: the same row each time.": repeated,
         "{token} is at positions {positions}, each time with a different row: X holds more than the token.": repeated,
         "Each row of X becomes a query and a key of one feature and a value of {d_v}.": widths,

@@ -132,7 +132,7 @@ SHAPE_OF_Q = "In another model X is {x}, and W_q of one head is {W_q}. What is t
 ONE_MORE = "The sentence gets one more token. Which matrices of this head get one more row?"
 NEW_ROWS = "Each row of X makes a row of Q, K and V. W_q stays {W_q} however long the sentence is."
 ORACLE = EDITS_ORACLE | {
-    "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. The longest {vector} "
+    "{matrix} turns the row of each token, of size {d_model}, into its {vector}, of size {width}. The longest {vector} "
     "is that of {tokens}: length {length}.": longest,
     "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
     "the key of {one} give {back}.": mirrored,

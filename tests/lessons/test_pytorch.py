@@ -244,7 +244,7 @@ def note(case, sentence):
 
 
 MODULE_MASK = (
-    "A boolean mask has {n} entries in the row of {query}, {true} of them True. "
+    "A boolean mask has {count} entry in the row of {query}, {true} of them True. "
     "nn.MultiheadAttention gets it unchanged as attn_mask. How many keys may {query} look at?"
 )
 REPORTED = (
@@ -264,7 +264,7 @@ PACKED = (
 def counted(case, prompt):
     i = prompt.arguments["query"].position
     row = mask_of(case)[i]
-    return {"n": len(row), "query": i} | (
+    return {"n" if "n" in prompt.arguments else "count": len(row), "query": i} | (
         {"true": sum(row)} if "true" in prompt.arguments else {"false": len(row) - sum(row)}
     )
 

@@ -418,7 +418,7 @@ ORACLE = {
     "From {query}, head {head} looks most at {keys}: {weight} each.": looks,
     "From {query}, the head gives {keys} a total weight of {weight}.": summed,
     "In this layer, head {head} puts the most weight on one token from {query}: {weight} on {key}.": of_layer,
-    "On this text, {count} of {all} heads give the first token more than half of their weight.": resting,
+    "Heads that give the first token more than half of their weight on this text: {count} of {all}.": resting,
     "Head {head} gives the first token {weight} of its weight; by length, that is {length} of what "
     "the head adds.": of_chosen,
     "In head {head}, the value of {first} has length {length}; the others average {others}.": longest,
@@ -427,17 +427,14 @@ ORACLE = {
     "first from {step} onwards.": leads,
     "Its probability rises most in {step}: from {before} to {after}.": rises,
     "Without head {head}, {token} goes from {whole} to {less}.": changed,
-    "Without one of {count} randomly drawn heads, {token} is between {least} and {most}.": without_others,
+    "Without a randomly drawn head, {token} is at {most}.": without_others,
     "{token}: {share}": guess_cell,
     "Here the model guesses {one}, there {other}. With only head {head} taken from there, the "
     "difference of their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
     "Here the model guesses {one}, there {other}. With only these {count} heads taken from there, "
     "the difference of their scores goes from {here} to {patched}, {way} of the way to {there}.": moved,
-    "Of {count} heads drawn at random, the one that goes furthest, in either direction, goes {most} of the way.": (
-        moved_by_others
-    ),
-    "Of {count} groups of {n} heads drawn at random, the one that goes furthest, in either direction, goes {most} "
-    "of the way.": (moved_by_others),
+    "A head drawn at random goes {most} of the way, in one direction or the other.": moved_by_others,
+    "A group of {n} heads drawn at random goes {most} of the way, in one direction or the other.": moved_by_others,
     "Both texts must have the same number of tokens: this one has {here}, the other {there}.": of_two_lengths,
     "After both texts the first guess is {token}, so there is no distance to cover.": same_answer,
     "In {model}, “it” cannot see the deciding word, which comes later: none of its weights, in "

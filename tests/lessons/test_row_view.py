@@ -42,8 +42,8 @@ def compared(case, sentence):
 
 
 ORACLE = LOOK | {
-    "{query} asks: W_q makes a query of {d_k} numbers from the {d_model} of its row.": its_query,
-    "Every token answers: W_k makes a key of {d_k} numbers from its row, and W_v a value of {d_v}.": keys_and_values,
+    "{query} asks: W_q makes a query of size {d_k} from its row, of size {d_model}.": its_query,
+    "Every token answers: W_k makes a key of size {d_k} from its row, and W_v a value of size {d_v}.": keys_and_values,
     "The query of {query} is compared with the {count} key it may look at: its score is {low}.": compared,
 }
 ANSWERS: dict = {}
@@ -95,5 +95,5 @@ def test_masked_scores_of_the_row_stay_masked():
 def test_the_trained_head_is_told_with_its_numbers():
     example = run_example(learnt_example("pronouns"))
     headlines = [render(screen(example, 0, Choices(chapter, 6)).headline) for chapter in CHAPTER.options]
-    assert headlines[0] == "“he” asks: W_q makes a query of 2 numbers from the 8 of its row."
+    assert headlines[0] == "“he” asks: W_q makes a query of size 2 from its row, of size 8."
     assert "over 99%" in headlines[3] and "“boy”" in headlines[3]

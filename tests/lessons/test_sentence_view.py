@@ -156,7 +156,7 @@ ORACLE = (
         "To read {query}, this head looks most at {key}: {share} of its weight goes there.": leads,
         "{query} looks most at {key} ({share}), then at {others} ({next}).": next_to,
         "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
-        "After {updates} of {steps} training steps, {right} of {count} new answers are right.": how_good,
+        "Training steps so far: {updates} of {steps}. New answers that are right: {right} of {count}.": how_good,
     }
 )
 ANSWERS: dict = {}
@@ -174,7 +174,7 @@ def test_without_a_click_the_first_screen_says_what_the_head_does_and_how_well_i
     first = learnt()
     assert render(first.headline).startswith("To read “he”, this head looks at “boy”: over 99% of its weight")
     assert "has learned to find the word that the pronoun stands for: in 64 new sequences" in render_all(first.lead)
-    assert "64 of 64 new answers are right" in render_all(first.lead)
+    assert "New answers that are right: 64 of 64." in render_all(first.lead)
 
 
 @pytest.mark.parametrize("seed", range(7))

@@ -809,7 +809,7 @@ def test_two_ways_to_the_gradients_are_told_to_give_the_same_losses():
     by_hand, by_autograd = (trained(dataclasses.replace(s, steps=13)) for s in COMPARISONS["engine"].settings(3))
     sentence = comparison_sentences(by_hand, by_autograd)[-1]
     gaps = [abs(float(one) - float(other)) for one, other in zip(by_hand.losses, by_autograd.losses, strict=True)]
-    assert sentence.arguments["updates"] == 13
+    assert sentence.arguments["count"] == 13
     assert sentence.arguments["gap"].value == pytest.approx(max(gaps), abs=1e-9)
     assert 0 < max(gaps) < 1e-5, "two ways of rounding, and no more"
     assert "Only the way gradients are computed differs" not in render_all(comparison_sentences(by_hand, by_hand))

@@ -379,10 +379,12 @@ BIASED = (
     "The scaled score of {key} for {query} is {score}, and their distance is {steps}. The slope of "
     "ALiBi is {slope}. What is the score with its bias?"
 )
-SHAPE = "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?"
+SHAPE = (
+    "One sentence asks (tokens: {asking}) and another answers (tokens: {answering}). What shape do the weights have?"
+)
 KEPT = (
-    "How many numbers does the cache keep for {kept} tokens, with d_k = {d_k} and d_v = {d_v}, where {heads} heads "
-    "have {sets}?"
+    "With d_k = {d_k}, d_v = {d_v}, n_heads = {heads} and {sets}, how many numbers does the cache keep (tokens: "
+    "{kept})?"
 )
 
 
@@ -467,15 +469,16 @@ ORACLE = {
     ),
     "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.": groups_said,
     "Heads {heads} of this model already share W_k and W_v: {count} set for {all} heads.": shared_already,
-    "Heads {heads} have the same W_k, all {keys} numbers of it, and the same W_v, all {values}. Each "
-    "has its own W_q.": same_maps,
+    "Heads {heads} have the same W_k, of size {keys}, and the same W_v, of size {values}. Each has its own W_q.": (
+        same_maps
+    ),
     "W_k of head {head}": lambda case, sentence: {"head": sentence.arguments["head"]},
     "keys shared by {count}": lambda case, sentence: {"count": len(group_of(case))},
     "The model turns them, too: on the left with its own base, {base}, on the right with {usual}.": (
         lambda case, sentence: {"base": example_of(case).rotary.base, "usual": 10000}
     ),
-    "The last {asking} tokens form one sentence, which asks; the first {answering} form another, "
-    "which is looked at.": cut_said,
+    "The end of the text is one sentence, which asks (tokens: {asking}); its beginning is another, "
+    "which is looked at (tokens: {answering}).": cut_said,
     "Rotary positions turn pairs of features. Choose an even d_k in the sidebar, not {d_k}.": lambda case, sentence: {
         "d_k": len(projected(case, "q")[0])
     },

@@ -124,7 +124,7 @@ def test_a_token_that_is_not_there_gives_way_to_the_last_and_says_so():
 @pytest.mark.parametrize(
     ("code", "says"),
     [
-        ("4-6-7", "the code describes 3 rows, but there are 6 tokens"),
+        ("4-6-7", "a mask has a row for each token, 6 in all, but the code describes 3"),
         ("20-30-0-3c-3e-3f", "query 3 has no key to look at"),
         ("<b>", "one number for each row"),
         ("ff-30-38-3c-3e-3f", "more than 6 keys"),

@@ -26,7 +26,7 @@ def test_a_visit_begins_with_a_head_that_does_something():
     at = open_page(example=None, picture="sentence")
     trained = run_example(learnt_example("stories")).trained
     assert render(trained.does(0)) in said(at)
-    assert "400 training steps (seed 42): 64 of 64 new answers are right" in captions(at)
+    assert "training steps: 400 (seed 42). New answers that are right: 64 of 64." in captions(at)
     assert at.selectbox(key="example").value == "lesson" and "example" not in at.query_params
 
 

@@ -221,10 +221,8 @@ def test_a_run_that_breaks_keeps_its_last_good_model_and_says_what_to_do():
     recording = Recording(chosen)
     recording.record(300)
     assert recording.ended and recording.newest < 300
-    assert str(recording.problem).startswith(
-        f"After {recording.newest + 1} training steps the loss is no longer a number"
-    )
-    assert f"after {recording.newest} training steps" in str(recording.problem)
+    assert str(recording.problem).startswith(f"At training step {recording.newest + 1} the loss is no longer a number")
+    assert f"that of step {recording.newest}." in str(recording.problem)
     assert "well below 1e+06" in str(recording.problem)
     assert np.isfinite(recording.losses(300)).all() and len(recording.losses(300)) == recording.newest + 1
     newest = recording.snapshot(300)
