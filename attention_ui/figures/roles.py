@@ -15,7 +15,7 @@ COLOUR_ROLES = ("ink", "q", "k", "v", "muted", "hatch", "weight", "ghost")
 
 MARK = "#a97b14"  # ochre, the same in both themes: for marks that belong to none of the roles
 
-SCORE_DOMAIN = (-3, 3)  # of a bar from end to end of its cell
+SCORE_DOMAIN = (-3, 3)  # of a bar from end to end of its cell, where no number of its kind is larger
 FULL = 0.88  # of a place is the square of a weight of 1, and a bar from end to end
 FIELD = 0.45  # the opacity of the field behind what is drawn, of the colour of ghosts
 TINT = {"ink": 0.3, "role": 0.45}  # the opacity of a square behind a number: the number reads well on it

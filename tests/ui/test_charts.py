@@ -34,6 +34,7 @@ from lessons.example.example import Example, run_example
 from lessons.kit.differences import unit_of
 from lessons.kit.head_maps import every_head
 from lessons.overview import matrices_view as overview
+from lessons.scores import lesson as scores_lesson
 from lessons.screen.message import message
 from lessons.screen.screen import Line
 from lessons.train.curves import loss_figure
@@ -76,6 +77,12 @@ def test_every_number_of_every_tensor_is_in_the_figure():
     }
     tensors |= {"x": trace.x, "k_transposed": attention.k.mT}
     beneath = {"weights": attention.scaled, "output": attention.scaled}
+    on_one_scale = (("x",), ("q", "k", "k_transposed"), ("scores", "scaled", "masked"), ("v", "output"))
+    longest = {
+        key: max(3.0, *(float(tensors[one][tensors[one].isfinite()].abs().max()) for one in keys))
+        for keys in on_one_scale
+        for key in keys
+    }
     for key, tensor in tensors.items():
         for i, line in enumerate(tensor.tolist()):
             for j, value in enumerate(line):
@@ -83,7 +90,8 @@ def test_every_number_of_every_tensor_is_in_the_figure():
                 if key in ("masked", "weights") and j > i:
                     assert cell["kind"] == "masked" and cell["v"] is None and cell["text"] == ""
                 else:
-                    assert_close_for_size(cell["v"], value, tensor, beneath.get(key, 0.0))
+                    bar = cell["v"] * longest.get(key, 3.0) / 3
+                    assert_close_for_size(bar, value, tensor, beneath.get(key, 0.0))
                     assert cell["text"] in readings(value, cell_text)
     assert len(table) == sum(tensor.numel() for tensor in tensors.values())
 
@@ -301,3 +309,16 @@ def test_below_matrices_every_sentence_of_a_hint_has_a_line_of_its_own():
     figure = replace(every_head(watched.tokens, watched.layers), hint=message("Rows are queries. Click on one."))
     rows = matrices_table(figure, Layout(figure), numbered=False).to_pylist()
     assert [row["text"] for row in rows if row["kind"] == "hint"] == ["Rows are queries.\nClick on one."]
+
+
+@pytest.mark.parametrize("example", [Example(source="language"), Example()])
+def test_scores_of_a_page_have_one_scale_and_none_is_cut(example):
+    """So one sees that they are divided by √d_k, also where they are large."""
+    trace = run_example(example)
+    figure = next(scores_lesson.screen(trace, 0, scores_lesson.Choices()).figures.__iter__())
+    table = matrices_table(figure, Layout(figure), numbered=True).to_pylist()
+    drawn = [row["v"] for row in table if row["kind"] == "score"]
+    values = [one.values[torch.as_tensor(one.visible)] for one in figure.matrices]
+    most = max(3.0, *(float(one.abs().max()) for one in values))
+    assert sorted(drawn) == pytest.approx(sorted((3 / most * torch.cat(values)).tolist()), abs=1e-5)
+    assert max(map(abs, drawn)) <= 3 + 1e-6

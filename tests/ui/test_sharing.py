@@ -38,12 +38,19 @@ def drawn(kind, one=None, *, covered=False):
 
 def test_lengths_are_the_numbers_and_their_direction_is_the_sign():
     row = softmax_row(run_example(SENTENCE).heads.select(0), 4, 4.0)
+    longest = max(3.0, 2 * max(abs(4.0 * score) for score in row.scores.tolist()))
     for bar, score in zip(drawn("numbers"), row.scores.tolist(), strict=True):
         assert bar["y2"] == ZERO
-        assert ZERO - bar["y"] == pytest.approx(NUMBER_ROOM * max(-1, min(1, score / 3)), abs=1e-4)
+        assert ZERO - bar["y"] == pytest.approx(NUMBER_ROOM * score / longest, abs=1e-4)
     for bar, size in zip(drawn("sizes"), row.powers.tolist(), strict=True):
         assert (bar["y2"] - bar["y"]) / SIZE_ROOM == pytest.approx(size, abs=1e-5)
         assert bar["x2"] - bar["x"] == pytest.approx(BAR, abs=SUMS * bar["x2"])
+
+
+def test_dividing_by_the_temperature_is_seen():
+    ones, halves = (drawn("numbers", figure(temperature=heat)) for heat in (1.0, 2.0))
+    for one, half in zip(ones, halves, strict=True):
+        assert ZERO - half["y"] == pytest.approx((ZERO - one["y"]) / 2, abs=1e-4)
 
 
 def test_the_parts_are_the_weights_and_fill_one_whole_without_overlap():

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from attention_ui.figures.roles import SCORE_DOMAIN
 from lessons.screen.format import localised, power_of_ten
 from lessons.screen.message import message
 
@@ -48,7 +49,8 @@ NUMBER_FONT, NAME_FONT, TITLE_FONT = (
 class DrawnMatrix:
     """What to draw of one matrix. `kind` says how: a "weight" is an area, any other a length left or right.
 
-    A "score" ends at 3, a "change" of a weight at 1; a "gradient" is as long as its root, so that small ones show, too.
+    A "score" ends at `longest`, a "change" of a weight at 1; a "gradient" is as long as its root, so that small ones
+    show, too.
     """
 
     key: str
@@ -61,6 +63,7 @@ class DrawnMatrix:
     changed: Sequence[Sequence[bool]] | None = None  # True marks the cell
     tiny: bool = False  # numbers that two decimals would hide are written as powers of ten
     unit: float | None = None  # of which the numbers are written as multiples; only 0 itself then reads 0
+    longest: float = SCORE_DOMAIN[1]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -128,6 +131,8 @@ class Grid:
             text = tiny_text(told) if matrix.tiny else cell_text(told)
             text = "0" if matrix.unit and not value else text
             short = text if len(text) <= LONG_NUMBER else "" if "e" in text else short_text(told)
+        if kind == "score":
+            value *= SCORE_DOMAIN[1] / matrix.longest
         tags = row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
         self._add(x, y, kind, tone, value, text, short, self.say(key, i, j), self.lights(key, i, j), *tags)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from itertools import combinations, groupby, pairwise
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -33,6 +34,7 @@ from attention_ui.figures.matrices.grid import (
     column_tag,
     row_tag,
 )
+from attention_ui.figures.roles import SCORE_DOMAIN
 from lessons.screen.format import (
     LABELLED,
     distinguishable,
@@ -414,7 +416,7 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
             name_matrix(grid, place, shaped=figure.numbered)
         if place.header and place.matrix.columns.named:
             grid.column_names(labels_of(place.matrix.columns), place.left, place.top - 1)
-        grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
+        grid.matrix(look(place.matrix, longest(place.matrix, figure)), place.left, place.top, numbered=numbered)
     say_below(grid, layout, numbered=numbered)
     return grid.table()
 
@@ -479,8 +481,27 @@ def name_matrix(grid: Grid, place: Place, *, shaped: bool) -> None:
         grid.text(label, left - 1, top + i, "row")
 
 
-def look(matrix: Matrix) -> drawn.DrawnMatrix:
-    """What the grid draws of a matrix."""
+def longest(matrix: Matrix, figure: Matrices) -> float:
+    """The number whose bar fills half a cell: the same in all matrices of a figure that have the same axes, in whatever
+    order. So scores can be compared before and after they are divided, K and Kᵀ look alike, and no number is beyond it.
+    """
+    alike = (one.values for one in figure.matrices if axes_of(one) == axes_of(matrix) and is_bars(one))
+    sizes = (np.abs(np.asarray(values.tolist())) for values in alike)
+    return max((size[np.isfinite(size)].max(initial=0.0) for size in sizes), default=0.0)
+
+
+def axes_of(matrix: Matrix) -> frozenset:
+    """What its rows and columns are, in no order."""
+    return frozenset((matrix.rows.labels, matrix.columns.labels))
+
+
+def is_bars(matrix: Matrix) -> bool:
+    """Whether its numbers are drawn as lengths that have no end of their own."""
+    return matrix.scale not in ("weight", "change", "gradient")
+
+
+def look(matrix: Matrix, most: float = 0.0) -> drawn.DrawnMatrix:
+    """What the grid draws of a matrix; `most` is the largest number on the scale of its bars."""
     values = matrix.values.tolist()
     changed = None
     if matrix.marked is not None:
@@ -488,9 +509,9 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
     elif matrix.was is not None:
         was = matrix.was.tolist()
         changed = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, was, strict=True)]
-    kind = matrix.scale if matrix.scale in ("weight", "change", "gradient") else "score"
+    kind = "score" if is_bars(matrix) else matrix.scale
     about = (kind, matrix.colour, matrix.seen, matrix.drawn, changed, matrix.scale == "gradient", matrix.unit)
-    return drawn.DrawnMatrix(matrix.key, "", values, *about)
+    return drawn.DrawnMatrix(matrix.key, "", values, *about, max(most, SCORE_DOMAIN[1]))
 
 
 def lights(
