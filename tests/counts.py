@@ -12,6 +12,6 @@ ENDS = "is|are|was|were|has|have|gets?|goes|gives|puts|takes|keeps|sees|adds?|br
 VERBS = "are|were|have|differ|give|get|go|look|put|reach|occur|flip|fit"
 SEVERAL = rf"(?:(?!(?:{ENDS})\b)[a-z/’-]+ ){{0,2}}(?:{NOUNS})\b(?! (?:as|d_q|the code)\b)"  # not “{n} times as many”
 AGREE = rf"(?:[a-z-]+ ){{0,3}}(?:{VERBS})\b"
-ONE = r"(?<![\w.,%/×÷·−–^=(])1"
+ONE = r"(?<![\w.,%/×÷·−–^=(])(?<!token )1"
 COUNTED = re.compile(rf"(?<!√)\{{(\w+)\}} {SEVERAL}|\{{(\w+)\}} of (?:the )?\{{\w+\}} {AGREE}")
 WRONG = re.compile(rf"{ONE} {SEVERAL}|{ONE} of (?:the )?[\d,]+ {AGREE}")  # “1 tokens”, “1 of 12 entries differ”

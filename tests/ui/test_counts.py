@@ -70,7 +70,6 @@ NEVER_ONE = {
     ),
     "a size of a real model": (
         "The model's own: {d_model} features",
-        "{key}: the other {count} features",
         "All {count} heads: point at one",
         "With the model, all {count} heads",
         "{model} was trained to read at",
@@ -85,9 +84,6 @@ NEVER_ONE = {
         "one of its {count} attention",
         "The model itself turns {which}",
         "Each token's {d_model} numbers",
-        "The query of {query} and the key of {key}: {count} products add up to the score, {score}.",
-        "The query of {query} and the key of {key}: {count} products add up to the score, {score};",
-        "The other {count} features, one",
         "Every {each} of the {all} heads",
         "Measured job: {job}, with {share}",
         "MiniLM sees what comes after “it”,",
