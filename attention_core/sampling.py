@@ -187,7 +187,7 @@ def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
     if not torch.isfinite(logits).all():
         broken = int((~torch.isfinite(logits)).sum())
         raise InputError(
-            "every score must be a finite number, but {broken} of {count} are not; the model is "
+            "every score must be a finite number (not finite: {broken} of {count}); the model is "
             "broken: train it with a smaller learning rate, or choose another",
             broken=broken,
             count=logits.numel(),

@@ -2,14 +2,16 @@
 
 import re
 
-NOUNS = """answers bytes cells changes characters classes columns digits entries exercises features files gradients groups
-heads keys layers lessons letters levels merges minutes models multiplications numbers others pages pairs parameters
-places points positions products queries questions rows scores seconds sentences sets sheets stops tokens values
-vectors votes weights windows words steps runs times""".split()
-ENDS = "is are was were has have gets get goes gives puts takes keeps sees adds add the and or to of in on at with these as"
-SEVERAL = rf"(?:(?!(?:{'|'.join(ENDS.split())})\b)[a-z/’-]+ ){{0,2}}(?:{'|'.join(NOUNS)})\b(?! (?:as|once)\b)"
-COUNTED = re.compile(rf"\{{(\w+)\}} {SEVERAL}")  # {count} new tokens
-ONE_OF_MANY = re.compile(rf"(?<![\w.,%/×÷·−–^=(])1 {SEVERAL}")  # 1 new tokens
-PLURAL_VERBS = "are|were|have|differ|give|get|go|look|put|reach|share|occur|flip|fit"
-COUNTED_OF = re.compile(rf"\{{(\w+)\}} of (?:the )?\{{\w+\}} (?:[a-z-]+ ){{0,3}}(?:{PLURAL_VERBS})\b")  # {n} of {m} differ
-ONE_DIFFER = re.compile(rf"(?<![\w.,%/×÷·−–^=(])1 of (?:the )?[\d,]+ (?:[a-z-]+ ){{0,3}}(?:{PLURAL_VERBS})\b")
+NOUNS = (
+    "answers|bytes|cells|changes|characters|classes|columns|digits|entries|exercises|features|files|gradients|groups|"
+    "heads|keys|layers|lessons|letters|levels|merges|minutes|models|multiplications|numbers|others|pages|pairs|"
+    "parameters|places|points|positions|products|queries|questions|rows|runs|scores|seconds|sentences|sets|sheets|"
+    "steps|stops|times|tokens|values|vectors|votes|weights|windows|words"
+)
+ENDS = "is|are|was|were|has|have|gets?|goes|gives|puts|takes|keeps|sees|adds?|brings|runs|swap|share|the|and|or|to|of"
+VERBS = "are|were|have|differ|give|get|go|look|put|reach|occur|flip|fit"
+SEVERAL = rf"(?:(?!(?:{ENDS})\b)[a-z/’-]+ ){{0,2}}(?:{NOUNS})\b(?! (?:as|d_q|the code)\b)"  # not “{n} times as many”
+AGREE = rf"(?:[a-z-]+ ){{0,3}}(?:{VERBS})\b"
+ONE = r"(?<![\w.,%/×÷·−–^=(])(?<!token )1"
+COUNTED = re.compile(rf"(?<!√)\{{(\w+)\}} {SEVERAL}|\{{(\w+)\}} of (?:the )?\{{\w+\}} {AGREE}")
+WRONG = re.compile(rf"{ONE} {SEVERAL}|{ONE} of (?:the )?[\d,]+ {AGREE}")  # “1 tokens”, “1 of 12 entries differ”

@@ -56,7 +56,7 @@ def choose_plan() -> None:
     with st.container(horizontal=True):
         for minutes in READY_MADE:
             st.button(
-                translate("{count} minutes", count=minutes),
+                render(plural("{count} minute", "{count} minutes", minutes)),
                 key=f"class_plan_{minutes}",
                 on_click=lambda minutes=minutes: bring_plan(ready_plan(minutes)),
             )

@@ -6,16 +6,13 @@ from collections import Counter
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-from google.protobuf.message import DecodeError
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attention_ui.server.addresses import proxies_named, sender
+from attention_ui.session.streamlit_insides import answers, asks
 
 TRY_AGAIN_LATER = 1013  # a code of the websocket protocol
-SHORT = 200  # bytes: no message that ends a page is longer
 GONE: Message = {"type": "websocket.disconnect", "code": 1006}
 
 
@@ -98,25 +95,6 @@ class Pace:
                 raise
 
         await self.app(scope, paced, watched)
-
-
-def asks(event: Message) -> bool:
-    """Whether a message asks the app for something; one that cannot be read may cost as much as one that can."""
-    if event["type"] != "websocket.receive":
-        return False
-    try:
-        return BackMsg.FromString(event.get("bytes") or b"").WhichOneof("type") != "app_heartbeat"
-    except DecodeError:
-        return True
-
-
-def answers(event: Message) -> bool:
-    """Whether a message says that a page is finished, and not that it was cut short."""
-    data = event.get("bytes") or b""
-    if not 0 < len(data) <= SHORT:
-        return False
-    said = ForwardMsg.FromString(data)
-    return said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
 
 
 def stranger(scope: Scope) -> str | None:

@@ -13,9 +13,13 @@ from typing import NoReturn
 from urllib.parse import parse_qs
 
 import streamlit as st
+from google.protobuf.message import DecodeError
+from starlette.types import Message
 from streamlit import runtime
 from streamlit.components.v1 import declare_component
 from streamlit.file_util import get_static_dir
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.state.query_params import _coerce_value_for_query_url
@@ -188,3 +192,25 @@ def component(name: str, **where: str | Path):
     policy refuses.
     """
     return declare_component(name, **where)
+
+
+SHORT = 200  # bytes: no message that ends a page is longer
+
+
+def asks(event: Message) -> bool:
+    """Whether what comes from a socket asks for something; what cannot be read may cost as much as what can."""
+    if event["type"] != "websocket.receive":
+        return False
+    try:
+        return BackMsg.FromString(event.get("bytes") or b"").WhichOneof("type") != "app_heartbeat"
+    except DecodeError:
+        return True
+
+
+def answers(event: Message) -> bool:
+    """Whether what goes to a socket says that a page is finished, and not that it was cut short."""
+    data = event.get("bytes") or b""
+    if not 0 < len(data) <= SHORT:
+        return False
+    said = ForwardMsg.FromString(data)
+    return said.WhichOneof("type") == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN

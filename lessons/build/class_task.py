@@ -25,4 +25,4 @@ def level_question(level: str) -> Question:
 
 def how_many_solved(solved: int, opened: int) -> Message:
     """How far the class is."""
-    return message("{solved} of {opened} have solved it", solved=solved, opened=opened)
+    return message("Solved so far: {solved} of {opened}", solved=solved, opened=opened)

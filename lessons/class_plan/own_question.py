@@ -118,7 +118,7 @@ def distribution_of_numbers(own: OwnQuestion, answers: Sequence[tuple[str, int]]
         right = sum(count for answer, count in answers if own.fits(answer))
         notice.append(
             message(
-                "{right} of {voters} are right: {number}, give or take {tolerance}.",
+                "Right answers: {right} of {voters} ({number}, give or take {tolerance}).",
                 right=right,
                 voters=voters,
                 number=f"{own.number:g}",

@@ -42,7 +42,7 @@ def parameter_table(config: TransformerConfig, sizes: LayerSizes, name: str) -> 
         columns=(
             message("parameters"),
             message("in a layer"),
-            message("whole model, {count} layers", count=config.n_layers),
+            plural("whole model, {count} layer", "whole model, {count} layers", config.n_layers),
             message("share"),
         ),
         cells=(*rows, (TOGETHER, Integer(layer.total()), Integer(whole.total()), Percent(1.0))),
@@ -98,13 +98,13 @@ def notice_cache(config: TransformerConfig, sizes: LayerSizes) -> Message:
     said = {"kept": Integer(kept), "layers": config.n_layers, "sets": config.kv_heads, "heads": config.n_heads}
     if kept == alone:
         return message(
-            "For each token, the cache keeps {kept} numbers: a key and a value of each of {heads} heads in each of "
-            "{layers} layers.",
+            "For each token, the cache keeps {kept} numbers: a key and a value of each head in each layer "
+            "(n_heads = {heads}, n_layers = {layers}).",
             **{name: said[name] for name in ("kept", "heads", "layers")},
         )
     return message(
         "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads "
-        "in each of {layers} layers. Without sharing, it would keep {alone}: {times} times as many.",
+        "in each layer (n_layers = {layers}). Without sharing, it would keep {alone}: {times} times as many.",
         alone=Integer(alone),
         times=Fixed(alone / kept, 0 if alone % kept == 0 else 1),
         **said,

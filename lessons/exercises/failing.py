@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lessons.exercises.base import AXES, Case, Exercise, Shown, double
 from lessons.screen.format import render
-from lessons.screen.message import Message, message, plural
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Axis, Matrices, Matrix
 
 BESIDE_EDITOR = 360  # pixels of the column beside the editor
@@ -47,12 +47,7 @@ def failing_case(
         name=message("What is expected, beside what came out"),
         width=BESIDE_EDITOR,
         notice=(
-            plural(
-                "{count} of {whole} entries shown differs.",
-                "{count} of {whole} entries shown differ.",
-                int(marked.sum()),
-                whole=marked.numel(),
-            ),
+            message("Entries shown that differ: {count} of {whole}.", count=int(marked.sum()), whole=marked.numel()),
         ),
         hint=message("What differs is marked. Point at a number to read it."),
         first="expected",

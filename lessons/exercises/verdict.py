@@ -14,7 +14,7 @@ from torch import Tensor
 from lessons.exercises.base import Case, Exercise, Outputs
 from lessons.exercises.errors import help_with, what_instead
 from lessons.exercises.failing import failing_case
-from lessons.screen.message import Magnitude, Message, message, plural
+from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.screen import Matrices
 
 SECONDS = 4  # that an answer may take
@@ -123,29 +123,27 @@ def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Messa
     count, whole = int(apart.sum()), ours.numel()
     gap = float((ours - theirs).abs()[apart].max())
     if not math.isfinite(gap):
-        return plural(
-            "In case {case}, {count} of {whole} entries of {output} differs, and is infinite.",
-            "In case {case}, {count} of {whole} entries of {output} differ, some of them infinite.",
-            count,
+        return message(
+            "In case {case}, {output} differs and is infinite in places (entries that differ: {count} of {whole}).",
             case=case,
+            count=count,
             whole=whole,
             output=output,
         )
     if gap > FAR:
-        return plural(
-            "In case {case}, {count} of {whole} entries of {output} differs, by more than {most}.",
-            "In case {case}, {count} of {whole} entries of {output} differ, some by more than {most}.",
-            count,
+        return message(
+            "In case {case}, {output} differs, in places by more than {most} (entries that differ: {count} of "
+            "{whole}).",
             case=case,
+            count=count,
             whole=whole,
             output=output,
             most=f"{FAR:,.0f}",
         )
-    return plural(
-        "In case {case}, {count} of {whole} entries of {output} differs, by {gap}.",
-        "In case {case}, {count} of {whole} entries of {output} differ, by up to {gap}.",
-        count,
+    return message(
+        "In case {case}, {output} differs by up to {gap} (entries that differ: {count} of {whole}).",
         case=case,
+        count=count,
         whole=whole,
         output=output,
         gap=Magnitude(gap),

@@ -12,7 +12,7 @@ from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.adding_up import amounts
 from lessons.kit.questions import shaped
 from lessons.screen.by_feature import Amount, ByFeature, FeatureTerm, KeyByFeature
-from lessons.screen.message import Fixed, Message, message
+from lessons.screen.message import Fixed, Message, message, plural
 from lessons.screen.screen import Colour, Figure, Table
 from lessons.screen.strips import Strip, Strips
 from lessons.trace.computation import Computation
@@ -175,15 +175,20 @@ def notice_sum(
     example: ExampleTrace, query: int, key: int, row: KeyByFeature, d_k: int, scaled: float | None
 ) -> Message:
     """What the score is made of, in numbers that add up."""
-    pair = {"query": example.names[query], "key": example.names[key], "count": d_k, "score": written(row.score)}
+    pair = {"query": example.names[query], "key": example.names[key], "score": written(row.score)}
     if scaled is None:
-        return message(
+        return plural(
+            "The query of {query} and the key of {key}: {count} product is the score, {score}.",
             "The query of {query} and the key of {key}: {count} products add up to the score, {score}.",
+            d_k,
             **pair,
         )
-    return message(
+    return plural(
+        "The query of {query} and the key of {key}: {count} product is the score, {score}; divided by √{count} it is "
+        "{scaled}.",
         "The query of {query} and the key of {key}: {count} products add up to the score, {score}; divided by "
         "√{count} it is {scaled}.",
+        d_k,
         **pair,
         scaled=Fixed(scaled),
     )
@@ -210,7 +215,7 @@ def rest_table(example: ExampleTrace, found: HeadByFeature, query: int, key: int
     return [
         Table(
             key="rest_table",
-            name=message("The other {count} features, one by one", count=len(left)),
+            name=plural("The other feature", "The other {count} features, one by one", len(left)),
             columns=(message("feature"), message("query"), message("key"), message("product")),
             cells=(*rows, (message("sum"), "", "", written(whole))),
             folded=True,

@@ -236,7 +236,7 @@ REFUSED = {
     "an odd number of features to turn": (lambda: rotate(Q), "even, but it is 3"),
     "whole numbers to turn": (lambda: rotate(INT), "floating-point.*int64"),
     "a position below 0": (lambda: rotate(Q[:, :2], -1), "first is a whole number of at least 0, but got -1"),
-    "more features than there are": (lambda: rotate(Q[:, :2], how=Rotary(features=4)), "all 2 features, but got 4"),
+    "more features than there are": (lambda: rotate(Q[:, :2], how=Rotary(features=4)), "d_k = 2, but got 4"),
     "no stretch": (lambda: rotate(Q[:, :2], how=Rotary(stretch=0.0)), "above 0.* 0.0"),
     "heads that do not divide": (lambda: split_heads(Q, 2), "2 heads cannot share 3"),
     "no heads": (lambda: split_heads(Q, 0), "n_heads is a whole number of at least 1, but got 0"),

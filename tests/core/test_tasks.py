@@ -103,7 +103,7 @@ def test_conditional_entropy_is_the_mean_surprise(pairs):
 
 @pytest.mark.parametrize("text", ["", "a", "abcdefgh"])
 def test_a_text_that_is_too_short_is_an_error_that_says_how_long_it_must_be(text):
-    with pytest.raises(ValueError, match=rf"has {len(text)} characters, .*at least 9; type a longer text"):
+    with pytest.raises(ValueError, match=rf"of length {len(text)}: .*at least 9; type a longer text"):
         CharacterTask(text)
 
 

@@ -46,6 +46,7 @@ from lessons.screen.screen import (
 )
 from lessons.screen.softmax_parts import Sharing
 from lessons.screen.strips import Strips
+from tests.counts import WRONG
 from tests.printed import lead, readings, with_decimals
 
 SUPERLATIVE = re.compile(
@@ -300,6 +301,7 @@ def check_sentence(case: Case, sentence: Message, oracle: Oracle) -> set[str]:
     text = render(sentence)
     assert "{" not in text or "{" in "".join(map(format_value, sentence.arguments.values())), text
     assert "  " not in text, text
+    assert not WRONG.search(text), text
     check_names(sentence)
     check_shares(sentence)
     template = sentence.template

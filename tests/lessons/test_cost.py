@@ -563,10 +563,10 @@ ORACLE |= {
         real_multiplications
     ),
     "For each token, the cache keeps {kept} numbers: a key and a value for {sets} of {heads} heads "
-    "in each of {layers} layers. Without sharing, it would keep {alone}: {times} times as many.": real_cache,
+    "in each layer (n_layers = {layers}). Without sharing, it would keep {alone}: {times} times as many.": real_cache,
     "All of {model}": chosen,
     "The parameters of {model}": chosen,
-    "whole model, {count} layers": lambda case, sentence: {"count": 30},
+    "whole model, {count} layer": lambda case, sentence: {"count": 30},
 }
 
 ANSWERS = {

@@ -173,8 +173,8 @@ def test_the_figure_shows_what_is_expected_beside_what_came_and_marks_what_diffe
     torch.testing.assert_close(expected.values, right[1][1])
     torch.testing.assert_close(got.values, wrong[1][1])
     assert got.marked.nonzero().tolist() == [[2, 0]]
-    assert render(verdict.says[-1]) == "In case 2, 1 of 25 entries of attn_weights differs, by 0.50."
-    assert render(verdict.figures[0].notice[0]) == "1 of 25 entries shown differs."
+    assert render(verdict.says[-1]) == "In case 2, attn_weights differs by up to 0.50 (entries that differ: 1 of 25)."
+    assert render(verdict.figures[0].notice[0]) == "Entries shown that differ: 1 of 25."
 
 
 def test_of_many_heads_that_one_is_shown_which_is_wrong():

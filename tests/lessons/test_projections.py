@@ -145,8 +145,8 @@ ORACLE = EDITS_ORACLE | {
     "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the "
     "{d_v} of its value. Every bar has the same width; it points up if its number is positive, down "
     "if negative.": many_become_fewer,
-    "The query of {query} and the key of {key}: {count} products add up to the score, {score}.": added_up,
-    "The query of {query} and the key of {key}: {count} products add up to the score, {score}; divided "
+    "The query of {query} and the key of {key}: {count} product is the score, {score}.": added_up,
+    "The query of {query} and the key of {key}: {count} product is the score, {score}; divided "
     "by √{count} it is {scaled}.": added_up,
     "{rows}\u00a0×\u00a0{columns}": chosen,
     NEW_ROWS: shapes_then,

@@ -292,7 +292,7 @@ def test_a_number_is_answered_within_a_tolerance_and_shown_as_a_distribution(fre
         fresh.step(code, key, 1, stage, to)
     said_now = " ".join(texts(at.run()))
     assert "From 0.25 to 7; half of the class answered at most 0.3." in said_now
-    assert "2 of 3 are right: 0.25, give or take 0.05." in said_now
+    assert "Right answers: 2 of 3 (0.25, give or take 0.05)." in said_now
     assert any("7 ✓" not in line and line.endswith("✗") for line in texts(one.run()) if line.startswith("Your first"))
 
 

@@ -689,14 +689,14 @@ def test_a_level_is_opened_for_a_class_and_its_teacher_sees_how_many_have_solved
     press(at_build(at, level="back"), "class_level")
     room = fresh.look(code)
     assert (room.number, room.stage, room.cards) == (1, "open", 2) and room.link == "./build?level=back"
-    assert "0 of 0 have solved it" in texts(at.run()) and "class_level" not in keys(at)
+    assert "Solved so far: 0 of 0" in texts(at.run()) and "class_level" not in keys(at)
 
     began, done = student_at_level(code, level="back"), student_at_level(code, level="back", built=SOLVES_BACK)
     student_at_level(code)
     assert fresh.votes(code, 1, 2).first == (1, 1), "whoever is at another level has not begun"
     assert "class_level" not in keys(began)
     assert any("Your teacher sees how many have solved it" in said for said in captions(began))
-    assert "1 of 2 have solved it" in texts(at.run())
+    assert "Solved so far: 1 of 2" in texts(at.run())
     press(done, "build_reset")
     assert fresh.votes(code, 1, 2).first == (1, 1), "who has solved it has"
 

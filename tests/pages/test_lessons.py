@@ -71,7 +71,9 @@ def test_dot_product_shows_the_notebooks_row_and_sum():
 
 def test_projections_meet_where_row_and_column_cross():
     at = open_lesson("projections")
-    assert any(line.startswith("W_q turns the 3 features of each token into the 2 of its query.") for line in texts(at))
+    assert any(
+        line.startswith("W_q turns the row of each token, of size 3, into its query, of size 2.") for line in texts(at)
+    )
     q = run_example(Example()).heads.q[0]
     assert cells(at)["q 3,1"]["v"] == pytest.approx(float(q[3, 1]))
     assert "|x row 3|" in cells(at)["q 3,1"]["lights"] and "|W_q column 1|" in cells(at)["q 3,1"]["lights"]

@@ -127,7 +127,7 @@ def test_a_token_that_is_not_there_gives_way_to_the_last_and_says_so():
         ("4-6-7", "a mask has a row for each token, 6 in all, but the code describes 3"),
         ("20-30-0-3c-3e-3f", "query 3 has no key to look at"),
         ("<b>", "one number for each row"),
-        ("ff-30-38-3c-3e-3f", "more than 6 keys"),
+        ("ff-30-38-3c-3e-3f", "more keys than there are tokens, 6"),
     ],
 )
 def test_a_mask_that_cannot_be_used_is_refused_and_kept(code, says):

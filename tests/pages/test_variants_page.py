@@ -25,13 +25,13 @@ def test_every_variant_says_what_its_screen_says(variant):
 
 def test_a_second_sentence_asks_the_first_and_the_link_keeps_it():
     at = open_variants(variant="cross")
-    assert "The last 4 tokens form one sentence, which asks; the first 3 form another" in " ".join(texts(at))
+    assert "asks (tokens: 4); its beginning is another, which is looked at (tokens: 3)" in " ".join(texts(at))
     at.text_input(key="second").set_value("aunt saw lamp below monk").run()
     said = " ".join(texts(at))
     assert not at.exception
-    assert "The last 5 tokens form one sentence, which asks; the first 7 form another" in said
+    assert "asks (tokens: 5); its beginning is another, which is looked at (tokens: 7)" in said
     again = open_variants(variant="cross", second="aunt saw lamp below monk")
-    assert "The last 5 tokens form one sentence, which asks; the first 7 form another" in " ".join(texts(again))
+    assert "asks (tokens: 5); its beginning is another, which is looked at (tokens: 7)" in " ".join(texts(again))
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_what_cannot_be_read_of_it_is_said(typed, told):
 def test_where_a_notebook_fixes_the_tokens_its_halves_ask_and_answer():
     at = open_variants(example="journey", variant="cross", second="a b")
     assert not at.exception and not [field for field in at.text_input if field.key == "second"]
-    assert "The last 3 tokens form one sentence, which asks; the first 3 form another" in " ".join(texts(at))
+    assert "asks (tokens: 3); its beginning is another, which is looked at (tokens: 3)" in " ".join(texts(at))

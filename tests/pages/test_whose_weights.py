@@ -53,7 +53,7 @@ def test_updates_go_back_to_random_weights_and_the_link_says_so():
     assert "Untrained: random weights (seed 42)." in captions(at)
     assert at.query_params["trained_for"] == "0"
     again = open_page(example="pronouns", trained_for=40)
-    assert "40 training steps" in captions(again)
+    assert "training steps: 40 " in captions(again)
 
 
 def test_a_size_trains_another_model():
@@ -85,7 +85,7 @@ def test_a_model_that_may_look_ahead_is_shown_as_it_was_trained():
 def test_the_old_words_of_pronouns_open_by_their_link_and_are_not_offered_else():
     old = open_page(example="pronouns", trained_for=20)
     assert old.selectbox(key="example").value == "pronouns" and old.select_slider(key="trained_for").value == 20
-    assert "Trained on pronouns, 20 training steps" in captions(old)
+    assert "Trained on pronouns, training steps: 20 " in captions(old)
     assert "Trained on pronouns" not in open_page(example="stories").selectbox(key="example").options
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from attention_ui.figures.features.strips import INT, WORDS
 from lessons.screen.by_feature import Amount, ByFeature, FeatureTerm
 from lessons.screen.format import number, render, translate, visible_text
-from lessons.screen.message import Fixed, message
+from lessons.screen.message import Fixed, message, plural
 
 SHARE = pa.float32()
 
@@ -76,7 +76,14 @@ def says_of_product(figure: ByFeature, place: int, column: int) -> str:
     key = figure.keys[place]
     said = {"key": key.key, "product": Fixed(key.parts[column].hundredths / 100)}
     if column == len(figure.shown):
-        return render(message("{key}: the other {count} features add {product}", count=figure.others, **said))
+        return render(
+            plural(
+                "{key}: the other feature adds {product}",
+                "{key}: the other {count} features add {product}",
+                figure.others,
+                **said,
+            )
+        )
     return render(message("{key}: feature {feature} adds {product}", feature=figure.shown[column], **said))
 
 
