@@ -61,7 +61,7 @@ def real_beginning(model: RealModel, raw: str) -> RealBeginning:
     read = cut.last(min(MOST_READ, model.transformer.config.context - MAX_NEW_TOKENS))
     if len(read.ids) == len(cut.ids):
         return RealBeginning(cut.ids, clean.notes)
-    end = message("The text is long: the model reads only its last {count} tokens.", count=len(read.ids))
+    end = message("The text is long: of its tokens the model reads only the last {count}.", count=len(read.ids))
     return RealBeginning(read.ids, (*clean.notes, end))
 
 

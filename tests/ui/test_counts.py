@@ -40,6 +40,7 @@ NEVER_ONE = {
         "The other {count} tokens, to",
         "Largest weight where there is",
         "This is not a worksheet code: it",
+        "expected a row of the embedding",
     ),
     "a limit of ours": (
         "each position appears once, as in {like},",
