@@ -8,6 +8,7 @@ import numpy as np
 
 from attention_core.arrays import Array, namespace
 from lessons.backward.one_prediction import PRONOUN_WORDS, Prediction, whose_gradients, word_of
+from lessons.backward.softmax_view import rising, row_at, visible_keys, where_others_go
 from lessons.backward.way_back import WayBack
 from lessons.kit.matrices import (
     KEYS,
@@ -209,15 +210,16 @@ def notice_d_weights(correction: Prediction) -> Iterator[Message]:
 
 def notice_d_scores(correction: Prediction) -> Iterator[Message]:
     """Which scores go up, and that a row of gradients is 0 in sum."""
-    row = correction.way.d_scores[correction.asked[-1]].tolist()
-    up = ListOf(tuple(name for name, d in zip(correction.names, row, strict=True) if d < 0))
+    row = row_at(correction, 1)
+    up = rising(visible_keys(correction), row)
     if up.items:
         yield plural(
-            "{keys} has a d_score below 0: a step raises that score and lowers the others.",
-            "{keys} have d_scores below 0: a step raises these scores and lowers the others.",
+            "{keys} has a d_score below 0: a step raises that score.",
+            "{keys} have d_scores below 0: a step raises these scores.",
             len(up.items),
             keys=up,
         )
+        yield where_others_go(row)
     yield message("The row sums to 0: what some keys gain, others lose.")
 
 

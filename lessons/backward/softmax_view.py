@@ -19,6 +19,7 @@ from lessons.trace.computation import Computation
 # What the row of scores is multiplied by; all of them exact in single precision, in which curves are drawn.
 SIZES_OF_SCORES = (0.125, 0.25, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20)
 NEARLY_CERTAIN = 0.99  # of the weight of a row
+ROUNDING = 1e-14  # of the largest d_weight: what double precision leaves of a difference that is 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,12 @@ class RowBack:
     mean: Float[Array, ""]  # of the gradients of the weights, each counted by its weight
     less_mean: Float[Array, " visible"]
     d_sized: Float[Array, " visible"]
+
+    @property
+    def directions(self) -> Float[Array, " visible"]:
+        """Where a step moves each score: 1 up, −1 down, 0 where it has no weight, or the mean but for rounding."""
+        apart = abs(self.less_mean) > ROUNDING * abs(self.d_weights).max()
+        return np.where(apart & (self.d_sized != 0), -np.sign(self.less_mean), 0)
 
     @property
     def largest(self) -> float:
@@ -164,19 +171,30 @@ def size_as_written(size: float) -> Fixed:
 
 def notice_row_back(keys: tuple[Token, ...], row: RowBack) -> Iterator[Message]:
     """Which scores go up: those whose d_weight lies below the mean."""
-    up = ListOf(tuple(name for name, d in zip(keys, row.d_sized.tolist(), strict=True) if d < 0))
     yield message(
         "The d_weights of the row, weighted by its weights, have the mean {mean}. Only what differs "
         "from that mean moves a score.",
         mean=Magnitude(float(row.mean)),
     )
-    if up.items and any(row.d_sized > 0):
+    up = rising(keys, row)
+    if up.items:
         yield plural(
-            "{keys} is below the mean: a step raises its score. No other score goes up.",
-            "{keys} are below the mean: a step raises their scores. No other score goes up.",
+            "{keys} is below the mean: a step raises its score.",
+            "{keys} are below the mean: a step raises their scores.",
             len(up.items),
             keys=up,
         )
+        yield where_others_go(row)
+
+
+def rising(keys: tuple[Token, ...], row: RowBack) -> ListOf:
+    """The keys whose scores a step raises."""
+    return ListOf(tuple(name for name, way in zip(keys, row.directions.tolist(), strict=True) if way > 0))
+
+
+def where_others_go(row: RowBack) -> Message:
+    """What a step does to the scores that it does not raise."""
+    return message("The others go down.") if row.directions.all() else message("The others go down or stay.")
 
 
 def notice_sizes(correction: Prediction, row: RowBack, size: float) -> Iterator[Message]:

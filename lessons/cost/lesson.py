@@ -20,7 +20,10 @@ from lessons.screen.screen import Screen
 from lessons.trace.computation import Computation
 
 TOPIC = message("The cost of attention")
-POINT = message("Every query is compared with every key: twice as many tokens make four times as many scores.")
+POINT = message(
+    "Every query is compared with every key: twice as many tokens make four times as many scores, but only twice as "
+    "many queries, keys and values."
+)
 
 EXAMPLE_SIZES = "example"
 COUNTED = ("multiplications", "moved", "parameters", "cache", "squared_from")

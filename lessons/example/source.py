@@ -223,11 +223,6 @@ class Job:
     done: bool  # the head has earned the name
     texts: Message
 
-    @property
-    def label(self) -> Message:
-        """The name that a head has earned, with its share."""
-        return message("{name}, {share}", name=self.name, share=Percent(self.share)) if self.done else NO_NAME_EARNED
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainedLayer(ABC):
@@ -251,7 +246,8 @@ class TrainedLayer(ABC):
     def label(self, head: int) -> Message:
         """What a head is called beside others of its layer: by the name that it has earned."""
         job = self.job(head)
-        return message("{head}: {name}", head=head + 1, name=NO_NAME_EARNED if job is None else job.label)
+        earned = NO_NAME_EARNED if job is None or not job.done else job.name
+        return message("{head}: {name}", head=head + 1, name=earned)
 
     @property
     @abstractmethod

@@ -70,7 +70,10 @@ def name_of_job(number: int, job: Job) -> Message:
     if not job.done:
         return message("head {number}: no name", number=number)
     return message(
-        "head {number}: {name}, {share} of its weight", number=number, name=job.name, share=Percent(job.share)
+        "head {number}: {name}, on average {share} of its weight",
+        number=number,
+        name=job.name,
+        share=Percent(job.share),
     )
 
 

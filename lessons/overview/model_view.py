@@ -343,7 +343,7 @@ def about_head(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...]:
 
 
 def beside_its_name(jobs: HeadJobs, layer: int, head: int) -> tuple[Message, ...]:
-    """What a name leaves open: what else the head does, and what one with shuffled weights would do."""
+    """What a name leaves open: what else the head does, and what it would do with shuffled weights."""
     job = jobs.job_of(layer, head)
     if job is MIXTURE:
         return ()

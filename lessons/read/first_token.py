@@ -81,9 +81,10 @@ def map_of_heads(key: str, title: Message, values: Float[Tensor, "layers heads"]
 def chosen_head(
     reading: Reading, weight: Float[Tensor, "layers heads"], length: Float[Tensor, "layers heads"]
 ) -> Message:
-    """The same of one head."""
+    """The same of one head, in the mean over the queries."""
     return message(
-        "Head {head} gives the first token {weight} of its weight; by length, that is {length} of what the head adds.",
+        "On average over all queries, head {head} gives the first token {weight} of its weight; by length, that is "
+        "{length} of what the head adds.",
         head=reading.called,
         weight=Percent(float(weight[reading.place])),
         length=Percent(float(length[reading.place])),
@@ -122,7 +123,7 @@ def tokens_figure(reading: Reading, computation: Computation) -> Matrices:
     return Matrices(
         key="read_lengths",
         name=message("What each token adds to the output of one head"),
-        heading=message("What does each token add?"),
+        heading=message("What does each token add to the output at {query}?", query=reading.names[reading.query]),
         notice=(longest_value(reading, computation),),
         bands=(matrices,),
         first="added",

@@ -117,6 +117,6 @@ ORACLE = {
     "{count} layer processes the result.": lambda case, sentence: {"count": case.example.example.layer - 1},
     "{n} new sequences": lambda case, sentence: {"n": 64},
     "Measured on {texts}: {heads}.": texts_of_heads,
-    "head {number}: {name}, {share} of its weight": name_of_head,
+    "head {number}: {name}, on average {share} of its weight": name_of_head,
     "head {number}: no name": name_of_head,
 }

@@ -227,7 +227,9 @@ def greater_from(case, sentence):
 
 def doubled(case, sentence):
     n = 2 * sizes_of(case).tokens
-    return {"twice": n, "times": squares(sizes_of(case), n)[1] / squares(sizes_of(case))[1]}
+    (squared, now), (squared_then, then) = squares(sizes_of(case)), squares(sizes_of(case), n)
+    assert squared_then == 4 * squared and then - squared_then == 2 * (now - squared)
+    return {"twice": n, "times": then / now}
 
 
 def share_of_step(case, sentence):

@@ -229,6 +229,15 @@ def of_chosen(case, sentence):
     }
 
 
+def of_shown_row(case, sentence):
+    """The table below is of one query, not of their mean."""
+    lengths = next(figure for figure in case.screen.figures if figure.key == "read_lengths")
+    weights = next(matrix for matrix in lengths.matrices if matrix.key == "weights").values[:, 0]
+    row = whole(case).weights[place_of(case)][query_of(case), : query_of(case) + 1]
+    assert torch.allclose(weights, row, atol=1e-4)
+    return {"query": query_of(case)}
+
+
 def longest(case, sentence):
     lengths = whole(case).lengths()[place_of(case)][: query_of(case) + 1].tolist()
     return {"head": called(case), "first": 0, "length": lengths[0], "others": sum(lengths[1:]) / (len(lengths) - 1)}
@@ -419,8 +428,9 @@ ORACLE = {
     "From {query}, the head gives {keys} a total weight of {weight}.": summed,
     "In this layer, head {head} puts the most weight on one token from {query}: {weight} on {key}.": of_layer,
     "Heads that give the first token more than half of their weight on this text: {count} of {all}.": resting,
-    "Head {head} gives the first token {weight} of its weight; by length, that is {length} of what "
-    "the head adds.": of_chosen,
+    "On average over all queries, head {head} gives the first token {weight} of its weight; by length, that is "
+    "{length} of what the head adds.": of_chosen,
+    "What does each token add to the output at {query}?": of_shown_row,
     "In head {head}, the value of {first} has length {length}; the others average {others}.": longest,
     "{query} sees no other token.": lambda case, sentence: {"query": 0},
     "After {query} the model guesses {token} ({chance}); read off layer by layer, that guess comes "
