@@ -275,10 +275,11 @@ def write_lines(term: Term) -> list[str]:
             here, waiting = taken(here, left), [waiting[place] for place in left.tolist()]
             if not waiting:
                 break
-        else:  # where larger numbers cancel, what is left is no more than rounding: 12 decimals
+        else:  # where larger numbers cancel, what is left is no more than rounding
             texts, _ = texts_of(here, 17)
-            for place, text, value in zip(waiting, texts, here.numbers, strict=True):
-                lines[place] = f"{text} ≈ {f'{value:.12f}'.replace('-', '−')}"
+            for place, text, value, noise in zip(waiting, texts, here.numbers, rounding(here).tolist(), strict=True):
+                decimals = max(1, min(12, math.floor(-math.log10(noise)) - 1)) if noise else 12
+                lines[place] = f"{text} ≈ {f'{round(value, decimals) + 0.0:.{decimals}f}'.replace('-', '−')}"
     return lines
 
 
@@ -289,14 +290,32 @@ def judged(term: Term, n: int, r: int) -> tuple[list[str], np.ndarray, list[bool
     shown = as_printed(values, r)
     off = np.where(np.isfinite(values), np.abs(found - shown), 0.0)
     half = np.array([half_unit(result) for result in results])
-    true = (off <= half * (1 - 1e-9)) | (off <= 1e-13 * (1 + np.abs(values)))
-    whole = exact & (np.abs(shown - values) <= 1e-15 * (1 + np.abs(values)))
+    noise, few = rounding(term), n <= 12  # of 17 digits the last ones are rounded, so that nothing is exact
+    true = (off + noise < half * (1 - 1e-9)) | (few & (half == 0) & (off <= noise))
+    least = noise + 4e-16 * np.abs(values)
+    whole = few & exact & (np.abs(shown - values) <= least)
     # Rounding changes nothing in the largest of some numbers, nor where −∞ makes it 0.
     if term.sign == "max":
         whole = np.full(values.shape, True)
     elif (nothing := values == 0).any():
         whole |= nothing & hides(term)
-    return results, true, (whole & ((off <= 1e-13) | ~np.isfinite(values))).tolist()
+    return results, true, (whole & ((off <= least) | ~np.isfinite(values))).tolist()
+
+
+def rounding(term: Term) -> np.ndarray:
+    """How far the numbers may be off because a computer adds up with 16 digits: much, where large numbers cancel."""
+    sizes = [np.abs(part.values) for part in term.parts]
+    if term.sign in ("+", "−"):
+        if term.kept is not None:
+            sizes[0] = np.where(term.kept, sizes[0], 0).sum(axis=-1)
+        noise = 1e-15 * functools.reduce(np.add, sizes)
+    elif term.sign == "·":
+        noise = rounding(term.parts[0]) * sizes[1] + sizes[0] * rounding(term.parts[1])
+    elif term.sign == "÷":
+        noise = rounding(term.parts[0]) / sizes[1]
+    else:
+        noise = np.zeros(term.values.shape)
+    return np.nan_to_num(noise, posinf=0.0)
 
 
 def hides(term: Term) -> np.ndarray:

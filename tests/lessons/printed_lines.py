@@ -3,23 +3,33 @@
 A printed number with decimals stands for all numbers within half a unit of its last digit; a whole number for itself.
 A line is right when all of this holds:
 
-    computed again from exactly what is printed, the result is off by no more than half a unit of its last digit;
-    after "=", by nothing
+    computed again in decimals from exactly what is printed, the result is off by no more than half a unit of its last
+    digit; after "=", by nothing
     the interval of the result holds the value that was computed
-    the interval of the arithmetic holds it, too
+    the interval of the arithmetic holds it, too; its ends are rounded outwards, in proportion to what was added up
 """
 
 import math
 import re
+from decimal import Context, Decimal, localcontext
 from typing import NamedTuple
+
+DECIMALS = Context(prec=40, traps=[])
+ROUNDED = 1e-14  # the share of a number by which a computation with 16 digits may be off
 
 
 class Interval(NamedTuple):
     """What a printed expression may stand for, and what it is when its digits are taken as they are."""
 
     low: float
-    exact: float
+    exact: Decimal
     high: float
+
+
+def rounded(a: Interval, size: float = 0.0) -> Interval:
+    """An interval whose ends are rounded outwards, as far as numbers of such a size have rounding errors."""
+    low, high = (ROUNDED * max(size, abs(end)) if math.isfinite(end) else 0.0 for end in (a.low, a.high))
+    return Interval(a.low - low, a.exact, a.high + high)
 
 
 TOKEN = re.compile(
@@ -27,24 +37,25 @@ TOKEN = re.compile(
 )
 
 
-def times(a: float, b: float) -> float:
-    return 0.0 if a == 0 or b == 0 else a * b
+def times(a, b):
+    return type(a)(0) if a == 0 or b == 0 else a * b
 
 
 def product(a: Interval, b: Interval) -> Interval:
     ends = [times(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-    return Interval(min(ends), times(a.exact, b.exact), max(ends))
+    return rounded(Interval(min(ends), times(a.exact, b.exact), max(ends)))
 
 
 def inverse(a: Interval) -> Interval:
+    exact = 1 / a.exact if a.exact else Decimal("nan")
     if a.low <= 0 <= a.high:
-        return Interval(-math.inf, 1 / a.exact if a.exact else math.nan, math.inf)
-    return Interval(1 / a.high, 1 / a.exact, 1 / a.low)
+        return Interval(-math.inf, exact, math.inf)
+    return Interval(1 / a.high, exact, 1 / a.low)
 
 
 def power(a: Interval, b: Interval) -> Interval:
-    if a.low == a.exact == a.high > 1:  # such as 10000^(−0.5)
-        return Interval(*(a.exact**exponent for exponent in b))
+    if a.low == a.high > 1:  # such as 10000^(−0.5)
+        return rounded(Interval(a.low**b.low, a.exact**b.exact, a.low**b.high))
     if b.exact != 2 or b.low != b.high:
         raise SyntaxError("only squares, and powers of a whole number, are expected")
     square = product(a, a)
@@ -61,27 +72,34 @@ def truth(sign: str, a: Interval, b: Interval) -> Interval:
         "≠": float.__ne__,
     }
     if sign in test:
-        here = float(test[sign](float(a.exact), float(b.exact)))
+        here = test[sign](float(a.exact), float(b.exact))
         apart = a.high < b.low or b.high < a.low or (a.low == a.high == b.low == b.high)
-        return Interval(here, here, here) if apart else Interval(0.0, here, 1.0)
-    here = float(bool(a.exact) and bool(b.exact)) if sign == "and" else float(bool(a.exact) or bool(b.exact))
-    return Interval(here, here, here)
+        return certain(here) if apart else Interval(0.0, Decimal(here), 1.0)
+    return certain(bool(a.exact) and bool(b.exact) if sign == "and" else bool(a.exact) or bool(b.exact))
 
 
-def rising(f, a: Interval) -> Interval:
-    return Interval(*map(f, a))
+def certain(number) -> Interval:
+    return Interval(float(number), Decimal(number), float(number))
+
+
+def rising(f, exact, a: Interval) -> Interval:
+    return rounded(Interval(f(a.low), exact(a.exact), f(a.high)))
+
+
+def in_sixteen_digits(f):
+    return lambda x: Decimal(f(float(x)))
 
 
 def wave(f, a: Interval) -> Interval:
-    width = (a.high - a.low) / 2
-    return Interval(max(-1, f(a.exact) - width), f(a.exact), min(1, f(a.exact) + width))
+    width, here = (a.high - a.low) / 2, f(float(a.exact))
+    return rounded(Interval(max(-1, here - width), Decimal(here), min(1, here + width)), size=1.0)
 
 
 FUNCTIONS = {
-    "e^(": lambda a: rising(math.exp, a),
-    "tanh(": lambda a: rising(math.tanh, a),
-    "ln(": lambda a: rising(lambda x: math.log(x) if x > 0 else -math.inf, a),
-    "√(": lambda a: rising(lambda x: math.sqrt(max(x, 0)), a),
+    "e^(": lambda a: rising(math.exp, Decimal.exp, a),
+    "tanh(": lambda a: rising(math.tanh, in_sixteen_digits(math.tanh), a),
+    "ln(": lambda a: rising(lambda x: math.log(x) if x > 0 else -math.inf, Decimal.ln, a),
+    "√(": lambda a: rising(lambda x: math.sqrt(max(x, 0)), Decimal.sqrt, a),
     "sin(": lambda a: wave(math.sin, a),
     "cos(": lambda a: wave(math.cos, a),
     "max(": lambda *a: Interval(*(max(column) for column in zip(*a, strict=True))),
@@ -90,20 +108,20 @@ FUNCTIONS = {
 
 def number(text: str) -> Interval:
     if text == "∞":
-        return Interval(math.inf, math.inf, math.inf)
+        return certain(math.inf)
     mantissa, _, exponent = text.partition("·10^(")
     scale = 10.0 ** int(exponent.rstrip(")").replace("−", "-")) if exponent else 1.0
     half = 0.5 * 10.0 ** -len(mantissa.partition(".")[2]) if "." in mantissa else 0.0
     value = float(mantissa)
     return Interval(
         (value - half) * scale,
-        float(f"{mantissa}e{exponent.rstrip(')').replace('−', '-') or 0}"),
+        Decimal(f"{mantissa}e{exponent.rstrip(')').replace('−', '-') or 0}"),
         (value + half) * scale,
     )
 
 
 class Parser:
-    """One printed expression; `largest` is the size of the largest number in it."""
+    """One printed expression."""
 
     def __init__(self, text: str):
         self.tokens, at = [], 0
@@ -113,7 +131,7 @@ class Parser:
                 raise SyntaxError(f"cannot read {text[at:]!r} in {text!r}")
             self.tokens.append(found[1])
             at = found.end()
-        self.at, self.largest, self.numbers, self.others = 0, 1.0, [], []
+        self.at, self.numbers, self.others = 0, [], []
 
     def peek(self) -> str:
         return self.tokens[self.at] if self.at < len(self.tokens) else ""
@@ -137,7 +155,8 @@ class Parser:
             sign = self.take()
             term = self.product()
             term = term if sign == "+" else Interval(-term.high, -term.exact, -term.low)
-            total = Interval(*(a + b for a, b in zip(total, term, strict=True)))
+            size = max((abs(x) for x in (*total, *term) if math.isfinite(x)), default=0.0)
+            total = rounded(Interval(*(a + b for a, b in zip(total, term, strict=True))), float(size))
         return total
 
     def product(self) -> Interval:
@@ -146,7 +165,7 @@ class Parser:
             sign = self.take()
             factor = self.power()
             if sign == "÷":
-                exact = result.exact / factor.exact if factor.exact else math.nan
+                exact = result.exact / factor.exact if factor.exact else Decimal("nan")
                 result = product(result, inverse(factor))._replace(exact=exact)
             else:
                 result = product(result, factor)
@@ -169,7 +188,7 @@ class Parser:
             return self.power()
         if re.fullmatch(r"√\d+", token):
             root = math.sqrt(int(token[1:]))
-            return Interval(root, root, root)
+            return Interval(root, Decimal(token[1:]).sqrt(), root)
         if token == "(":
             inner = self.sum()
             self.take(")")
@@ -192,8 +211,6 @@ class Parser:
             return FUNCTIONS[token](*arguments)
         result = number(token)
         self.numbers.append(result)
-        if math.isfinite(result.exact):
-            self.largest = max(self.largest, abs(result.exact))
         return result
 
 
@@ -202,22 +219,26 @@ EQUALS = re.compile(r" ([=≈]) (?=(?:not a number|[−\d.∞·10^()]+)$)")
 
 def wrong(text: str, value: float) -> str | None:
     """What is wrong with a line for a number of this value, or None."""
+    with localcontext(DECIMALS):
+        return wrong_in_decimals(text, value)
+
+
+def wrong_in_decimals(text: str, value: float) -> str | None:
     left, sign, right = EQUALS.split(text) if EQUALS.search(text) else (text, "", text)
     if math.isnan(value):
         return None if right == "not a number" else "not a number"
     try:
-        parser = Parser(left)
-        said, result = parser.whole(), Parser(right).whole()
+        said, result = Parser(left).whole(), Parser(right).whole()
     except (SyntaxError, ValueError, TypeError, ZeroDivisionError) as problem:
         return f"unreadable: {problem}"
-    noise = 1e-12 * parser.largest**2
     if math.isinf(value):
         return None if said.exact == result.exact == value else "infinite"
-    if not result.low - noise <= value <= result.high + noise:
+    wide = rounded(result)
+    if not wide.low <= value <= wide.high:
         return "the value is not within half a unit of the printed result"
-    half = (result.high - result.low) / 2
-    if not abs(said.exact - result.exact) <= (0 if sign == "=" else half) + noise:
+    half = 0 if sign == "=" else Decimal((result.high - result.low) / 2)
+    if not abs(said.exact - result.exact) <= half + abs(result.exact) * Decimal("1e-15"):
         return "computed again from the printed digits, another result comes out"
-    if not said.low - noise <= value <= said.high + noise:
+    if not said.low <= value <= said.high:
         return "the interval of the arithmetic does not hold the value"
     return None

@@ -56,6 +56,26 @@ def test_every_line_of_every_cell_evaluates_to_its_value(name):
     assert told > 30
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_lines_hold_for_numbers_of_every_size(seed):
+    """Products, shares and sums down to 10^(−300), and differences of numbers that are equal but for rounding."""
+    r = np.random.RandomState(seed)
+    a, b = (given(10.0 ** r.randint(-40, 6) * r.randn(5, 7), name) for name in "ab")
+    nearly, low = given(a.values * (1 + 1e-13 * r.randn(5, 7)), "nearly a"), given(-r.uniform(0, 700, (5, 7)), "low")
+    sizes = XP.exp(low)
+    shares = sizes / sizes.sum(-1)[:, None]
+    for array in (a * b, a / b, a + b, a - nearly, (a - nearly) * b, a @ b.mT, sizes, sizes.sum(-1), shares):
+        for line, value in zip(lines_of(array, NAMES), array.values.ravel().tolist(), strict=True):
+            assert wrong(line.text, float(value)) is None, (line.text, value)
+
+
+def test_a_tiny_result_follows_from_the_printed_digits():
+    """e^(−31.48) is 2.130·10^(−14); two digits more give 2.135·10^(−14)."""
+    sizes = XP.exp(given(np.array([[-31.4775]]), "score"))
+    assert lines_of(sizes, NAMES)[0].text == "e^(−31.4775) ≈ 2.135·10^(−14)"
+    assert wrong("e^(−31.48) ≈ 2.135·10^(−14)", sizes.values.item()) is not None
+
+
 def unnamed_behind(array):
     """What lines send the reader to that has no name: it has lines of its own."""
     for at in range(array.values.size):
