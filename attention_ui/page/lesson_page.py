@@ -103,16 +103,20 @@ def open_lesson(
     own_sizes: bool = False,
     own_mask: bool = False,
     own_tokens: bool = False,
+    x_alone: bool = False,
 ) -> LessonPage:
     """Open the page of a lesson: its places, the controls of the running example, the choice of a head.
 
     A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
     `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
+    Where one uses `x_alone`, the controls that do not change X are hidden.
     """
     address, room = address or lesson.__name__.split(".")[1], room or lay_out()
     own_example = getattr(lesson, "OWN_EXAMPLE", USUAL_EXAMPLE)
     with room.notes:
-        example = current_trace(own_example, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
+        example = current_trace(
+            own_example, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens, x_alone=x_alone
+        )
     with room.controls:
         head = head_choice(example) if heads else 0
     return LessonPage(lesson, address, room, example, head)

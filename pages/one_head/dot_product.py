@@ -3,4 +3,4 @@
 from attention_ui.page.lesson_page import show_lesson
 from lessons.dot_product import lesson as dot_product
 
-show_lesson(dot_product, heads=False, columns=(3, 2))
+show_lesson(dot_product, heads=False, x_alone=True, columns=(3, 2))

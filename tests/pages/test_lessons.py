@@ -1,6 +1,8 @@
 """Every lesson as a visitor uses it."""
 
 import inspect
+import re
+from dataclasses import replace
 
 import pytest
 from visiting import (
@@ -22,6 +24,7 @@ from attention_core.measures import measure_scaling
 from attention_ui.page import drawing
 from attention_ui.page.derivation import CHOOSE
 from attention_ui.session.chart import PROJECTED_LETTERS
+from lessons.dot_product import lesson as dot_product
 from lessons.dot_product.lesson import attend_without_weights
 from lessons.example.example import Example, run_example
 from lessons.mask.lesson import zeroed_late
@@ -315,3 +318,41 @@ def test_where_a_lesson_has_its_own_mask_the_switch_waits_as_it_was_left(lesson)
     assert at.toggle(key="causal").disabled and not at.toggle(key="causal").value
     assert open_page("one_head/scores", causal="false").toggle(key="causal").disabled is False
     assert "causal" in at.query_params
+
+
+MOVED = {
+    "d_k": {"d_k": 5},
+    "d_v": {"d_v": 5},
+    "heads": {"n_heads": 3},
+    "init": {"weight_kind": "small"},
+    "d_model": {"d_model": 7},
+    "seed": {"seed": 7},
+    "causal": {"causal": False},
+    "scaling": {"scaling": False},
+    "turned": {"turned": False},
+}
+
+
+@pytest.mark.parametrize("source", ["meanings", "journey", "sentence", "language", "pronouns"])
+def test_of_the_dot_product_exactly_the_controls_are_hidden_that_change_nothing(source):
+    at = open_lesson("dot_product", example=source, d_k="5", trained_for="0")
+    styles = [element.proto.body for element in at.get("html") if element.proto.body.endswith(LEFT_OUT)]
+    hidden = set(re.findall(r"\.st-key-(\w+)", styles[-1]))
+    controls = {control.key for kind in (at.slider, at.number_input, at.toggle, at.selectbox) for control in kind}
+    example = Example(source=source, updates=0)
+
+    def drawn(example):
+        screen = dot_product.screen(run_example(example), 0, dot_product.Choices("all", 0))
+        return [matrix.values.tolist() for matrix in screen.figures[0].matrices]
+
+    for key in controls & set(MOVED):
+        same = drawn(replace(example, **MOVED[key])) == drawn(example)
+        assert same == (key in hidden), (source, key)
+    if source in ("meanings", "sentence"):
+        assert at.slider(key="d_k").value == 5, "the other lessons keep it"
+
+
+def test_moving_a_size_of_the_real_model_is_not_offered_where_x_alone_is_used():
+    at = open_lesson("dot_product", example="language")
+    styles = [element.proto.body for element in at.get("html") if element.proto.body.endswith(LEFT_OUT)]
+    assert all(f".st-key-real_{name} " in styles[-1] for name in ("d_k", "d_v", "n_heads", "d_model", "seed"))
