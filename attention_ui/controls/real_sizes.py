@@ -54,9 +54,6 @@ def go_over(name: str, size: Number | None) -> None:
     set_state("seed" if size is None else size.name, int(chosen))
 
 
-KEYS_OF_SIZES = tuple(map(key_of, (*ORDER, "seed")))
-
-
 def way_back() -> None:
     """Where somebody came from the real model by moving a size: why this is another one, and the way back."""
     if get_state(WAY_BACK) is None:

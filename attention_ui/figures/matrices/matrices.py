@@ -491,7 +491,7 @@ def longest(matrix: Matrix, figure: Matrices) -> float:
 
 
 def are_alike(one: Matrix, other: Matrix) -> bool:
-    """True for matrices with the same axes, in whatever order, and for a row beside several rows of the same columns."""
+    """True for matrices with the same axes, in whatever order, and for a row beside rows with the same columns."""
     ends, others = ((matrix.rows.labels, matrix.columns.labels) for matrix in (one, other))
     single = 1 in (len(ends[0]), len(others[0]))
     return ends == others or ends == others[::-1] or (single and ends[1] == others[1])
