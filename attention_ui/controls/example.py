@@ -18,7 +18,6 @@ from attention_ui.controls.bound import (
 )
 from attention_ui.controls.editing import edits_in_link, edits_line
 from attention_ui.controls.learnt import (
-    TURNED,
     layer_choice,
     model_sizes,
     more_of_model,
@@ -28,10 +27,10 @@ from attention_ui.controls.learnt import (
     updates_of_model,
 )
 from attention_ui.controls.pictures import BEFORE_MODELS_CAME
-from attention_ui.controls.real_sizes import KEYS_OF_SIZES, SMALL_MODEL, real_sizes, way_back
+from attention_ui.controls.real_sizes import SMALL_MODEL, real_sizes, way_back
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import leave_out, link_notes, named_in_link, say_in_link, text_in_link
+from attention_ui.session.links import link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import (
     LIMITS,
@@ -41,7 +40,7 @@ from lessons.example.example import (
     model_settings,
     run_example,
 )
-from lessons.example.presets import PRESETS, Preset
+from lessons.example.presets import Preset
 from lessons.example.source import DEFAULT_SENTENCE, Source
 from lessons.example.task_models import OwnRun
 from lessons.kit.glossary import TERMS
@@ -96,12 +95,12 @@ def example_controls(
     What a notebook fixes is text, not a control. A lesson with `own_sizes` takes tokens, seed, mask and scaling
     from here and nothing else, so nothing else is offered there. With an `own_mask` the switch of the causal mask
     would move nothing on the screen: it stands there as it was left, for the other lessons. A lesson with `own_tokens`
-    takes seed, mask and scaling. Where `x_alone` is used, what does not change X is hidden.
+    takes seed, mask and scaling. Where `x_alone` is used, the style sheet hides what does not change X.
 
     What is folded is drawn from when it is opened on, or where something in it may not be as it is at first; beside
     open tables too, for only a field that stands already takes what is typed there into the address.
     """
-    with st.sidebar:
+    with st.sidebar, st.container(key="x_alone") if x_alone else nullcontext():
         st.subheader(translate("The running example"))
         if own_tokens:
             st.caption(translate("This page has its own sentences."))
@@ -110,8 +109,6 @@ def example_controls(
         source = chosen_source(lessons_own)
         if source.key == SMALL_MODEL:
             way_back()
-        if x_alone:
-            leave_out(beside_x(source))
         choices = source.begins | controls_of(source.reads, source)
         told = st.container() if source.reads else None
         choices |= controls_of(source.asks, source, without=SIZES if own_sizes else ()) | attention_switches(own_mask)
@@ -131,13 +128,6 @@ def example_controls(
     if get_state("example") == OWN and named_in_link((SOURCE.name, *BEFORE_MODELS_CAME)):
         say_in_link("example", OWN)
     return example, notes
-
-
-def beside_x(source: Source) -> tuple[str, ...]:
-    """The controls that change queries, keys, values or weights alone. A model that is trained depends on them all."""
-    drawn = (D_K.name, D_V.name, HEADS.name, WEIGHT_KIND.name) if source.key in PRESETS else ()
-    seed = (SEED.name,) if getattr(source, "writes_x", False) else ()
-    return (CAUSAL.name, SCALING.name, TURNED.name, *KEYS_OF_SIZES, *drawn, *seed)
 
 
 def controls_of(names: Collection[str], source: Source, *, without: Collection[str] = ()) -> dict[str, object]:
@@ -251,8 +241,10 @@ def size_controls(source: Source | None = None) -> dict[str, int]:
 
 
 def seed_control(source: Source | None = None) -> dict[str, int]:
-    """The control for the seed."""
-    return {"seed": number_field(SEED, help=render(TERMS["seed"].meaning))}
+    """The control for the seed; where X is written by hand, of the maps alone."""
+    by_hand = isinstance(source, Preset) and source.writes_x
+    with st.container(key="seed_of_maps") if by_hand else nullcontext():
+        return {"seed": number_field(SEED, help=render(TERMS["seed"].meaning))}
 
 
 def features_control(source: Source) -> dict[str, int]:

@@ -30,4 +30,4 @@ class Sharing(Figure):
     lines: tuple[tuple[Message, Message], ...]
     asks: Message
     matrix: str
-    number_domain: float  # the longest bar of a number: no number is beyond it
+    number_domain: float  # the longest bar of a number: one that is longer ends there, with an arrow

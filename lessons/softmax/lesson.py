@@ -207,7 +207,7 @@ def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing
         matrix="weights",
         query=example.names[choices.query],
         portions=portions,
-        number_domain=max(3.0, float(row.scores.abs().max() * max(1.0, 2 * choices.temperature))),  # one from 0.5 on
+        number_domain=max(3.0, 2 * choices.temperature * float(row.scores.abs().max())),  # the same at each temperature
         notice=notice_largest(example, row, choices),
         lines=(
             (message("score"), message("÷ temperature {temperature}", temperature=heat)),

@@ -333,18 +333,23 @@ MOVED = {
 }
 
 
+HIDDEN = re.search(r"st-key-x_alone :is\(([^)]*)\)", (ROOT / "attention_ui" / "frame.css").read_text())[1]
+
+
 @pytest.mark.parametrize("source", ["meanings", "journey", "sentence", "language", "pronouns"])
 def test_of_the_dot_product_exactly_the_controls_are_hidden_that_change_nothing(source):
     at = open_lesson("dot_product", example=source, d_k="5", trained_for="0")
-    styles = [element.proto.body for element in at.get("html") if element.proto.body.endswith(LEFT_OUT)]
-    hidden = set(re.findall(r"\.st-key-(\w+)", styles[-1]))
-    controls = {control.key for kind in (at.slider, at.number_input, at.toggle, at.selectbox) for control in kind}
+    hidden = set(re.findall(r"\.st-key-(\w+)", HIDDEN))
+    assert "x_alone" in keys_of_blocks(at) and "x_alone" not in keys_of_blocks(open_lesson("scores"))
+    if "seed_of_maps" in hidden & keys_of_blocks(at):
+        hidden.add("seed")
     example = Example(source=source, updates=0)
 
     def drawn(example):
         screen = dot_product.screen(run_example(example), 0, dot_product.Choices("all", 0))
         return [matrix.values.tolist() for matrix in screen.figures[0].matrices]
 
+    controls = {control.key for kind in (at.slider, at.number_input, at.toggle, at.selectbox) for control in kind}
     for key in controls & set(MOVED):
         same = drawn(replace(example, **MOVED[key])) == drawn(example)
         assert same == (key in hidden), (source, key)
@@ -354,5 +359,15 @@ def test_of_the_dot_product_exactly_the_controls_are_hidden_that_change_nothing(
 
 def test_moving_a_size_of_the_real_model_is_not_offered_where_x_alone_is_used():
     at = open_lesson("dot_product", example="language")
-    styles = [element.proto.body for element in at.get("html") if element.proto.body.endswith(LEFT_OUT)]
-    assert all(f".st-key-real_{name} " in styles[-1] for name in ("d_k", "d_v", "n_heads", "d_model", "seed"))
+    sizes = [control.key for kind in (at.select_slider, at.number_input) for control in kind]
+    assert len(sizes) == 5 and all(key.startswith("real_") for key in sizes) and '[class*="st-key-real_"]' in HIDDEN
+
+
+def keys_of_blocks(at):
+    """The keys of all containers on the page."""
+    waiting, keys = [at._tree[block] for block in at._tree.children], set()
+    while waiting:
+        block = waiting.pop()
+        keys.add(getattr(block.proto, "id", "").rpartition("-")[2])
+        waiting += [child for child in getattr(block, "children", {}).values()]
+    return keys

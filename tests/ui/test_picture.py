@@ -40,6 +40,13 @@ def test_every_number_of_the_screen_stands_in_the_picture_where_it_stood():
             assert shape.get("d") == shape_of_number(cell["kind"], cell["v"], FULL * 29, BELOW_NUMBER)
 
 
+def test_a_bar_that_goes_on_ends_in_a_point():
+    assert shape_of_number("change", 0.5, 40) == shape_of_number("score", 1.5, 40)
+    for value in (1.5, -2.0):
+        full, longer = (shape_of_number("change", one, 40) for one in (value / abs(value), value))
+        assert "L" in longer and "L" not in full and f"L{20 if value > 0 else -20:.2f}," in longer
+
+
 def one_query(trace, query):
     """The table of a figure whose words are a learner's."""
     (figure,) = output.screen(trace, 0, output.Choices("one", query)).figures
@@ -79,7 +86,7 @@ def extent(kind, value, whole=40.0, **reach):
     drawn = shape_of_number(kind, value, whole, **reach)
     if not drawn:
         return 0.0, 0.0
-    across = float(re.search(r"h(-?[\d.]+)", drawn)[1])
+    across = float((re.search(r"L(-?[\d.]+)", drawn) or re.search(r"h(-?[\d.]+)", drawn))[1])  # to its point, if any
     first, second = (float(found) for found in re.findall(r"[,Vv](-?[\d.]+)", drawn)[:2])
     return across, second if "v" in drawn else second - first
 

@@ -53,6 +53,20 @@ def test_dividing_by_the_temperature_is_seen():
         assert ZERO - half["y"] == pytest.approx((ZERO - one["y"]) / 2, abs=1e-4)
 
 
+def test_at_a_low_temperature_the_scale_stays_and_an_arrow_says_that_a_bar_goes_on():
+    usual, cold = drawn("numbers", figure(temperature=1.0)), figure(temperature=0.1)
+    longest = figure(temperature=1.0).number_domain
+    assert cold.number_domain == pytest.approx(longest)
+    beyond = {row["key"]: row["text"] for row in drawn("beyond", cold)}
+    assert beyond == {
+        at: "▲" if one.number > 0 else "▼" for at, one in enumerate(cold.portions) if abs(one.number) > longest
+    }
+    assert beyond and not drawn("beyond", figure(temperature=1.0))
+    for at, (one, bar) in enumerate(zip(usual, drawn("numbers", cold), strict=True)):
+        length = NUMBER_ROOM if at in beyond else 10 * abs(ZERO - one["y"])
+        assert abs(ZERO - bar["y"]) == pytest.approx(length, abs=1e-3)
+
+
 def test_the_parts_are_the_weights_and_fill_one_whole_without_overlap():
     row, parts = softmax_row(run_example(SENTENCE).heads.select(0), 4, 4.0), drawn("whole")
     before = 0.0
@@ -106,7 +120,8 @@ def test_keys_without_any_weight_break_nothing():
     certain = figure(temperature=0.01)
     assert min(portion.share for portion in certain.portions) == 0
     assert "inf" not in film_of_sharing(certain) and "nan" not in film_of_sharing(certain)
-    assert sharing_table(certain, covered=False).num_rows == sharing_table(figure(), covered=False).num_rows
+    for kind in ("numbers", "sizes", "whole", "ribbons"):
+        assert len(drawn(kind, certain)) == len(drawn(kind))
 
 
 @pytest.mark.parametrize("pixels", [340, 700])

@@ -482,17 +482,19 @@ def name_matrix(grid: Grid, place: Place, *, shaped: bool) -> None:
 
 
 def longest(matrix: Matrix, figure: Matrices) -> float:
-    """The number whose bar fills half a cell: the same in all matrices of a figure that have the same axes, in whatever
-    order. So scores can be compared before and after they are divided, K and Kᵀ look alike, and no number is beyond it.
+    """The number whose bar fills half a cell: the same in all matrices of a figure that hold the same kind of numbers.
+    So scores can be compared before and after they are divided, K and Kᵀ look alike, and no number is beyond it.
     """
-    alike = (one.values for one in figure.matrices if axes_of(one) == axes_of(matrix) and is_bars(one))
+    alike = (one.values for one in figure.matrices if are_alike(one, matrix) and is_bars(one))
     sizes = (np.abs(np.asarray(values.tolist())) for values in alike)
     return max((size[np.isfinite(size)].max(initial=0.0) for size in sizes), default=0.0)
 
 
-def axes_of(matrix: Matrix) -> frozenset:
-    """What its rows and columns are, in no order."""
-    return frozenset((matrix.rows.labels, matrix.columns.labels))
+def are_alike(one: Matrix, other: Matrix) -> bool:
+    """True for matrices with the same axes, in whatever order, and for a row beside rows with the same columns."""
+    ends, others = ((matrix.rows.labels, matrix.columns.labels) for matrix in (one, other))
+    single = 1 in (len(ends[0]), len(others[0]))
+    return ends == others or ends == others[::-1] or (single and ends[1] == others[1])
 
 
 def is_bars(matrix: Matrix) -> bool:

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 import pyarrow as pa
 
 from attention_ui.figures.matrices.grid import NAME_FONT, NUMBER_FONT, TITLE_FONT, font_size
-from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, TIP, WITHOUT_NUMBER
 from attention_ui.figures.svg import hue, svg_file
 from lessons.screen.text_width import letters
 
@@ -115,7 +115,8 @@ def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, flo
 def shape_of_number(kind: str, value: float | None, whole: float, reach: tuple[float, float] = WITHOUT_NUMBER) -> str:
     """A square whose area is the weight, or a bar from the middle, to the right where the number is positive.
 
-    A weight of 1 is a square as wide as `whole`, and the longest bars are half of that. What is no number has no shape.
+    A weight of 1 is a square as wide as `whole`, and the longest bars are half of that; one that goes on
+    ends in a point. What is no number has no shape.
     """
     if value is None or math.isnan(value):
         return ""
@@ -125,5 +126,8 @@ def shape_of_number(kind: str, value: float | None, whole: float, reach: tuple[f
     length = math.copysign(math.sqrt(abs(value)), value) if kind == "gradient" else value
     if kind == "score":
         length /= SCORE_DOMAIN[1]
-    wide, (top, bottom) = whole / 2 * min(max(length, -1.0), 1.0), (whole / 2 * edge for edge in reach)
-    return f"M0,{top:.2f}h{wide:.2f}V{bottom:.2f}h{-wide:.2f}Z"
+    end, (top, bottom) = whole / 2 * min(max(length, -1.0), 1.0), (whole / 2 * edge for edge in reach)
+    if abs(length) > 1:
+        before = (1 - TIP) * end
+        return f"M0,{top:.2f}H{before:.2f}L{end:.2f},{(top + bottom) / 2:.2f}L{before:.2f},{bottom:.2f}H0Z"
+    return f"M0,{top:.2f}h{end:.2f}V{bottom:.2f}h{-end:.2f}Z"

@@ -83,6 +83,7 @@ def portion(figure: Sharing, at: int) -> list[tuple]:
         ),
         drawn_at("numbers", at, middle - BAR / 2, ZERO - up, middle + BAR / 2, ZERO),
         drawn_at("values", at, middle, ZERO + (16 if up >= 0 else -12), text=cell_text(one.number)),
+        *arrow(figure, at),
         drawn_at("sizes", at, middle - BAR / 2, FLOOR - high, middle + BAR / 2, FLOOR, tone="weight", told=True),
         drawn_at("amounts", at, middle, FLOOR - high - 10, text=tiny_text(one.size), told=True),
         *ribbon(at, middle, left, right),
@@ -93,6 +94,16 @@ def portion(figure: Sharing, at: int) -> list[tuple]:
 def number_height(figure: Sharing, one: Portion) -> float:
     """Pixels of the bar of a number, below 0 where it goes down. What is beyond the domain ends with it."""
     return NUMBER_ROOM * min(max(one.number / figure.number_domain, -1.0), 1.0)
+
+
+def arrow(figure: Sharing, at: int) -> list[tuple]:
+    """At the end of a bar whose number is beyond the domain: it goes on."""
+    number = figure.portions[at].number
+    if abs(number) <= figure.number_domain:
+        return []
+    beyond = NUMBER_ROOM + 7
+    up = number > 0
+    return [drawn_at("beyond", at, at + 0.5, ZERO - beyond if up else ZERO + beyond, text="▲" if up else "▼")]
 
 
 def part_of(portions: tuple[Portion, ...], at: int) -> tuple[float, float]:

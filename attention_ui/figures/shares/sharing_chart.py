@@ -90,6 +90,7 @@ def writing(letters: int) -> list[alt.Chart]:
         "names": {"font": SERIF, "fontSize": f"narrow ? {narrow_font} : clamp({SLOT} / 3.6, 12, 22)", "limit": SLOT},
         "values": {"fontSize": f"clamp({SLOT} / 2.8, 9, {small})"},
         "amounts": {"fontSize": f"clamp({SLOT} / 2.8, 9, {small})"},
+        "beyond": {"fontSize": "11"},
         "marks": {"fontSize": small},
         "asks": {"fontSize": small, "limit": "width - gutter"},
     }
