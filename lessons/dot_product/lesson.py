@@ -1,5 +1,6 @@
 """Can tokens attend without learned parameters?"""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,12 +14,12 @@ from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.kit.attention_notices import notice_row
 from lessons.kit.differences import compare, in_one_unit
 from lessons.kit.matrices import QUERIES, feature_axis, token_axis, traced_matrix
-from lessons.kit.questions import question_picker
+from lessons.kit.questions import CLEAR_LEAD, question_picker
 from lessons.kit.shared_choices import UNMASKED_QUERY
 from lessons.kit.weighted_sum import SUM_SENTENCES, View, weighted_sum
 from lessons.screen.choice import OneOf
 from lessons.screen.message import Magnitude, Message, message
-from lessons.screen.screen import Matrices, Screen
+from lessons.screen.screen import Matrices, Question, Screen
 from lessons.trace.computation import Computation, followed_matrix
 from lessons.trace.head import head_names
 
@@ -84,9 +85,16 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=formulas[choices.view],
         figures=(figure,),
         code=computation.code(("weights", "output"), attend, attention=computation.result),
-        ask=question_picker("dot_product", QUESTIONS, example.example.seed, example),
+        ask=questions_about(example),
         derive=lambda tensor, *place: computation.follow(tensor).derive(*place),
     )
+
+
+def questions_about(example: ExampleTrace) -> Callable[[int], Question] | None:
+    """Questions about X; None where every vector is zero or nearly so, and every dot product with it."""
+    if bool((example.x.square().sum(dim=-1) < CLEAR_LEAD).all()):
+        return None
+    return question_picker("dot_product", QUESTIONS, example.example.seed, example)
 
 
 def compute_without_weights(example: ExampleTrace) -> Computation:

@@ -27,8 +27,8 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     others = [p for p in range(len(names)) if p != i]
     row, lengths = (example.x @ example.x[i])[others], example.x.norm(dim=-1)[others].round(decimals=4)
     names = [example.names[p] for p in others]
-    if not others:
-        return None
+    if not others or float(row.max()) < CLEAR_LEAD:
+        return None  # where all others point away from it, the answer would be the one that does so least
     return multiple_choice_of_tokens(
         message("Which other token has the largest dot product with {query}?", query=example.names[i]),
         names,

@@ -189,11 +189,7 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     multiply = bool(multiply and times[j] - weights[j] > CLEAR_LEAD)
     if multiply:
         change = message("Multiply every score in the row by {number}", number=number)
-        why = message(
-            "Every difference becomes {number} times as large, and no key has a higher score than this one: it gains "
-            "what the others together lose.",
-            number=number,
-        )
+        why = message("Every lower score falls further behind this one, so this weight grows.")
     else:
         change = message("Add {number} to every score in the row", number=number)
         why = message("Every power of e becomes e^{number} times as large, and so does their sum.", number=number)

@@ -237,7 +237,7 @@ def longer_once(said):
 DOT_PRODUCT = {
     "Its vector points in a similar direction, or it is long, or both.": similar_or_long,
     "The dot product of {query} and {key} is {score}; another is larger.": smaller_product,
-    "Apart from {query}, no token has a longer vector, but the direction counts as well.": longest_but_one,
+    "None of the other tokens has a longer vector, but the direction counts as well.": longest_but_one,
     "Their dot product is {score}, above 0: the products of like signs win.": signs(True),
     "Their dot product is {score}, below 0: the products of unlike signs win.": signs(False),
     "Then their dot product would be 0, and it is {score}.": lambda said: (
@@ -702,7 +702,7 @@ PYTORCH = {
     ),
     "It reports the average over the heads, which may match no single head.": averaged,
     "nn.MultiheadAttention blocks where the mask is True.": lambda said: (
-        said.number(said.right) == said["n"] - said["true"]
+        said.number(said.right) == said["count"] - said["true"]
     ),
     "q was divided by √{d_head}, and the function divides by √{d_head} again.": lambda said: (
         said["d_head"] == said.about[0].trace.heads.q.shape[-1] > 1
@@ -817,9 +817,9 @@ def steps_counted(said):
 
 
 COST = {
-    "{step} takes {count} multiplications.": lambda said: (
-        said["count"] in steps_counted(said).values()
-        and (said.card is said.right) == (said["count"] == max(steps_counted(said).values()))
+    "{step} takes {n} multiplication.": lambda said: (
+        said["n"] in steps_counted(said).values()
+        and (said.card is said.right) == (said["n"] == max(steps_counted(said).values()))
     ),
     "More queries meet more keys, so the number of pairs grows with the square.": lambda said: (
         said.number(said.right) == said["count"] * said["times"] ** 2

@@ -115,10 +115,7 @@ COLUMN = (
     "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is the sum?"
 )
 CHANGE = "{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this weight?"
-GROWN = (
-    "Every difference becomes {number} times as large, and no key has a higher score than this one: it gains what the "
-    "others together lose."
-)
+GROWN = "Every lower score falls further behind this one, so this weight grows."
 AGAIN = "Every power of e becomes e^{number} times as large, and so does their sum."
 RAISED = (
     "{query} puts the weight {now} on {key}. Just before the softmax, 1 is added to this one score. What is the weight "
@@ -155,7 +152,6 @@ ORACLE = {
     "Multiply every score in the row by {number}": chosen,
     "Add {number} to every score in the row": chosen,
     AGAIN: chosen,
-    GROWN: chosen,
     "Softmax keeps the order: the largest visible score gets the largest weight.": concept,
     "{key} gets {weight} from {query}; another key gets more.": another_gets_more,
     "That is what {key} puts on {query}. Rows are queries.": chosen,
