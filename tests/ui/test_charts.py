@@ -90,8 +90,8 @@ def test_every_number_of_every_tensor_is_in_the_figure():
                 if key in ("masked", "weights") and j > i:
                     assert cell["kind"] == "masked" and cell["v"] is None and cell["text"] == ""
                 else:
-                    bar = cell["v"] * longest.get(key, 3.0) / 3
-                    assert_close_for_size(bar, value, tensor, beneath.get(key, 0.0))
+                    assert_close_for_size(cell["v"], value, tensor, beneath.get(key, 0.0))
+                    assert cell["most"] == pytest.approx(longest.get(key, 3.0), rel=1e-6)
                     assert cell["text"] in readings(value, cell_text)
     assert len(table) == sum(tensor.numel() for tensor in tensors.values())
 
@@ -152,7 +152,7 @@ def test_areas_and_lengths_have_fixed_domains_and_no_scale_but_that_of_the_roles
     layers = template(grid_chart)["layer"]
     (drawn,) = (layer["mark"] for layer in layers if "size" in layer["mark"] and "clamp" in str(layer["mark"]))
     assert "0.88 * sqrt(clamp(datum.v, 0, 1))" in drawn["shape"]["expr"], "so that its area is the weight"
-    assert "datum.kind === 'score' ? datum.v / 3 : datum.v, -1, 1)" in drawn["shape"]["expr"]
+    assert "datum.kind === 'score' ? datum.v / datum.most : datum.v, -1, 1)" in drawn["shape"]["expr"]
     colours = [
         layer["encoding"][channel]["scale"]
         for layer in layers
@@ -316,9 +316,8 @@ def test_scores_of_a_page_have_one_scale_and_none_is_cut(example):
     """So one sees that they are divided by √d_k, also where they are large."""
     trace = run_example(example)
     figure = next(scores_lesson.screen(trace, 0, scores_lesson.Choices()).figures.__iter__())
-    table = matrices_table(figure, Layout(figure), numbered=True).to_pylist()
-    drawn = [row["v"] for row in table if row["kind"] == "score"]
+    drawn = [row for row in matrices_table(figure, Layout(figure), numbered=True).to_pylist() if row["kind"] == "score"]
     values = [one.values[torch.as_tensor(one.visible)] for one in figure.matrices]
     most = max(3.0, *(float(one.abs().max()) for one in values))
-    assert sorted(drawn) == pytest.approx(sorted((3 / most * torch.cat(values)).tolist()), abs=1e-5)
-    assert max(map(abs, drawn)) <= 3 + 1e-6
+    assert {row["most"] for row in drawn} == {pytest.approx(most, rel=1e-6)}
+    assert sorted(row["v"] for row in drawn) == pytest.approx(sorted(torch.cat(values).tolist()), abs=1e-5)

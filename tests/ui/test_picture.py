@@ -37,7 +37,7 @@ def test_every_number_of_the_screen_stands_in_the_picture_where_it_stood():
             assert text.text == cell["text"]
             shape = group.find(f"{SVG}path")
             assert shape.get("fill") == role_colours("light")[cell["tone"]]
-            assert shape.get("d") == shape_of_number(cell["kind"], cell["v"], FULL * 29, BELOW_NUMBER)
+            assert shape.get("d") == shape_of_number(cell["kind"], cell["v"], FULL * 29, BELOW_NUMBER, cell["most"])
 
 
 def test_a_bar_that_goes_on_ends_in_a_point():

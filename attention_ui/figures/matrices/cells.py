@@ -25,7 +25,7 @@ from attention_ui.figures.matrices.grid import (
     SMALLEST_CELL,
     TITLE_FONT,
 )
-from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, NUMBER_UP, SCORE_DOMAIN, TINT, TIP, WITHOUT_NUMBER
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, NUMBER_UP, TINT, TIP, WITHOUT_NUMBER
 from attention_ui.figures.template import template, write_down
 
 
@@ -44,7 +44,7 @@ def number_size(apart: float | str) -> str:
 # How long the bar of a number is, where 1 is half a cell.
 BAR_LENGTHS = (
     "datum.kind === 'gradient' ? (datum.v < 0 ? -1 : 1) * sqrt(abs(datum.v)) : "
-    f"datum.kind === 'score' ? datum.v / {SCORE_DOMAIN[1]} : datum.v"
+    "datum.kind === 'score' ? datum.v / datum.most : datum.v"
 )
 TITLE_SIZE = font_expression(TITLE_FONT)
 # Numbers are written shortly where longer ones would have no room, on a projector in large letters.

@@ -80,7 +80,21 @@ class Grid:
     width: float = 0
     height: int = 0
 
-    FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "short", "say", "lights", "row_tag", "column_tag", "cell_tag")
+    FIELDS = (
+        "gx",
+        "gy",
+        "kind",
+        "tone",
+        "v",
+        "text",
+        "short",
+        "say",
+        "lights",
+        "row_tag",
+        "column_tag",
+        "cell_tag",
+        "most",
+    )
 
     def matrix(self, matrix: DrawnMatrix, left: float, top: int, *, numbered: bool = True) -> None:
         """Its cells, the upper left one at (left, top), with their numbers or without."""
@@ -117,6 +131,7 @@ class Grid:
                 "gx": pa.array(columns.pop("gx"), pa.float32()),
                 "gy": pa.array(columns.pop("gy"), pa.int16()),
                 "v": pa.array(columns.pop("v"), pa.float32()),
+                "most": pa.array(columns.pop("most"), pa.float32()).dictionary_encode(),
                 **{name: pa.array(values, pa.string()).dictionary_encode() for name, values in columns.items()},
                 "ink": pa.array(["ink"] * len(self.rows)).dictionary_encode(),
             }
@@ -131,14 +146,16 @@ class Grid:
             text = tiny_text(told) if matrix.tiny else cell_text(told)
             text = "0" if matrix.unit and not value else text
             short = text if len(text) <= LONG_NUMBER else "" if "e" in text else short_text(told)
-        if kind == "score":
-            value *= SCORE_DOMAIN[1] / matrix.longest
         tags = row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
-        self._add(x, y, kind, tone, value, text, short, self.say(key, i, j), self.lights(key, i, j), *tags)
+        self._add(
+            x, y, kind, tone, value, text, short, self.say(key, i, j), self.lights(key, i, j), *tags, matrix.longest
+        )
 
-    def _add(self, x, y, kind, tone, value, text, short="", say=None, lights="", row="", column="", cell="") -> None:
+    def _add(
+        self, x, y, kind, tone, value, text, short="", say=None, lights="", row="", column="", cell="", most=None
+    ) -> None:
         self.width, self.height = max(self.width, x + 1), max(self.height, y + 1)
-        self.rows.append((x, y, kind, tone, value, text, short, say, lights, row, column, cell))
+        self.rows.append((x, y, kind, tone, value, text, short, say, lights, row, column, cell, most))
 
 
 def row_tag(key: str, row: int) -> str:

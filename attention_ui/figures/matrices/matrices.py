@@ -55,6 +55,7 @@ from lessons.trace.story import Lit, places_of, sources_among
 from words import cached_by_language
 
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
+LIKE_INFINITY = 1e6  # what is larger is meant to be drowned by no other score
 LETTER = 0.24  # of a cell, in a title
 LEAST_LETTER, SMALL_LETTER = 0.2, 0.24  # and below the matrices, where cells are large and where they are small
 LETTERS_BESIDE = 0.0115  # of a cell, for each column, where the room beside a question is smallest: 6.5 pixels of 564
@@ -483,11 +484,12 @@ def name_matrix(grid: Grid, place: Place, *, shaped: bool) -> None:
 
 def longest(matrix: Matrix, figure: Matrices) -> float:
     """The number whose bar fills half a cell: the same in all matrices of a figure that hold the same kind of numbers.
-    So scores can be compared before and after they are divided, K and Kᵀ look alike, and no number is beyond it.
+    So scores can be compared before and after they are divided, K and Kᵀ look alike, and no number is beyond it but what
+    stands for −∞, such as −1e9.
     """
     alike = (one.values for one in figure.matrices if are_alike(one, matrix) and is_bars(one))
     sizes = (np.abs(np.asarray(values.tolist())) for values in alike)
-    return max((size[np.isfinite(size)].max(initial=0.0) for size in sizes), default=0.0)
+    return max((size[size < LIKE_INFINITY].max(initial=0.0) for size in sizes), default=0.0)
 
 
 def are_alike(one: Matrix, other: Matrix) -> bool:

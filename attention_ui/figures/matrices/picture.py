@@ -93,7 +93,8 @@ def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int, letters:
     field = f'{frame} fill="{hue("ghost")}" fill-opacity="{FIELD}"/>'
     behind = thing["text"] and thing["kind"] == "weight"
     tint = (TINT["ink"] if thing["tone"] == "ink" else TINT["role"]) if behind else 1
-    shape = shape_of_number(thing["kind"], thing["v"], FULL * cell, BELOW_NUMBER if thing["text"] else WITHOUT_NUMBER)
+    reach = BELOW_NUMBER if thing["text"] else WITHOUT_NUMBER
+    shape = shape_of_number(thing["kind"], thing["v"], FULL * cell, reach, thing["most"])
     place = f'transform="translate({x + size / 2:.1f},{y + size / 2:.1f})"'
     return f'<g>{says}{field}<path {place} d="{shape}" fill="{hue(thing["tone"])}" fill-opacity="{tint}"/>{number}</g>'
 
@@ -112,11 +113,17 @@ def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, flo
     return looks[kind]
 
 
-def shape_of_number(kind: str, value: float | None, whole: float, reach: tuple[float, float] = WITHOUT_NUMBER) -> str:
+def shape_of_number(
+    kind: str,
+    value: float | None,
+    whole: float,
+    reach: tuple[float, float] = WITHOUT_NUMBER,
+    most: float = SCORE_DOMAIN[1],
+) -> str:
     """A square whose area is the weight, or a bar from the middle, to the right where the number is positive.
 
-    A weight of 1 is a square as wide as `whole`, and the longest bars are half of that; one that goes on
-    ends in a point. What is no number has no shape.
+    A weight of 1 is a square as wide as `whole`, and the longest bars are half of that: of scores those that are
+    `most`. One that goes on ends in a point. What is no number has no shape.
     """
     if value is None or math.isnan(value):
         return ""
@@ -125,7 +132,7 @@ def shape_of_number(kind: str, value: float | None, whole: float, reach: tuple[f
         return f"M{-side / 2:.2f},{-side / 2:.2f}h{side:.2f}v{side:.2f}h{-side:.2f}Z"
     length = math.copysign(math.sqrt(abs(value)), value) if kind == "gradient" else value
     if kind == "score":
-        length /= SCORE_DOMAIN[1]
+        length /= most
     end, (top, bottom) = whole / 2 * min(max(length, -1.0), 1.0), (whole / 2 * edge for edge in reach)
     if abs(length) > 1:
         before = (1 - TIP) * end
