@@ -13,7 +13,7 @@ from attention_ui.server.process import FIRST_PAGE, long_turn, page_turn, turn_o
 from attention_ui.session.chart import LARGE, is_projected
 from attention_ui.session.icon import ICON, LOGO
 from attention_ui.session.language import language_menu, language_of_visit
-from attention_ui.session.links import leave_out, left_out, remember_link, settle_link, text_in_link
+from attention_ui.session.links import left_out, remember_link, settle_link, text_in_link
 from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.training_runs import BY_ITSELF, run_badge
@@ -83,8 +83,8 @@ with ExitStack() as turns:
         initial_sidebar_state="collapsed" if folded else SIDEBAR,
     )
     st.fragment(draw_rail)(here)
-    if left_out():
-        leave_out(left_out())
+    if left_out():  # what is hidden stays on the page and keeps what the link says
+        st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")
     with st.sidebar:
         switch(LARGE)

@@ -7,7 +7,7 @@ one arrives is opened with it: however one comes there, it shows what the page b
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 from urllib.parse import urlencode
@@ -348,11 +348,6 @@ def hidden(part: str) -> bool:
 def left_out() -> list[str]:
     """The names of all that the link of this class leaves out, those that can be names."""
     return [name for name in text_in_link("hide").split(",") if re.fullmatch("[A-Za-z_]{1,40}", name)]
-
-
-def leave_out(names: Iterable[str]) -> None:
-    """Hide what has these names: it stays on the page and keeps what the link says."""
-    st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in names) + "</style>")
 
 
 def said_in_link(*names: str) -> dict[str, str]:

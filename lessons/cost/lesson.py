@@ -21,8 +21,7 @@ from lessons.trace.computation import Computation
 
 TOPIC = message("The cost of attention")
 POINT = message(
-    "Every query is compared with every key: twice as many tokens make four times as many scores, but only twice as "
-    "many queries, keys and values."
+    "Every query meets every key: twice as many tokens make four times as many scores, but only twice as many queries."
 )
 
 EXAMPLE_SIZES = "example"

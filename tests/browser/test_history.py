@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-LENGTH = "history.length"
+LENGTH, MOST_STEPS = "history.length", 50  # a browser keeps no more
 SLIDER = ".st-key-temperature input"
 VALUE = "() => document.querySelector('.st-key-temperature [data-testid=stSliderThumbValue]').textContent"
 
@@ -48,9 +48,9 @@ def test_back_leads_to_the_page_before_with_what_was_chosen_and_once_more_to_the
     tab.page.wait_for_url(f"**temperature=1.{presses}**")
     rest(tab)
     chosen = said(tab)
-    assert chosen["temperature"] == f"1.{presses}" and tab.page.evaluate(LENGTH) == begun + 1
+    assert chosen["temperature"] == f"1.{presses}" and tab.page.evaluate(LENGTH) == min(begun + 1, MOST_STEPS)
     to(tab, "output")
-    assert said(tab)["temperature"] == f"1.{presses}" and tab.page.evaluate(LENGTH) == begun + 2
+    assert said(tab)["temperature"] == f"1.{presses}" and tab.page.evaluate(LENGTH) == min(begun + 2, MOST_STEPS)
 
     go(tab, "back", "softmax")
     assert said(tab) == chosen
@@ -61,7 +61,7 @@ def test_back_leads_to_the_page_before_with_what_was_chosen_and_once_more_to_the
     assert said(tab) == first
     expect(tab.page.get_by_role("heading", level=1)).to_have_text("The causal mask")
     go(tab, "forward", "softmax")
-    assert said(tab) == chosen and tab.page.evaluate(LENGTH) == begun + 2
+    assert said(tab) == chosen and tab.page.evaluate(LENGTH) == min(begun + 2, MOST_STEPS)
 
 
 def test_what_is_chosen_on_a_page_adds_no_step(visit):

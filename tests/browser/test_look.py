@@ -52,7 +52,7 @@ def test_ribbons_are_as_wide_as_weights_wherever_one_points_and_whenever_in_trai
     slider = tab.page.locator(f"{FIGURE} input[type=range]")
     for moment in (0, 1, 15):
         slider.fill(str(moment))
-        said = f"After {20 * moment} of 300 training steps,"
+        said = f"Training steps so far: {20 * moment} of 300."
         tab.page.wait_for_function(f"said => ({TEXTS})().some(text => text.startsWith(said))", arg=said)
         widths_become(tab, expected(6, moment))
     slider.fill("1")

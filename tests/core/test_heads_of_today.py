@@ -151,7 +151,7 @@ def test_rotary_turns_as_complex_numbers_do(base, features, stretch, first):
 
 
 def test_what_rotary_cannot_turn_is_an_error():
-    for features, why in ((3, "must be even, but it is 3"), (8, "at most all 6 features, but got 8")):
+    for features, why in ((3, "must be even, but it is 3"), (8, "d_k = 6, but got 8")):
         with pytest.raises(ValueError, match=why):
             rotate(random(N, D_K), how=Rotary(features=features))
 

@@ -204,7 +204,7 @@ def test_long_gradients_are_shortened_and_short_ones_left_alone():
         ({"output": "vectors"}, "compares scores, but the model gives vectors"),
         ({"vocabulary": 7}, "the task has 10 different tokens, but the model was made for 7"),
         ({"context": 3}, "sees 3 tokens at once, too few for a window of 10"),
-        ({"d_k": 0}, "d_k goes from 1 to 512 with 1 heads, but got 0"),
+        ({"d_k": 0}, "d_k goes from 1 to 512 with n_heads = 1, but got 0"),
         ({"d_k": 513}, "d_k goes from 1 to 512"),
         ({"d_k": 3, "heads": "sliced"}, "let the heads project"),
         ({"d_k": 3, "positions": "rotary"}, "must be even, but it is 3"),

@@ -207,7 +207,7 @@ def test_the_same_settings_are_one_recording():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "the text has 0 characters"),
+        ("", "the text is too short, of length 0"),
         ("hi", "need at least 9"),
         ("aaaaaaaaaaaaaaa", "repeats a single character"),
         ("".join(chr(0x4E00 + i) for i in range(300)), "at most 128"),

@@ -190,7 +190,7 @@ def test_any_other_json_about_the_model_is_refused(place, about):
         ({"training__steps": 10**9}, "a run has 1 to"),
         ({"training__seed": -1}, "a seed is a whole number"),
         ({"training__task": {}}, "unknown field task - at training"),
-        ({"task__text": "no"}, "the text has 2 characters"),
+        ({"task__text": "no"}, "the text is too short, of length 2"),
         ({"task__text": "x" * 30_000}, "at most 20,000 characters, but got 30,000 characters"),
         ({"task__text": "hello\u202eworld"}, "one with invisible characters"),
         ({"task__text": "hello \ud800 world"}, "one with invisible characters"),
