@@ -27,6 +27,7 @@ from models.store import ModelContents, stored_file, stored_model
 
 MOST_MODELS = 3
 PASS_BYTES, WRITING_BYTES = 160_000_000, 64_000_000  # of each model
+READ_AT_ONCE = 16  # tokens of a beginning: all that is computed of 64 takes 80 MB
 SMALL_BYTES = 24_000_000  # that then are kept of passes, and as many of writing
 
 
@@ -119,11 +120,14 @@ class SharedModel:
             return self.kept(xp.asarray(ids), ablated, past, scored=scored)
 
     def _read_newest(self, ids: tuple[int, ...]) -> NewestToken:
+        """A beginning is read READ_AT_ONCE tokens at a time: of those before, only keys and values are kept."""
         before = self.newest.kept(ids[:-1])
-        trace = self._read(ids[-1:], past=before.present) if before else self._read(ids, scored=slice(-1, None))
-        attention = [layer.attention for layer in trace.layers]
-        weights = tuple(in_torch(heads.heads.weights[:, -1]).clone() for heads in attention)
-        return NewestToken(in_torch(trace.logits[-1]).clone(), weights, tuple(heads.present for heads in attention))
+        past = before.present if before else ()
+        for begin in range(len(ids) - 1 if before else 0, len(ids), READ_AT_ONCE):
+            trace = self._read(ids[begin : begin + READ_AT_ONCE], past=past, scored=slice(-1, None))
+            past = tuple(layer.attention.present for layer in trace.layers)
+        weights = tuple(in_torch(layer.attention.heads.weights[:, -1]).clone() for layer in trace.layers)
+        return NewestToken(in_torch(trace.logits[-1]).clone(), weights, past)
 
 
 def in_torch(value: Any) -> Any:

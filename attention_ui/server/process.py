@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from attention_ui.server.memory import collect_new
 from attention_ui.session.streamlit_insides import check_rerun
+from models.small import is_small
 from runs.page_lock import PageLock, Priority
 
 if TYPE_CHECKING:  # what brings torch is imported where it is used: the first page does without
@@ -21,6 +22,7 @@ LEAST_SECONDS, SECONDS_EACH = 0.5, 0.03  # five times what a line on a run's pro
 PICTURE_LEAST_SECONDS, PICTURE_SECONDS_EACH = 2.0, 0.4  # four times what the picture of a run that is trained costs
 
 PICTURE_SECONDS, ALONE_SECONDS = 3.0, 10.0
+PATIENCE_OF_SMALL_HOST = 120.0  # seconds
 
 
 class FirstPage:
@@ -44,8 +46,10 @@ FIRST_PAGE = FirstPage()
 
 @functools.lru_cache(maxsize=1)
 def page_lock() -> PageLock:
-    """The lock of this process: one page is computed at a time."""
-    return PageLock()
+    """The lock of this process: one page is computed at a time. Six that read beside each other, since one took long,
+    would need more memory than a small host has: there it takes minutes until others go in beside it.
+    """
+    return PageLock(PATIENCE_OF_SMALL_HOST) if is_small() else PageLock()
 
 
 def turns_so_far() -> int | None:

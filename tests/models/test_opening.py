@@ -161,6 +161,22 @@ def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch
     assert len(read) == 5, "and nothing twice"
 
 
+def test_a_beginning_is_read_in_parts_as_if_it_were_read_at_once(own, monkeypatch):
+    model, text, read = SharedModel(own["small"], *open_model(own["small"])), [*IDS, *IDS, IDS[0]], []
+    whole = Transformer.__call__
+    monkeypatch.setattr(opening, "READ_AT_ONCE", 3)
+    monkeypatch.setattr(
+        Transformer, "__call__", lambda self, ids, *args, **how: read.append(len(ids)) or whole(self, ids, *args, **how)
+    )
+    newest, expected = model.newest_token(text), whole(in_doubles(model), torch.tensor(text))
+    assert max(read) == 3 and sum(read) == len(text)
+    assert_close_for_size(newest.logits, expected.logits[-1], rounding=5 * LAYERS)
+    for weights, kept, layer in zip(newest.weights, newest.present, expected.layers, strict=True):
+        heads = layer.attention.heads
+        assert_close_for_size(weights, heads.weights[:, -1], heads.scaled / 2)
+        assert kept.k.shape == layer.attention.present.k.shape
+
+
 def test_what_is_kept_is_no_more_than_there_is_room_for(own):
     model = shared_model(own["small"])
     one = opening.n_bytes_of(model.read(IDS))

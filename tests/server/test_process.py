@@ -22,6 +22,12 @@ def scheduler(monkeypatch):
     return still
 
 
+def test_on_a_small_host_one_page_at_a_time_is_computed_however_long_it_takes(monkeypatch):
+    assert process.page_lock.__wrapped__().patience_seconds == 10
+    monkeypatch.setenv("ATTENTION_LAB_SMALL", "1")
+    assert process.page_lock.__wrapped__().patience_seconds == 120
+
+
 def begin(scheduler, count):
     runs = [scheduler.open(recommended(TASKS["copy"], seed)) for seed in range(count)]
     for run in runs:
