@@ -1,6 +1,7 @@
 """The server: what starts and stops with the process. Run it with `streamlit run app.py`."""
 
 import asyncio
+import importlib
 import logging
 import sys
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the threads that compute after the last."""
     bare_lines()
-    beside = [asyncio.create_task(task()) for task in (get_ready, forget_classes)]
+    beside = [asyncio.create_task(task()) for task in (get_ready, watch_classes, forget_classes)]
     yield
     for task in beside:
         task.cancel()
@@ -52,9 +53,7 @@ async def lifespan(app: App):
 
 
 async def get_ready() -> None:
-    """First what a picture needs; when the first visitor has seen one, the rest. Then look after classes that vote,
-    and after the garbage.
-    """
+    """First what a picture needs; when the first visitor has seen one, the rest. Then look after the garbage."""
     with without_collecting():
         await asyncio.to_thread(start_up)
         from attention_ui.server.process import FIRST_PAGE
@@ -63,10 +62,17 @@ async def get_ready() -> None:
             await asyncio.sleep(LOOK_SECONDS)
         await asyncio.to_thread(finish)
     from attention_ui.server.process import turns_so_far
-    from attention_ui.voting.watching import keep_watching
     from models.shared import forget_unused
 
-    await asyncio.gather(keep_watching(), collect_in_quiet_moments(turns_so_far, forget_unused, is_small()))
+    await collect_in_quiet_moments(turns_so_far, forget_unused, is_small())
+
+
+async def watch_classes() -> None:
+    """From the beginning: a class may be in the middle of its lesson, and wait for a server that was started again."""
+    await asyncio.to_thread(importlib.import_module, "attention_ui.voting.watching")
+    from attention_ui.voting.watching import keep_watching
+
+    await keep_watching()
 
 
 async def forget_classes() -> None:

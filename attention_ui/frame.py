@@ -16,6 +16,7 @@ from attention_ui.session.language import language_menu, language_of_visit
 from attention_ui.session.links import left_out, remember_link, settle_link, text_in_link
 from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session.streamlit_insides import drawn_when_connected
 from attention_ui.session.training_runs import BY_ITSELF, run_badge
 from words import ask_reader
 
@@ -49,7 +50,8 @@ def leads_again() -> bool:
 
 
 ask_reader(language_of_visit)
-arrives = not get_state(IS_HERE)
+socket = st.context.headers.get("Sec-WebSocket-Key", "")  # another one whenever the browser has connected again
+arrives = get_state(IS_HERE) != socket
 with ExitStack() as turns:
     # A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
     if arrives:
@@ -82,7 +84,7 @@ with ExitStack() as turns:
         layout="wide",
         initial_sidebar_state="collapsed" if folded else SIDEBAR,
     )
-    st.fragment(draw_rail)(here)
+    drawn_when_connected(draw_rail)(here)
     if left_out():  # what is hidden stays on the page and keeps what the link says
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")
@@ -99,7 +101,7 @@ with ExitStack() as turns:
     set_state("film", "")
     yield_turn()
     page.run()
-    set_state(IS_HERE, True)
+    set_state(IS_HERE, socket)
     yield_turn()
     if foot and in_class and not inside:  # the page of the class has let one in just now
         with foot:

@@ -37,6 +37,15 @@
         show()
     }
 
+    // Streamlit's own dialog speaks English, and to those who start servers. It is closed before anybody sees it, and
+    // Streamlit shows it no more until it has connected again.
+    new MutationObserver(() => {
+        const dialog = document.querySelector('body > [data-testid="stDialog"]')
+        if (!dialog || app().testConnectionState === 'CONNECTED') return
+        dialog.style.display = 'none'
+        dialog.querySelector('button[aria-label="Close"]')?.click()
+    }).observe(document.body, { childList: true })
+
     new MutationObserver(() => {
         changed = performance.now()
         setTimeout(show, SOON)

@@ -128,9 +128,9 @@ def exchange_progress() -> None:
 
     A small frame of our own origin stores it and does nothing else; it answers only where there is something to tell.
     """
-    take_progress(get_state(KEEPER), "progress_taken")
     ruled = [get_state("class_inside"), get_state("class_key")] if get_state("class_key") else []
-    keeper()(key=KEEPER, what="progress", solved=progress().lists(), forget=forgotten(), ruled=ruled)
+    sent = keeper()(key=KEEPER, what="progress", solved=progress().lists(), forget=forgotten(), ruled=ruled)
+    take_progress(sent, "progress_taken")
 
 
 def keeper():

@@ -7,7 +7,7 @@ allows the inline scripts of Streamlit's start page by their hash (server/header
 
 import asyncio
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import parse_qs
@@ -29,6 +29,7 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 from attention_ui.session.state import get_state
 
 FREE_SECONDS = 0.02  # how often one looks whether a page that runs has ended
+DAY_SECONDS = 86_400.0  # a browser's timer counts to 24 days
 
 
 def front_end_folder() -> Path:
@@ -136,6 +137,15 @@ def rerun_session(session_id: str) -> None:
     """
     session = open_session(session_id)
     session.request_rerun(session._client_state)
+
+
+def drawn_when_connected(part: Callable[..., None]) -> Callable[..., None]:
+    """A part of a page, as a fragment that has the whole page drawn whenever the browser has connected again.
+
+    Streamlit's front end asks for that only where a fragment is run again and again. A server that was killed, and
+    another one, know nothing of the visit: without it the page would stay as it was, and its buttons would do nothing.
+    """
+    return st.fragment(part, run_every=DAY_SECONDS)
 
 
 def draw_later(seconds: float) -> None:

@@ -1,13 +1,15 @@
 "use strict";
 // Keeps what a learner has written and solved in this browser, and hands it back when the app is opened. It runs nothing
-// and asks nobody. The key of a class that this tab leads stays with the tab, for when its page is loaded anew.
+// and asks nobody. The key of a class that this tab leads stays with the tab, for when its page is loaded anew. What it
+// has handed back is always what it knows: the page tells it to a server that knows nothing of this visit, too.
 const CODE = "attention-lab exercises", SOLVED = "attention-lab progress", FORGOTTEN = "attention-lab forgotten";
 const RULED = "attention-lab class";
 const VERSION = 1;
 const MOST = 20_000, MOST_NAMES = 1000; // characters, names
 const KINDS = ["lessons", "exercises", "levels", "homework"];
+const NOTHING = JSON.stringify({ solved: Object.fromEntries(KINDS.map((kind) => [kind, []])), ruled: [] });
 const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, location.origin);
-let told = false, what, word;
+let told, what, word;
 // A browser that lets nothing be stored forgets it with the tab, and that is all.
 function stored(place) {
   try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; }
@@ -62,10 +64,10 @@ addEventListener("message", ({ source, origin, data }) => {
   if (source !== parent || origin !== location.origin || data?.type !== "streamlit:render") return;
   ({ what, word } = data.args);
   forget(data.args.forget);
-  const tells = what === "code" || ruled().length || KINDS.some((kind) => solved()[kind].length); // else it would run for nothing
-  if (tells && !told) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });
-  told = true;
   if (what === "progress") { add(data.args.solved); rule(data.args.ruled); }
+  const knows = what === "code" ? what : JSON.stringify(known()); // code is handed back once: the page has it since then
+  if (knows !== (told ?? NOTHING)) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });
+  told = knows;
 });
 tell("streamlit:componentReady", { apiVersion: 1 });
 tell("streamlit:setFrameHeight", { height: 0 });
