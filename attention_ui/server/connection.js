@@ -1,11 +1,14 @@
-// Says in the reader's language that the connection to the server is lost. Streamlit knows of that only where the socket
-// was closed; where a network swallows what is sent, or the server hangs, a page looks as if nothing were wrong.
+// Says in the reader's language that the connection to the server is lost, until it is back and the page drawn anew: a
+// server that was started again knows none of its buttons before. Streamlit knows of that only where the socket was
+// closed; where a network swallows what is sent, or the server hangs, a page looks as if nothing were wrong.
 (() => {
     const SOON = 2000, PATIENCE = 5000  // milliseconds
+    const SCRIPT = 'data-test-script-state'
     const { src, dataset: { lost: sentence } } = document.currentScript
     const app = () => document.querySelector('[data-testid="stApp"]')?.dataset ?? {}
     const pause = time => new Promise(done => setTimeout(done, time))
-    let connected = false, unanswered = false, asking = false, changed = 0, latest = 0
+    const isConnected = () => app().testConnectionState === 'CONNECTED'
+    let connected = false, lost = false, field = null, unanswered = false, asking = false, changed = 0, latest = 0
 
     const bar = document.createElement('div')
     bar.id = 'connection'
@@ -13,9 +16,7 @@
     document.body.append(bar)
 
     function show() {
-        const socket = app().testConnectionState === 'CONNECTED'
-        connected ||= socket
-        const said = !navigator.onLine || unanswered || (connected && !socket) ? sentence : ''
+        const said = !navigator.onLine || unanswered || lost ? sentence : ''
         if (bar.textContent !== said) bar.textContent = said
     }
 
@@ -41,20 +42,41 @@
     // Streamlit shows it no more until it has connected again.
     new MutationObserver(() => {
         const dialog = document.querySelector('body > [data-testid="stDialog"]')
-        if (!dialog || app().testConnectionState === 'CONNECTED') return
+        if (!dialog || isConnected()) return
         dialog.style.display = 'none'
         dialog.querySelector('button[aria-label="Close"]')?.click()
     }).observe(document.body, { childList: true })
 
-    new MutationObserver(() => {
+    // A field that is switched off loses the focus, and without it never hands over what was typed before.
+    addEventListener('focusout', ({ target }) => { if (target.disabled) field = target }, true)
+
+    function notice(drawn) {
+        connected ||= isConnected()
+        if (!isConnected()) lost = connected
+        else if (lost && drawn) {
+            lost = false
+            if (document.activeElement === document.body) field?.focus({ preventScroll: true })
+            field = null
+            show()
+        }
+    }
+
+    new MutationObserver(changes => {
         changed = performance.now()
+        const ran = changes.some(({ attributeName }) => attributeName === SCRIPT)
+        notice(ran && app().testScriptState === 'notRunning')
         setTimeout(show, SOON)
     }).observe(document.body, {
         subtree: true,
-        attributeFilter: ['data-test-script-state', 'data-test-connection-state'],
+        attributeFilter: [SCRIPT, 'data-test-connection-state'],
     })
     addEventListener('online', show)
     addEventListener('offline', show)
+    addEventListener('click', event => {  // of a button that the server does not know yet
+        if (!lost || !isConnected() || !event.target.closest?.('button')) return
+        event.preventDefault()
+        event.stopImmediatePropagation()
+    }, true)
     for (const act of ['click', 'change']) document.addEventListener(act, pressed, true)
     // A slider, a list and a shortcut that are worked by keys send neither. While one types, nothing is asked.
     document.addEventListener('keydown', ({ key, target }) => {
