@@ -165,7 +165,7 @@ def replaced(forwarder, servers):
 
 
 @pytest.mark.parametrize("recovers", [restarted, replaced])
-def test_a_class_goes_on_by_itself_after_its_server_was_killed(visit, server, recovers):
+def test_a_class_goes_on_by_itself_after_its_server_was_killed(server, visit, recovers):
     servers = [server() for _ in range(2 if recovers is replaced else 1)]
     forwarder = Forwarder(servers[0])
     here = Class(visit, forwarder.url)
@@ -189,7 +189,7 @@ def test_a_class_goes_on_by_itself_after_its_server_was_killed(visit, server, re
     here.phone.page.get_by_text("The vote is closed").or_(here.phone.page.get_by_text("This is the answer")).wait_for()
 
 
-def test_what_was_typed_is_still_there_and_can_be_sent(visit, server, tmp_path):
+def test_what_was_typed_is_still_there_and_can_be_sent(server, visit, tmp_path):
     one = server()
     keeper = Keeper(tmp_path / "classes")
     code, key = keeper.open_class()

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 from replicas import awaited
+from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from visiting import ROOT, captions, chart, open_page, read_plainly, texts, visitor
 
 from attention_core.puzzles import PUZZLES
@@ -519,6 +520,14 @@ def test_a_page_that_comes_in_or_follows_lets_others_go_first_and_one_that_is_pr
     assert turns == ["turn_of_many"]
     vote(at, "A")
     assert {*turns[1:]} == {"page_turn"} and not watching.SENT_FOR
+
+    turns.clear()
+    monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Sec-WebSocket-Key", "another one")]))
+    at.run()
+    assert turns[0] == "turn_of_many", "whoever has connected again comes in with all others"
+    turns.clear()
+    at.run()
+    assert turns == ["page_turn"]
 
 
 def test_two_tabs_of_one_browser_show_the_same_answer(fresh, named, monkeypatch):

@@ -1,12 +1,16 @@
 """How often what moves by itself is refreshed, and what the process does with memory."""
 
+import asyncio
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
+from replicas import awaited
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
@@ -83,3 +87,30 @@ def test_a_run_leaves_the_path_as_it_is_for_what_another_thread_imports_just_the
         "    sys.exit(sys.path != before)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
+
+
+def test_classes_are_watched_before_anybody_has_seen_a_page(monkeypatch):
+    """A server that was started again may be in the middle of a class's lesson."""
+    import app
+    from attention_ui.export import line
+    from attention_ui.voting import watching
+
+    watched = threading.Event()
+
+    async def keep_watching():
+        watched.set()
+
+    async def until_watched():
+        async with app.lifespan(None):
+            assert await asyncio.to_thread(watched.wait, 30)
+
+    for owner, name, instead in (
+        (app, "bare_lines", lambda: None),
+        (app, "start_up", lambda: None),
+        (process.FIRST_PAGE, "is_seen", lambda: False),
+        (process, "scheduler", Mock()),
+        (line, "exports", Mock()),
+        (watching, "keep_watching", keep_watching),
+    ):
+        monkeypatch.setattr(owner, name, instead)
+    awaited(until_watched())
