@@ -127,7 +127,9 @@ def exchange_progress() -> None:
     """Take over what this browser kept of earlier visits, and have it keep what is solved by now.
 
     A small frame of our own origin stores it and does nothing else; it answers only where there is something to tell.
+    What it said to a server that is gone, a new visit knows when the frame is drawn.
     """
+    take_progress(get_state(KEEPER), "progress_taken")
     ruled = [get_state("class_inside"), get_state("class_key")] if get_state("class_key") else []
     sent = keeper()(key=KEEPER, what="progress", solved=progress().lists(), forget=forgotten(), ruled=ruled)
     take_progress(sent, "progress_taken")
