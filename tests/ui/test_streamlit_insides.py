@@ -131,3 +131,19 @@ def test_what_controls_say_in_the_address_is_known_whatever_the_browser_sent_alo
     at.select_slider[0].set_value(4)
     at.slider[1].set_value(3)
     assert told(at.run())["by"] == {"heat": "1.3", "seed": None, "mask": "true", "text": "a & b", "head": "4"}
+
+
+def test_a_browser_that_has_connected_again_has_a_page_drawn_of_which_a_part_is_run_again_and_again():
+    """What is run so is said once a day; tests/browser/test_class_restart.py sees the page drawn."""
+
+    def page():
+        import streamlit as st
+
+        from attention_ui.session.streamlit_insides import drawn_when_connected
+
+        drawn_when_connected(lambda text: st.text(text))("a part")
+
+    at = AppTest.from_function(page).run()
+    assert not at.exception and at.text[0].value == "a part"
+    scripts = (file.read_text(encoding="utf-8") for file in (front_end_folder() / "static" / "js").glob("index.*.js"))
+    assert any("autoRerunIntervals.size>0?" in script and "Reconnected to server" in script for script in scripts)
