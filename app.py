@@ -23,6 +23,7 @@ from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.meant_pages import MeantPages
 from attention_ui.server.memory import collect_in_quiet_moments, collect_rarely, keep_heaps_small, without_collecting
 from attention_ui.server.pace import Pace
+from attention_ui.server.pictures import answer_picture
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
 from attention_ui.session.streamlit_insides import front_end_folder, running_session, uploads_kept
@@ -149,6 +150,8 @@ ROUTES = [
     Route("/{base:path}/connection.js", answer_script),
     Route("/file/{token}", answer_file),
     Route("/{base:path}/file/{token}", answer_file),
+    Route("/picture/{name}", answer_picture),
+    Route("/{base:path}/picture/{name}", answer_picture),
     Route("/language/{code}", change_language),
     Route("/{base:path}/language/{code}", change_language),
 ]

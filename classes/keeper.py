@@ -5,10 +5,11 @@ happens to the process, and sent twice it counts once.
 """
 
 import contextlib
+import hashlib
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ FORGOTTEN_AFTER, UNJOINED_MINUTES = 24 * 60 * 60, 15
 MOST_CLASSES, MOST_QUESTIONS, MOST_VOTERS = 1000, 100, 500
 MOST_CARDS, MOST_TEXT = 4, 20_000  # of a question: its cards, and the characters it is made again from
 MOST_ANSWER, MOST_PLAN, MOST_LINK = 40, 200_000, 4_000  # characters of an answer, a plan, a link
+MOST_PICTURES, MOST_PICTURE = 5, 150_000  # of a plan; the bytes of one
 WRITTEN = 0  # cards of a question whose answer is written
 DATABASE = "classes.sqlite3"
 
@@ -40,6 +42,9 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS led (
         code TEXT PRIMARY KEY REFERENCES classes ON DELETE CASCADE, plan TEXT NOT NULL, place INTEGER NOT NULL,
         link TEXT NOT NULL, timer DOUBLE PRECISION NOT NULL, since DOUBLE PRECISION NOT NULL)""",
+    # They go with the plan that shows them, also where another version of the app brings the next one.
+    """CREATE TABLE IF NOT EXISTS pictures (
+        hash TEXT, code TEXT REFERENCES led ON DELETE CASCADE, data BYTEA NOT NULL, PRIMARY KEY (hash, code))""",
 )
 LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, ''),
     coalesce(l.place, -1), coalesce(l.link, ''), CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END,
@@ -49,6 +54,8 @@ LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.card
 FOLLOW = """SELECT c.revision, coalesce(l.link, ''),
     CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END, coalesce(l.place, -1)
     FROM classes c LEFT JOIN led l ON l.code = c.code WHERE c.code = ? AND c.until > {now}"""
+PICTURE = """SELECT p.data FROM pictures p JOIN classes c ON c.code = p.code
+    WHERE p.hash = ? AND c.until > {now} LIMIT 1"""
 GO_ON = """UPDATE classes SET stage = ?, revision = revision + 1
     WHERE code = ? AND key_hash = ? AND number = ? AND stage = ?"""
 ASK = """UPDATE classes SET stage = 'open', revision = revision + 1, number = number + 1
@@ -184,10 +191,12 @@ class Keeper:
             if not self._run(place, to.place, to.link, to.seconds, code):
                 self._run("INSERT INTO led VALUES (?, '', ?, ?, {now} + ?, {now})", code, to.place, to.link, to.seconds)
 
-    def bring_plan(self, code: str, key: str, plan: str) -> None:
-        """Put a plan in the place of the one before; the class begins anew with it."""
+    def bring_plan(self, code: str, key: str, plan: str, pictures: Collection[bytes] = ()) -> None:
+        """Put a plan in the place of the one before, with the pictures that it shows; the class begins anew with it."""
         if len(plan) > MOST_PLAN:
             raise RefusedError("This plan is too long: leave out some of its stops.")
+        if len(pictures) > MOST_PICTURES or any(len(data) > MOST_PICTURE for data in pictures):
+            raise RefusedError("A plan has at most {most} pictures, each of a limited size.", most=MOST_PICTURES)
         with self._changing():
             self._ruled(
                 code,
@@ -198,11 +207,18 @@ class Keeper:
             )
             self._run("DELETE FROM led WHERE code = ?", code)
             self._run("INSERT INTO led VALUES (?, ?, -1, '', 0, {now})", code, plan)
+            for name, data in {hashlib.sha256(data).hexdigest(): data for data in pictures}.items():
+                self._run("INSERT INTO pictures (hash, code, data) VALUES (?, ?, ?)", name, code, data)
 
     def plan(self, code: str) -> str:
         """The plan of a class, as a text; empty where it has none."""
         rows = self._rows("SELECT plan FROM led WHERE code = ?", code)
         return rows[0][0] if rows else ""
+
+    def picture(self, name: str) -> bytes | None:
+        """The picture with this hash that a class has in its plan; None where none has."""
+        rows = self._rows(PICTURE, name)
+        return bytes(rows[0][0]) if rows else None
 
     def follow(self, code: str) -> tuple[int, str, float, int]:
         """The revision of a class, the link that its students follow, the seconds left of its timer, and the step."""

@@ -19,6 +19,7 @@ from attention_ui.voting.database import class_keeper
 from attention_ui.voting.view import has_answered
 from classes.keeper import WRITTEN
 from classes.stages import ROUNDS, Room
+from lessons.class_plan.own_question import right_number
 from lessons.screen.format import not_yet_said, render, translate
 from lessons.screen.message import message
 
@@ -100,4 +101,6 @@ def written_answers(code: str, number: int, here: Asked) -> str:
         if taken == last
     )
     head = "".join(f"<th>{escape(render(column))}</th>" for column in WRITTEN_COLUMNS)
-    return f"<table><tr>{head}</tr>{rows}</table>"
+    right = right_number(here.own)
+    said = "" if right is None else f"<p><strong>{escape(render(right))}</strong></p>"
+    return f"{said}<table><tr>{head}</tr>{rows}</table>"

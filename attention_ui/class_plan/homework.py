@@ -98,8 +98,8 @@ def arrive_at_stop(here: str) -> None:
 
 
 def page_of_stop(stop: Stop) -> str:
-    """The page where a stop is: what the teacher asks is asked on the page of the homework itself."""
-    return LIST_PAGE if stop.own is not None else stop.page
+    """The page where a stop is: what is the teacher's own is asked and shown on the page of the homework itself."""
+    return LIST_PAGE if stop.own is not None or stop.is_slide else stop.page
 
 
 def note_answer(lesson: str, asked: str, right: bool) -> None:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_ui.class_plan.leading import PAGES, draw_timer, plan_of_class, step_buttons
+from attention_ui.class_plan.slides import draw_slide
 from attention_ui.session.chart import show_notes
 from attention_ui.session.state import take_state
 from attention_ui.voting.asked import screen_here
@@ -16,6 +17,7 @@ from lessons.screen.format import join_sentences, not_yet_said, render, translat
 from lessons.screen.message import Message, message, plural, reason
 
 NO_PLAN = message("This class has no plan. Choose one on the class page, in your other tab.")
+TEXT_STOP, PICTURE_STOP = message("A text of your own"), message("A picture of your own")
 
 
 def notes_view(room: Room) -> None:
@@ -59,6 +61,8 @@ def draw_step(plan: Plan, place: int) -> None:
     st.caption(render(minutes_of_stop(stop.minutes, begins)))
     if stop.says:
         st.text(stop.says)
+    if stop.is_slide:
+        draw_slide(stop, f"notes_slide_{place}")
     draw_notes(notes_of(stop), shows=step.action in ("show", "answer"))
 
 
@@ -112,7 +116,9 @@ def said_of_answer(answer: Expected) -> str:
 
 
 def title_of_stop(stop: Stop) -> str:
-    """The title of a stop's page."""
+    """The title of a stop's page; of a slide, what it is."""
+    if stop.is_slide:
+        return render(PICTURE_STOP if stop.picture else TEXT_STOP)
     return PAGES[stop.page].name
 
 

@@ -10,7 +10,7 @@ from attention_ui.session.links import address_of, said_in_link
 from attention_ui.session.state import get_state, set_state
 from attention_ui.voting.rooms import do, open_class, own_key
 from lessons.class_plan.plan import Plan
-from lessons.class_plan.plan_file import written_plan
+from lessons.class_plan.plan_file import text_of_plan
 from lessons.class_plan.ready_made import READY_MADE, ready_plan
 from lessons.screen.format import render, translate
 from lessons.screen.message import Message, message, plural
@@ -27,7 +27,7 @@ def teach(plan: Plan) -> None:
 
 def bring_plan(plan: Plan) -> None:
     """The class of this visit goes through this plan from its beginning."""
-    if do("bring_plan", get_state("class_inside"), own_key(), written_plan(plan).decode()):
+    if do("bring_plan", get_state("class_inside"), own_key(), text_of_plan(plan), tuple(plan.pictures.values())):
         set_state("class_plan", None)
 
 

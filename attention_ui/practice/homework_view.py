@@ -15,6 +15,7 @@ from attention_ui.class_plan.homework import (
     stop_here,
 )
 from attention_ui.class_plan.notes_view import title_of_stop
+from attention_ui.class_plan.slides import draw_slide
 from attention_ui.controls.bound import limited_field
 from attention_ui.page.question import LETTERS, card_label, row_of_cards
 from attention_ui.session.chart import offer, show_notes
@@ -48,6 +49,8 @@ def homework_view(plan: Plan) -> None:
             st.text(plan.title)
     if place is not None and (own := plan.stops[place].own) is not None:
         own_question(plan, place, own)
+    elif place is not None and plan.stops[place].is_slide:
+        draw_slide(plan.stops[place])
     else:
         list_of_stops(plan, results(plan))
         certificate_panel(plan, results(plan))
@@ -70,14 +73,14 @@ def list_of_stops(plan: Plan, done: list[Result]) -> None:
     with st.container(key="homework_stops", gap="xxsmall"):
         for place, (stop, result) in enumerate(zip(plan.stops, done, strict=True)):
             sign = "✓ " if result.finished else ""
-            title = title_of_stop(stop) if stop.own is None else shortened(stop.own.prompt)
+            title = shortened(stop.text if stop.own is None else stop.own.prompt) or title_of_stop(stop)
             label = f"{place + 1} · {title} · {sign}{state_of(stop, result)}"
             if st.button(literal(label), key=f"homework_stop_{place}", type="tertiary"):
                 go_to_stop(plan, place)
 
 
 def shortened(prompt: str) -> str:
-    """The beginning of a question."""
+    """The beginning of a question or a text."""
     return prompt if len(prompt) <= MOST_PROMPT_IN_LIST else f"{prompt[:MOST_PROMPT_IN_LIST]}…"
 
 

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attention_ui.class_plan.leading import come_along
+from attention_ui.class_plan.slides import draw_slide, slide_of
 from attention_ui.page.question import LETTERS, RIGHT, card_label, row_of_cards
 from attention_ui.server.process import lower_priority
 from attention_ui.session.chart import show_notes
@@ -35,7 +36,11 @@ SAYS = {
 def student_view(room: Room) -> None:
     """The page of a student, drawn anew only when the teacher has done something."""
     lower_priority()  # a whole class is drawn anew at the same moment: whoever moves a slider goes first
-    if room.stage == "waiting":
+    slide = slide_of(room)
+    if slide is not None:
+        send_kept_vote()
+        draw_slide(slide)
+    elif room.stage == "waiting":
         st.title(translate("You are in the class"), anchor=False)
         st.text(translate("The question appears here when your teacher asks it. Keep this page open."))
     else:

@@ -12,6 +12,7 @@ from attention_ui.class_plan.after import offer_afterwards
 from attention_ui.class_plan.leading import led_by_plan, plan_of_class
 from attention_ui.class_plan.own_form import own_question_form
 from attention_ui.class_plan.plan_choice import plan_choice
+from attention_ui.class_plan.slides import draw_slide, slide_of
 from attention_ui.page.contents import CONTENTS
 from attention_ui.page.question import LETTERS, number_after
 from attention_ui.session.chart import fold, offer, show_notes
@@ -68,8 +69,10 @@ def teacher_view(room: Room, key: str) -> None:
     With a plan, how to join comes first, whole on a projector, and what the plan does not need is folded.
     """
     show_notes(take_state("class_note"))
-    asked, led = room.stage != "waiting", plan_of_class() is not None
-    if asked:
+    asked, led, slide = room.stage != "waiting", plan_of_class() is not None, slide_of(room)
+    if slide is not None:
+        draw_slide(slide)
+    elif asked:
         here = asked_of(room)
         draw_prompt(here)
         draw_stage(room, key)
@@ -78,10 +81,11 @@ def teacher_view(room: Room, key: str) -> None:
         draw_figures(room, here)
     elif not led:
         plan_choice(begins=True)
-    with st.expander(translate("How to join"), expanded=not asked, key=f"class_join_{asked}"):
+    begins = not asked and slide is None
+    with st.expander(translate("How to join"), expanded=begins, key=f"class_join_{not begins}"):
         draw_invitation(room)
     if asked or led:
-        plan_choice(begins=not asked)
+        plan_choice(begins=begins)
     with st.expander(
         translate("The next question") if asked else translate("The first question"),
         expanded=not led,

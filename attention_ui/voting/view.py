@@ -15,7 +15,7 @@ from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import last_known, time_of
 from classes.stages import RefusedError, Room, Votes
 from lessons.build.class_task import NOT_YET, SOLVED, how_many_solved
-from lessons.class_plan.own_question import distribution_of_numbers, table_of_words
+from lessons.class_plan.own_question import distribution_of_numbers, right_number, table_of_words
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
 from lessons.screen.format import format_value, render, render_all, translate
 from lessons.screen.message import Message, message, plural, reason
@@ -98,6 +98,10 @@ def draw_written(room: Room, asked: Asked) -> None:
     every = last_known("written", room.code, room.number)
     last = max((taken for taken, *_ in every), default=1)
     answers = [(answer, count) for taken, answer, count in every if taken == last]
+    right = right_number(asked.own) if room.stage == "explained" else None
+    if right is not None:
+        with st.container(key="class_right_number"):
+            st.text(render(right))
     if not answers:
         st.text(translate("Nobody has answered."))
     elif asked.own.kind == "number":

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lessons.class_plan.own_question import OwnQuestion
+from lessons.class_plan.own_question import OwnQuestion, right_number
 from lessons.class_plan.plan import Plan
 from lessons.class_vote.question_link import ScreenLink
 from lessons.example.example import first_query, run_example
@@ -54,7 +54,9 @@ def notes_of_own(own: OwnQuestion) -> Notes:
     """What a question of the teacher's own takes for right."""
     question = own.question()
     if own.kind != "choices" or own.right is None:
-        return Notes(question.prompt, None, tuple(Expected(card.text, None, card.reply) for card in question.cards))
+        right = right_number(own)
+        others = tuple(Expected(card.text, None, card.reply) for card in question.cards)
+        return Notes(question.prompt, None, others, () if right is None else (right,))
     return Notes(question.prompt, *answers_expected(question))
 
 

@@ -5,12 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Literal
 
 import msgspec
 
 from attention_core.errors import InputError
-from lessons.screen.message import Message, message
+from lessons.screen.message import Message, Numeral, message
 from lessons.screen.screen import Card, Part, Parts, Question, Table
 
 MOST_PROMPT, MOST_CARD, MOST_WORD, MOST_CARDS = 300, 120, 40, 4
@@ -87,6 +88,22 @@ def number_of(typed: object) -> float | None:
     return float(text.replace(",", ".").replace("−", "-")) if NUMBER.fullmatch(text) else None
 
 
+def plain_number(value: float) -> Numeral:
+    """A number with all its digits, and without a power of ten."""
+    return Numeral(f"{Decimal(repr(value)):f}".removesuffix(".0").replace("-", "−"))
+
+
+def right_number(own: OwnQuestion) -> Message | None:
+    """Which number is right; None where none is."""
+    if own.number is None:
+        return None
+    number = plain_number(own.number)
+    if not own.tolerance:
+        return message("The right number is {number}.", number=number)
+    tolerance = plain_number(own.tolerance)
+    return message("The right number is {number}, give or take {tolerance}.", number=number, tolerance=tolerance)
+
+
 def answer_of(own: OwnQuestion, typed: str) -> str:
     """The answer as it is counted: a number as Python writes it, words in small letters. Raises ValueError for none."""
     if own.kind == "number":
@@ -121,8 +138,8 @@ def distribution_of_numbers(own: OwnQuestion, answers: Sequence[tuple[str, int]]
                 "Right answers: {right} of {voters} ({number}, give or take {tolerance}).",
                 right=right,
                 voters=voters,
-                number=f"{own.number:g}",
-                tolerance=f"{own.tolerance:g}",
+                number=plain_number(own.number),
+                tolerance=plain_number(own.tolerance),
             )
         )
     return Parts(

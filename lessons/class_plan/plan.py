@@ -10,6 +10,9 @@ from lessons.screen.message import message
 
 MOST_STOPS, MOST_MINUTES, MOST_PAUSE = 40, 120, 900  # the pause in seconds
 MOST_ACTIONS, MOST_SAID, MOST_TITLE = 8, 600, 80
+MOST_SHOWN = 2_000  # characters of a text that is shown to the class
+MOST_PICTURES, MOST_PICTURE = 5, 150_000  # of a plan; the bytes of one
+SLIDE_PAGE = "class_vote"  # where a text or a picture is shown
 PAUSE_SECONDS = 120
 Action = Literal["show", "ask", "pause", "again", "votes", "answer", "train"]
 ACTIONS: dict[Action, object] = {
@@ -23,6 +26,7 @@ ACTIONS: dict[Action, object] = {
 }
 Short = Annotated[str, msgspec.Meta(max_length=MOST_SAID)]
 Name = Annotated[str, msgspec.Meta(pattern="^[A-Za-z_]{1,40}$")]
+Hash = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]  # SHA-256 of a picture's bytes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +37,9 @@ class Stop:
     empty where it is a page with none. A question of the teacher's `own` is asked in the place of it. `says` is what
     the teacher wants to say. Where time is short a stop may be left `out`; after one that `ends` a thought one can
     stop.
+
+    A slide of the teacher's own shows a `text` or a `picture`, which is named by its hash, or both, in the place of a
+    screen.
     """
 
     page: Name
@@ -45,18 +52,29 @@ class Stop:
     says: Short = ""
     out: bool = False
     ends: bool = False
+    text: Annotated[str, msgspec.Meta(max_length=MOST_SHOWN)] = ""
+    picture: Hash | None = None
+
+    @property
+    def is_slide(self) -> bool:
+        """True for a text or a picture of the teacher's own."""
+        return bool(self.text or self.picture)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """Stops in their order. `language` fixes that of all pages; on the projector figures are `large`. What is done at
-    home has a `title`.
+    home has a `title`. `pictures` holds the bytes of those that slides show, by their hash, where the plan has them
+    with it: as a file, and while its teacher changes it.
+
+    Who makes a plan begins with one that has no stops; nothing else can be done with it.
     """
 
-    stops: Annotated[tuple[Stop, ...], msgspec.Meta(min_length=1, max_length=MOST_STOPS)]
+    stops: Annotated[tuple[Stop, ...], msgspec.Meta(max_length=MOST_STOPS)] = ()
     language: Annotated[str, msgspec.Meta(max_length=10)] = ""
     large: bool = True
     title: Annotated[str, msgspec.Meta(max_length=MOST_TITLE)] = ""
+    pictures: dict[Hash, bytes] = field(default_factory=dict)
 
     @property
     def minutes(self) -> int:
@@ -85,10 +103,17 @@ class Plan:
             stops.insert(to, stops.pop(place))
         return replace(self, stops=tuple(stops))
 
+    def with_new(self, place: int, stop: Stop) -> "Plan":
+        """The plan with one more stop, which comes before the one at this place, or at the end."""
+        return replace(self, stops=(*self.stops[:place], stop, *self.stops[place:]))
+
     def without(self, place: int) -> "Plan":
-        """The plan without a stop; the last one stays."""
-        stops = (*self.stops[:place], *self.stops[place + 1 :])
-        return replace(self, stops=stops or self.stops)
+        """The plan without a stop, and without a picture that no other stop shows."""
+        return with_pictures_shown(replace(self, stops=(*self.stops[:place], *self.stops[place + 1 :])))
+
+    def without_pictures(self) -> "Plan":
+        """The plan without the stops that show a picture: what fits into a link."""
+        return replace(self, stops=tuple(stop for stop in self.stops if not stop.picture), pictures={})
 
 
 class Step(NamedTuple):
@@ -96,3 +121,9 @@ class Step(NamedTuple):
 
     stop: int
     action: Action
+
+
+def with_pictures_shown(plan: Plan) -> Plan:
+    """The plan with the pictures that its stops show, and no others."""
+    shown = {stop.picture for stop in plan.stops}
+    return replace(plan, pictures={name: data for name, data in plan.pictures.items() if name in shown})

@@ -5,10 +5,9 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
-import msgspec
-
 from lessons.build.levels import LEVELS
 from lessons.class_plan.plan import Action, Plan, Stop
+from lessons.class_plan.plan_file import encoded_plan
 from lessons.exercises import KEYS
 from lessons.homework.notes import MARK, Happened, notes_of_stop
 from lessons.screen.message import Message, message
@@ -45,13 +44,13 @@ class Result(NamedTuple):
 
 
 def for_students(plan: Plan) -> Plan:
-    """The plan without what only its teacher is told: what to say."""
-    return replace(plan, stops=tuple(replace(stop, says="") for stop in plan.stops))
+    """The plan without what only its teacher is told, what to say, and without the pictures that no link can hold."""
+    return replace(plan, stops=tuple(replace(stop, says="") for stop in plan.stops)).without_pictures()
 
 
 def mark_of(plan: Plan) -> str:
     """By this a homework is told from others. It is made of all that its plan says: a changed plan is another one."""
-    return sha256(msgspec.json.encode(plan)).hexdigest()[:MARK]
+    return sha256(encoded_plan(plan)).hexdigest()[:MARK]
 
 
 def kind_of_stop(stop: Stop) -> Kind:
