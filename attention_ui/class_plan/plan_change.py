@@ -120,11 +120,14 @@ def new_stops(plan: Plan) -> None:
 
 def choose_place(plan: Plan) -> None:
     """Before which stop a new one comes; at the end, unless somebody wants it elsewhere."""
+    places = {AT_THE_END: translate("at the end")}
+    for place, stop in enumerate(plan.stops):
+        places[place] = translate("before stop {place}, {name}", place=place + 1, name=title_of_stop(stop))
     set_state("plan_where", place_of_new(plan))
     st.selectbox(
         translate("It comes"),
-        [AT_THE_END, *range(len(plan.stops))],
-        format_func=lambda place: said_of_place(plan, place),
+        list(places),
+        format_func=lambda place: places.get(place, ""),
         key="plan_where",
         width=420,
     )
@@ -134,13 +137,6 @@ def place_of_new(plan: Plan) -> int:
     """The place that is chosen for a new stop. A forged message, and a plan that is shorter by now, mean the end."""
     chosen = get_state("plan_where")
     return chosen if type(chosen) is int and 0 <= chosen < len(plan.stops) else AT_THE_END
-
-
-def said_of_place(plan: Plan, place: object) -> str:
-    """A place for a new stop in words."""
-    if not isinstance(place, int) or not 0 <= place < len(plan.stops):
-        return translate("at the end")
-    return translate("before stop {place}, {name}", place=place + 1, name=title_of_stop(plan.stops[place]))
 
 
 def other_plans() -> None:

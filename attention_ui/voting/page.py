@@ -21,12 +21,12 @@ from attention_ui.voting.rooms import (
     seconds_at_the_door,
 )
 from attention_ui.voting.student import student_view
-from attention_ui.voting.teacher import teacher_view
+from attention_ui.voting.teacher import UNTIL_WHEN, teacher_view
 from attention_ui.voting.watching import in_doubt
 from classes.keeper import NOT_YOURS
 from classes.stages import RefusedError, Room, UnreachableError
 from lessons.class_vote import lesson as class_vote
-from lessons.screen.format import translate
+from lessons.screen.format import render, translate
 from lessons.screen.message import message, reason
 
 GOES_ON = message("The votes cannot be reached at the moment. Keep this page open: it will continue by itself.")
@@ -87,4 +87,5 @@ def lobby() -> None:
     with teacher:
         st.header(translate("Teach a class"), anchor=False)
         st.text(translate("You get a code, a link and a QR code for your students, and a key that only you have."))
+        st.caption(render(UNTIL_WHEN))
         st.button(translate("Open a class"), key="class_open", on_click=open_class)

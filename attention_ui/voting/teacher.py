@@ -51,6 +51,11 @@ KEY_IN_ADDRESS = message(
     "The address of this page holds your key: whoever has it controls the class. Keep the address "
     "so that you can come back, and project this page in full screen."
 )
+UNTIL_WHEN = message(
+    "If nobody joins within {minutes} minutes, the class ends by itself. Once the first student has joined, it lasts a "
+    "day.",
+    minutes=UNJOINED_MINUTES,
+)
 CSV_COLUMNS = (
     message("question"),
     message("lesson"),
@@ -167,13 +172,7 @@ def draw_invitation(room: Room) -> None:
         st.text(translate("Open this link, or go to the page Class vote and type the code:"))
         st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
-        st.caption(
-            translate(
-                "If nobody joins within {minutes} minutes, the class ends by itself. Once the first student has "
-                "joined, it lasts a day.",
-                minutes=UNJOINED_MINUTES,
-            )
-        )
+        st.caption(render(UNTIL_WHEN))
     with image:
         text = translate("The link as a QR code")
         st.markdown(f"![{text}]({picture})")  # an image of Streamlit's own has no alternative text
