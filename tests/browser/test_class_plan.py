@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from PIL import Image
 
 from lessons.class_plan.ready_made import ready_plan
 from lessons.class_vote.question_link import screen_asked
@@ -166,3 +167,41 @@ def test_a_projector_shows_whole_what_every_stop_of_a_plan_promises_and_a_phone_
         teacher.settled().page.wait_for_function(DRAWN)
         faults += [(place, stop.page, action, said) for said in teacher.page.evaluate(NOT_SEEN, promised(stop, action))]
     assert not faults
+
+
+SEEN = """() => [...document.querySelectorAll('[class*=st-key-class_slide_] img')].map(one => {
+    const box = one.getBoundingClientRect()
+    return one.complete && one.naturalWidth && one.alt && box.top >= 0 && box.left >= 0
+        && box.bottom <= innerHeight && box.right <= innerWidth
+})"""
+
+
+def test_a_picture_of_the_teachers_own_is_seen_whole_by_all_and_fetched_once(visit, tmp_path):
+    picture = tmp_path / "board.png"
+    Image.linear_gradient("L").resize((1600, 1200)).convert("RGB").save(picture)
+    teacher = visit(reduced_motion="reduce", viewport={"width": 1280, "height": 720}).open("take_home?paper=own")
+    page = teacher.page
+    page.get_by_role("button", name="Begin an empty plan").click()
+    page.get_by_text("This plan has no stops yet").wait_for()
+    page.get_by_label("Text for the class").fill("What do you see?\n<b>Look</b> *closely*")
+    page.get_by_role("button", name="Add the text or picture").click()
+    page.get_by_text("Added as stop 1.").wait_for()
+    page.locator("[class*=st-key-slide_picture_] input[type=file]").set_input_files(picture)
+    page.locator("[class*=st-key-slide_picture_]").get_by_text("board.png").wait_for()
+    page.get_by_role("button", name="Add the text or picture").click()
+    page.get_by_text("Added as stop 2.").wait_for()
+    page.get_by_role("button", name="Teach a class with it").click()
+    page.get_by_text("Your students' pages follow.").wait_for()
+    student = student_of(visit, teacher.settled())
+    fetched = {tab: [] for tab in (teacher, student)}
+    for tab, asked in fetched.items():
+        tab.page.on("response", lambda got, asked=asked: "/picture/" in got.url and asked.append(got))
+    for step, key in ((1, "ArrowRight"), (2, "ArrowRight"), (1, "ArrowLeft"), (2, "ArrowRight")):
+        press(teacher, key, step, 2)
+        for tab in (teacher, student):
+            if step == 1:
+                tab.page.get_by_text("<b>Look</b> *closely*").wait_for()
+            else:
+                tab.page.wait_for_function(f"({SEEN})().join() === 'true'")
+    for tab, asked in fetched.items():
+        assert len(asked) == 1 and asked[0].status == 200 and asked[0].headers["content-type"] == "image/png", tab

@@ -1,5 +1,6 @@
 """Classes, stages and votes: what is counted, what is refused, and what is left when a process is killed."""
 
+import hashlib
 import re
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from classes import keeper as keeping
 from classes.keeper import DATABASE, FORGOTTEN_AFTER, LATE, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, Keeper
 from classes.keys import CODE_ALPHABET, new_code, new_key, token_of, typed_code
 from classes.stages import NEXT, Lead, RefusedError
+from lessons.class_plan import plan
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -340,3 +342,51 @@ def test_a_class_is_led_once_for_every_revision_and_by_its_teacher_alone(keeper,
     keeper.ask(code, key, 2, 3, "asked beside the plan")
     assert keeper.follow(code)[1] == "", "all are where the question is"
     assert keeper.follow("NOSUCH")[0] == -1
+
+
+def name_of(picture):
+    return hashlib.sha256(picture).hexdigest()
+
+
+def test_the_pictures_of_a_plan_are_found_by_their_hash_and_go_with_it(keeper, room, clock):
+    (code, key), (other, its_key) = room, keeper.open_class()
+    board, graph = b"\x89PNG\r\n\x1a\n" + bytes(range(256)), b"\xff\xd8\xff" + bytes(149_997)
+    keeper.bring_plan(code, key, "the plan", (board, graph, board))
+    keeper.bring_plan(other, its_key, "the same picture", (board,))
+    assert keeper.picture(name_of(board)) == board and keeper.picture(name_of(graph)) == graph
+    assert [keeper.picture(name) for name in (name_of(b""), "", "%", "' OR 1 --")] == [None] * 4
+    refused(NOT_YOURS, keeper.bring_plan, code, "forged", "another", (b"forged",))
+    assert keeper.picture(name_of(b"forged")) is None and keeper.plan(code) == "the plan"
+    keeper.bring_plan(code, key, "without")
+    assert keeper.picture(name_of(graph)) is None and keeper.picture(name_of(board)) == board, "another class has it"
+    keeper.close(other, its_key)
+    assert keeper.picture(name_of(board)) is None
+    keeper.bring_plan(code, key, "again", (board,))
+    clock.now += 60 * UNJOINED_MINUTES
+    assert keeper.picture(name_of(board)) is None, "the class is over"
+
+
+def test_a_plan_has_at_most_five_pictures_of_150_kb(keeper, room):
+    code, key = room
+    for pictures in ([bytes([n]) for n in range(6)], [bytes(150_001)]):
+        refused("at most 5 pictures", keeper.bring_plan, code, key, "a plan", pictures)
+    assert (keeping.MOST_PICTURES, keeping.MOST_PICTURE) == (plan.MOST_PICTURES, plan.MOST_PICTURE)
+
+
+def test_a_database_of_before_goes_on_and_so_does_the_version_that_made_it(keeper, room):
+    code, key = room
+    columns = {name: columns_of(keeper, name) for name in ("classes", "questions", "votes", "joined", "written", "led")}
+    assert columns["led"] == 6 and columns["classes"] == 6, "the other version inserts as many"
+    keeper.bring_plan(code, key, "before")
+    keeper._run("DROP TABLE pictures")
+    keeper._make_tables()  # as a process does that begins
+    assert keeper.plan(code) == "before" and keeper.look(code).asked == "the first question"
+    keeper.bring_plan(code, key, "with a picture", (b"a picture",))
+    # What the version before does where a plan is brought there.
+    keeper._run("DELETE FROM led WHERE code = ?", code)
+    keeper._run("INSERT INTO led VALUES (?, ?, -1, '', 0, {now})", code, "brought there")
+    assert keeper.plan(code) == "brought there" and keeper.picture(name_of(b"a picture")) is None
+
+
+def columns_of(keeper, table):
+    return len(keeper._execute(f"SELECT * FROM {table}", (), lambda cursor: cursor.description))

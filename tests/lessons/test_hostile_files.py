@@ -10,15 +10,33 @@ import pytest
 from attention_core.errors import InputError
 from lessons.class_plan.own_question import OwnQuestion, read_own, written_own
 from lessons.class_plan.plan import Plan, Stop
-from lessons.class_plan.plan_file import plan_in_link, plan_of_link, read_plan, written_plan
+from lessons.class_plan.plan_file import (
+    hash_of_picture,
+    plan_in_link,
+    plan_of_link,
+    read_file,
+    read_plan,
+    text_of_plan,
+    written_plan,
+)
 from lessons.class_plan.ready_made import ready_plan
 from lessons.homework.certificate import CHECK, certificate_of, check_sum, read_certificate, written_certificate
+from lessons.homework.stops import mark_of
 from lessons.homework.table import Brought, csv_of_lines, lines_of, read_all
 from lessons.screen.format import render
 
 PAGES = ("projections", "class_vote")
 OWN = OwnQuestion(kind="choices", prompt="Which?", cards=("a", "b"), right=1)
 PLAN = Plan(title="Week 3", stops=(ready_plan(45).stops[3], Stop(page="class_vote", own=OWN)))
+DRAWN = b"what the server has drawn"
+SHOWN = Plan(
+    stops=(
+        Stop(page="class_vote", text="Look up."),
+        Stop(page="class_vote", picture=hash_of_picture(DRAWN), text="Our board"),
+        Stop(page="projections"),
+    ),
+    pictures={hash_of_picture(DRAWN): DRAWN},
+)
 MADE = certificate_of(PLAN, "Ada", 10**9, (), ("mask",), ("self",))
 DEEP = json.loads("[" * 900 + "]" * 900)
 HOSTILE = {
@@ -86,6 +104,19 @@ def plan_from(data):
     assert all(stop.page in PAGES for stop in plan.stops)
 
 
+def slides_from(data):
+    drawn = []
+    plan = read_file(data, lambda brought: drawn.append(brought) or DRAWN, PAGES)
+    shown = {stop.picture for stop in plan.stops if stop.picture}
+    assert plan.pictures == {hash_of_picture(DRAWN): DRAWN for _ in shown} and len(drawn) >= len(shown)
+    assert read_file(written_plan(plan), lambda brought: brought, PAGES) == plan
+    kept = read_plan(text_of_plan(plan).encode(), PAGES)
+    assert kept.stops == plan.stops and not kept.pictures, "a class keeps pictures elsewhere"
+    assert all(stop.page == "class_vote" and not stop.own and not stop.screen for stop in plan.stops if stop.is_slide)
+    if plan.without_pictures().stops:
+        assert not any(stop.picture for stop in plan_of_link(plan_in_link(plan), PAGES).stops)
+
+
 def question_from(data):
     asked = read_own(data.decode())
     if asked is None:
@@ -97,6 +128,7 @@ def question_from(data):
 READERS = {
     "certificate": (written_certificate(MADE), summed, certificate_from),
     "plan": (written_plan(PLAN), as_json, plan_from),
+    "slides": (written_plan(SHOWN), as_json, slides_from),
     "question": (written_own(OWN).encode(), as_json, question_from),
 }
 
@@ -126,7 +158,7 @@ WHOLE = {
 }
 
 
-@pytest.mark.parametrize("kind", ["certificate", "plan"])
+@pytest.mark.parametrize("kind", ["certificate", "plan", "slides"])
 @pytest.mark.parametrize("what", WHOLE)
 def test_a_file_of_another_kind_is_refused_in_one_sentence(kind, what):
     with pytest.raises(ValueError, match=r"^(This is no|This is not a|A) (certificate|lesson plan|plan)") as refused:
@@ -142,3 +174,50 @@ def test_of_a_name_that_stands_twice_the_last_counts_and_the_check_sum_is_of_tha
         read_certificate(sound.replace(b'"name": "Ada"', b'"name": "Ada", "name": "=1"'))
     read, said = read_all([Brought("a.json", sound), Brought("b.json", doubled)])
     assert len(read) == len(said) == 1
+
+
+def with_pictures(count, **stop):
+    pictures = {hash_of_picture(bytes([n])): "AA==" for n in range(count)}
+    return as_json({"stops": [{"page": "class_vote", **stop}], "pictures": pictures})
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (with_pictures(6, text="x"), "at most 5 pictures, but this file has 6: take some out"),
+        (with_pictures(0, picture="0" * 64), "Stop 1 shows a picture that is not in this file"),
+        (with_pictures(1, picture="0" * 64), "Stop 1 shows a picture that is not in this file"),
+        (with_pictures(0, text="x" * 2001), "This is not a lesson plan"),
+        (with_pictures(0, picture="../../etc/passwd"), "This is not a lesson plan"),
+        (with_pictures(0, text="x", own={"kind": "word", "prompt": "?"}), "neither a screen nor a question as well"),
+        (with_pictures(0, text="x", link={"view": "all"}), "neither a screen nor a question as well"),
+        (as_json({"stops": [{"page": "projections", "text": "x"}]}), "neither a screen nor a question as well"),
+        (as_json({"stops": [], "pictures": {}}), "it needs at least one: add a stop"),
+        (as_json({"stops": [{"page": "projections", "screen": "x" * 19_999}] * 12}), "at most 200,000 bytes"),
+        (b" " * (1024 * 1024 + 1), "A plan has at most 1,048,576 bytes"),
+    ],
+)
+def test_a_file_that_shows_what_it_cannot_is_refused_with_the_remedy(data, why):
+    with pytest.raises(InputError, match=why):
+        read_file(data, lambda brought: brought, PAGES)
+
+
+def test_a_picture_that_no_stop_shows_is_not_even_decoded():
+    plan = read_file(with_pictures(3, text="x"), lambda brought: 1 / 0, PAGES)
+    assert not plan.pictures
+
+
+def test_what_is_made_of_a_plan_without_slides_is_what_it_always_was():
+    plan = Plan(
+        title="Week 3",
+        stops=(
+            Stop(page="mask", link={"view": "all"}, says="é"),
+            Stop(
+                page="class_vote",
+                own=OwnQuestion(kind="choices", prompt="Which?", cards=("a", "b"), right=1),
+                actions=("ask",),
+            ),
+        ),
+    )
+    assert mark_of(plan) == "771c35e4", "else a homework that students have begun is another one"
+    assert not {b"text", b"picture"} & set(written_plan(plan).split(b'"'))
