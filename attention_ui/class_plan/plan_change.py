@@ -39,7 +39,7 @@ PICTURE_MB, MINUTES_OF_SLIDE = 1, 2
 NOTHING_TO_SHOW = message("Type a text, or choose a picture, and then add it.")
 PICTURE_LIMITS = message(
     "A picture is a PNG or a JPEG of at most 1 MB. It is made smaller where it has to be, and nothing but the picture "
-    "itself is kept of the file. A plan has room for {most}.",
+    "itself is kept of the file. A plan has room for {most} pictures.",
     most=MOST_PICTURES,
 )
 
@@ -125,7 +125,7 @@ def choose_place(plan: Plan) -> None:
         places[place] = translate("before stop {place}, {name}", place=place + 1, name=title_of_stop(stop))
     set_state("plan_where", place_of_new(plan))
     st.selectbox(
-        translate("It comes"),
+        translate("Its place in the plan"),
         list(places),
         format_func=lambda place: places.get(place, ""),
         key="plan_where",

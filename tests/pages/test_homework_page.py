@@ -166,3 +166,18 @@ def test_thirty_certificates_at_once_make_a_table_and_what_is_none_a_sentence():
         "torn.json: This is no certificate: it cannot be read as JSON.",
         "<b>huge</b>.json: A certificate has at most 100,000 bytes, but this file has more.",
     ]
+
+
+def test_a_text_of_the_teachers_is_read_on_the_page_of_the_homework_and_pictures_are_left_out():
+    text = "<b>Read</b> *this*\nfirst"
+    stops = (Stop(page="class_vote", text=text), Stop(page="class_vote", picture="0" * 64), Stop(page="mask"))
+    at = begin(Plan(stops=stops))
+    assert not at.exception and "homework_stop_2" not in {button.key for button in at.button}
+    label = at.button(key="homework_stop_0").label.replace("\u2060\\", "")
+    assert label.startswith("1 · <b>Read</b> *this* first · Look at it")
+    at = press(at, "homework_go_on")
+    assert at.session_state["place"] == "take_home" and text in texts(at.run())
+    at = press(at, "homework_next")
+    assert at.session_state["place"] == "mask"
+    at = press(at, "homework_list").run()
+    assert said_of_stop(at, 0) == "✓ done"
