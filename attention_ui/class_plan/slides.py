@@ -52,7 +52,7 @@ def draw_slide(stop: Stop, key: str = "class_slide", at_hand: Mapping[str, bytes
     size = "large" if len(stop.text) <= MOST_LARGE else "long"
     with st.container(key=f"{key}_{size}"):
         if stop.picture:
-            alt = translate("A picture of your teacher's")
+            alt = translate("A picture from your teacher")
             st.markdown(f"![{alt}]({address_of_picture(stop.picture, at_hand)})")
         if stop.text:
             st.text(stop.text)

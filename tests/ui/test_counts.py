@@ -14,7 +14,7 @@ from attention_ui.page import derivation
 from attention_ui.voting import rooms
 from classes import keeper
 from lessons.backward.one_prediction import sentence_with_pronoun
-from lessons.class_plan import own_question, plan_file
+from lessons.class_plan import own_question, plan, plan_file
 from lessons.class_plan.ready_made import READY_MADE
 from lessons.cost import questions as cost
 from lessons.example.real_layer import shipped_layer
@@ -57,6 +57,9 @@ NEVER_ONE = {
         "A multiple-choice question needs",
         "Type a word of 1 to {most} letters.",
         "A plan has at most {most} bytes,",
+        "A plan has at most {most} stops,",
+        "Without its pictures, a plan has",
+        "The file of a plan has at most",
         "{most_edits} numbers have already",
         "The picture shows the first {most}",
         "It ran longer than {seconds}",
@@ -228,6 +231,7 @@ def test_a_language_with_two_forms_says_the_one_for_1(code):
 def test_the_numbers_that_are_never_1():
     limits = (
         *(own_question.MOST_PROMPT, own_question.MOST_CARDS, own_question.MOST_WORD, plan_file.MOST_BYTES),
+        *(plan.MOST_STOPS, plan_file.MOST_WITHOUT),
         *(keeper.MOST_CARDS, keeper.MOST_TEXT, keeper.MOST_ANSWER, certificate.MOST_BYTES, table.MOST_CERTIFICATES),
         *(sheet.FEWEST_ON_PAPER, sheet.MOST_ON_PAPER, sheet.CODE_LENGTH, cutting.MOST_LETTERS, learnt.MOST_TYPED),
         *(rooms.MOST_OPENINGS, rooms.OPENING_MINUTES, rooms.MOST_OPEN, derivation.LAST_STEPS, model_view.LONGEST_TEXT),
