@@ -5,7 +5,7 @@ from collections.abc import Collection
 import pyarrow as pa
 import pyarrow.compute as pc
 
-EMPTIED = {"kind": "ghost", "tone": "ghost", "v": None, "text": "", "say": "", "lights": ""}
+EMPTIED = {"kind": "ghost", "tone": "ghost", "v": None, "most": None, "text": "", "short": "", "say": "", "lights": ""}
 
 
 def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:

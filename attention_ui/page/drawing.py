@@ -68,6 +68,7 @@ from attention_ui.session.chart import (
     fold,
     is_projected,
     least_letters,
+    left_to_find,
     liked,
     offer,
     offer_numbers,
@@ -75,7 +76,6 @@ from attention_ui.session.chart import (
     show_rows,
 )
 from attention_ui.session.kept import KeptByLanguage, KeptWithIt
-from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
 from lessons.example.real_model import MAX_TOKENS, head_name
@@ -134,8 +134,7 @@ def draw_notice(
 
     Its position is kept where nothing is said, for the sake of `charts_below`.
     """
-    left_out = covered(lesson) or (lesson and hidden("caption"))
-    said = [] if left_out else not_yet_said(sentences, before)
+    said = [] if covered(lesson) or left_to_find(lesson) else not_yet_said(sentences, before)
     if said:
         st.text(join_sentences(said))
     elif charts_below:

@@ -62,6 +62,11 @@ def covered(lesson: str | None) -> bool:
     return lesson == CLASS_VOTE or (thinks_first() and not hidden("predict"))
 
 
+def left_to_find(lesson: str | None) -> bool:
+    """True where what there is to notice is not said: a class shall find it, or is voting on a question about it."""
+    return bool(lesson) and (hidden("caption") or (lesson == CLASS_VOTE and bool(get_state("class_votes_on_it"))))
+
+
 def thinks_first() -> bool:
     """True where this visitor would rather think of numbers than see them at once."""
     chosen = (said for said in (get_state(COVER.name), get_state("covering")) if said is not None)
@@ -147,7 +152,7 @@ def datasets_of(
             **{key: covered_table(table, given) for key, table in tables.items()},
             "alt": alt_table(render(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED)),
         }
-    return {**tables, "alt": alt_table(render(LEFT_OUT) if lesson and hidden("caption") else alt)}
+    return {**tables, "alt": alt_table(render(LEFT_OUT) if left_to_find(lesson) else alt)}
 
 
 def offer_numbers(key: str, table: pa.Table | None) -> None:

@@ -247,17 +247,20 @@ def another_question(lesson: str) -> None:
 
 
 def class_csv(code: str) -> bytes:
-    """A line for each answer to each question, with how many chose it in both votes."""
+    """A line for each answer to each question, with how many chose it in both votes; of one whose answer was not shown
+    yet, not which is right.
+    """
     return csv_file([map(render, CSV_COLUMNS), *lines_of_class(code)])
 
 
 def lines_of_class(code: str) -> Iterator[list[str | int]]:
     """The lines, question by question."""
+    room = class_keeper().look(code)
     for number, cards, asked in class_keeper().asked(code):
         here, lesson = asked_here(asked), lesson_asked(asked)
-        question = here.question
+        question, told = here.question, number < room.number or room.stage == "explained"
         for taken, answer, count in class_keeper().written(code, number) if cards == WRITTEN else ():
-            right = "" if here.own.number is None else translate("yes") if here.own.fits(answer) else translate("no")
+            right = "" if not told or here.own.number is None else translate("yes") if here.own.fits(answer) else translate("no")
             counts = [count if taken == vote else 0 for vote in ROUNDS]
             yield [number, lesson, render(question.prompt), answer, right, *counts, ""]
         votes = class_keeper().votes(code, number, cards)
@@ -266,6 +269,6 @@ def lines_of_class(code: str) -> Iterator[list[str | int]]:
                 f"{LETTERS[place]}: {render(card.text)}",
                 translate("yes") if place == question.right else translate("no"),
             )
-            right = right if here.right is not None else ""
+            right = right if told and here.right is not None else ""
             counts = votes.first[place], votes.second[place]
-            yield [number, lesson, render(question.prompt), answer, right, *counts, render(card.reply)]
+            yield [number, lesson, render(question.prompt), answer, right, *counts, render(card.reply) if told else ""]

@@ -39,11 +39,13 @@ def draw_prompt(asked: Asked) -> None:
 
 
 def draw_figures(room: Room, asked: Asked) -> None:
-    """The figures of the lesson, covered until the answer is explained where it stands in them.
+    """The figures of the lesson, covered until the answer is explained where it stands in them. Nor is it said before
+    what there is to notice in them.
 
     A question of the teacher's own is about what there is to see.
     """
     explained = room.stage == "explained"
+    set_state("class_votes_on_it", asked.own is None and not explained)
     set_state(f"{CLASS_VOTE}_in_figure", asked.own is None and asked.question.in_figure)
     set_state(f"{CLASS_VOTE}_answer", LETTERS[asked.question.right] if explained else None)
     replies = [card.reply for card in asked.question.cards] if explained and asked.right is not None else []
