@@ -43,7 +43,14 @@ def likeliest_word(mistake: Prediction, random: Generator) -> Asked:
     )
     wrong = [(mistake.right, right)] if mistake.right != best else []
     less = [
-        (word, message("The model gives it {probability}, and another word more.", probability=Fixed(float(p[word]))))
+        (
+            word,
+            message(
+                "The model gives {word} the probability {probability}, and another word more.",
+                word=word_of(word),
+                probability=Fixed(float(p[word])),
+            ),
+        )
         for word in others
     ]
     return multiple_choice_of_things(
@@ -68,10 +75,22 @@ def loss_of_this_guess(mistake: Prediction, random: Generator) -> Asked:
         *told(
             message("−ln grows without limit as the probability of the right word goes to 0."),
             (-math.log(p), message("minus the logarithm of p")),
-            (math.log(p), message("the logarithm of p")),
-            (1 - p, message("the probability of the wrong words")),
-            (1 / p, message("1, divided by p")),
-            (0.0, message("only a wrong guess costs anything")),
+            (
+                math.log(p),
+                message("the logarithm of p"),
+                message("A logarithm of a probability is never above 0: the minus is missing."),
+            ),
+            (
+                1 - p,
+                message("the probability of the wrong words"),
+                message("That is a probability. The loss takes a logarithm."),
+            ),
+            (1 / p, message("1, divided by p"), message("The loss is ln of that: the logarithm is missing.")),
+            (
+                0.0,
+                message("only a wrong guess costs anything"),
+                message("The right word costs something, too, unless its probability is 1."),
+            ),
         ),
     )
     return asks_about("loss.loss", (), question)
@@ -146,7 +165,8 @@ def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
             Card(
                 message("{token}", token=names[j]),
                 message(
-                    "It is visible, with weight {weight}, so its score gets a gradient.",
+                    "{key} is visible, with weight {weight}, so its score gets a gradient.",
+                    key=names[j],
                     weight=Fixed(float(weights[j])),
                 ),
             )
@@ -173,12 +193,36 @@ def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
             after=shown(after),
         ),
         (then, bends, message("twice the step, along a curve")),
-        (doubled if doubled > 0 else math.nan, bends, message("twice the step, twice the change")),
-        (line if line > 0 else math.nan, bends, message("down the straight line of the gradient")),
-        (after, bends, message("the same direction, the same loss")),
-        (after**2 / before, bends, message("the same factor once more")),
-        ((before + after) / 2, bends, message("twice the rate, half the change")),
-        (0.0, bends, message("a longer step arrives at the bottom")),
+        (
+            doubled if doubled > 0 else math.nan,
+            message("That would hold if the loss were a straight line."),
+            message("twice the step, twice the change"),
+        ),
+        (
+            line if line > 0 else math.nan,
+            message("There the straight line of the gradient leads, and the loss leaves it."),
+            message("down the straight line of the gradient"),
+        ),
+        (
+            after,
+            message("The direction is the same, but the step goes further."),
+            message("the same direction, the same loss"),
+        ),
+        (
+            after**2 / before,
+            message("A loss does not fall by one factor for each length of step."),
+            message("the same factor once more"),
+        ),
+        (
+            (before + after) / 2,
+            message("A higher rate makes the step longer, not shorter."),
+            message("twice the rate, half the change"),
+        ),
+        (
+            0.0,
+            message("A step does not know where the bottom is. It only gets longer."),
+            message("a longer step arrives at the bottom"),
+        ),
     )
 
 
@@ -199,11 +243,27 @@ def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked
             *told(
                 message("Probability minus 1: negative, so a step against it raises the logit."),
                 (p - 1, message("the probability, minus 1")),
-                (p, message("the probability, just as it is")),
-                (1 - p, message("1, minus the probability")),
-                (-math.log(p), message("minus ln of the probability")),
-                (math.log(p), message("ln of the probability")),
-                (-1.0, message("minus 1, whatever the probability")),
+                (
+                    p,
+                    message("the probability, just as it is"),
+                    message("That is the d_logit of a wrong word. For the right one, 1 is subtracted."),
+                ),
+                (
+                    1 - p,
+                    message("1, minus the probability"),
+                    message("That has the wrong sign: a step against it would lower the logit."),
+                ),
+                (-math.log(p), message("minus ln of the probability"), message("That is the loss, not its gradient.")),
+                (
+                    math.log(p),
+                    message("ln of the probability"),
+                    message("That is the loss with its sign turned, not its gradient."),
+                ),
+                (
+                    -1.0,
+                    message("minus 1, whatever the probability"),
+                    message("The surer the model is, the nearer the gradient is to 0."),
+                ),
             ),
         ),
     )

@@ -72,11 +72,31 @@ def score_products(sizes: LayerSizes, random: Generator) -> Asked:
         *told(
             message("Each of the n·n pairs takes a dot product of d_k products, in each head."),
             (h * n * n * d_k, message("d_k products for each pair of tokens, in each head")),
-            (h * n * n, message("one product for each pair of tokens, in each head")),
-            (h * n * d_k, message("d_k products for each token, in each head")),
-            (2 * h * n * n * d_k, message("d_k products and sums for each pair, in each head")),
-            (h * n * n * d_k * d_k, message("d_k·d_k products for each pair of tokens, in each head")),
-            (h * n * n * n * d_k, message("d_k products for every three tokens, in each head")),
+            (
+                h * n * n,
+                message("one product for each pair of tokens, in each head"),
+                message("A pair takes a product for each of the d_k features."),
+            ),
+            (
+                h * n * d_k,
+                message("d_k products for each token, in each head"),
+                message("Each token meets all tokens, not just one."),
+            ),
+            (
+                2 * h * n * n * d_k,
+                message("d_k products and sums for each pair, in each head"),
+                message("Only multiplications count here, not additions."),
+            ),
+            (
+                h * n * n * d_k * d_k,
+                message("d_k·d_k products for each pair of tokens, in each head"),
+                message("Features meet in pairs: feature 1 with feature 1, and so on."),
+            ),
+            (
+                h * n * n * n * d_k,
+                message("d_k products for every three tokens, in each head"),
+                message("A score is about two tokens, not three."),
+            ),
         ),
     )
 
@@ -97,10 +117,26 @@ def longer_text(sizes: LayerSizes, random: Generator) -> Asked:
         *told(
             message("More queries meet more keys, so the number of pairs grows with the square."),
             (before * times * times, message("more queries and more keys")),
-            (before * times, message("more queries, and the same keys")),
-            (before * (times * times - 1), message("only the new pairs")),
-            (before * times**3, message("more queries, more keys, and more for each pair")),
-            (before * times * times * 2, message("more queries and more keys, each of them twice")),
+            (
+                before * times,
+                message("more queries, and the same keys"),
+                message("There are more keys as well, and each query meets all of them."),
+            ),
+            (
+                before * (times * times - 1),
+                message("only the new pairs"),
+                message("The old pairs are computed as well."),
+            ),
+            (
+                before * times**3,
+                message("more queries, more keys, and more for each pair"),
+                message("A pair still takes d_k products, however long the text is."),
+            ),
+            (
+                before * times * times * 2,
+                message("more queries and more keys, each of them twice"),
+                message("Each pair of a query and a key counts once."),
+            ),
         ),
     )
 
@@ -124,10 +160,22 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
                 "A key and a value for each token and key/value head. Later tokens need no earlier query or score."
             ),
             (kept, message("keys and values of all tokens")),
-            (n * g * d_k, message("keys of all tokens")),
-            (d_k * g + d_v * g, message("keys and values of a single token")),
-            (n * (h * d_k + g * (d_k + d_v)), message("queries, keys and values of all tokens")),
-            (kept + h * n * n, message("keys, values and scores of all tokens")),
+            (n * g * d_k, message("keys of all tokens"), message("The values are kept as well.")),
+            (
+                d_k * g + d_v * g,
+                message("keys and values of a single token"),
+                message("That is one token. All of them are kept."),
+            ),
+            (
+                n * (h * d_k + g * (d_k + d_v)),
+                message("queries, keys and values of all tokens"),
+                message("A query is used once and then not needed any more."),
+            ),
+            (
+                kept + h * n * n,
+                message("keys, values and scores of all tokens"),
+                message("Scores are used at once and not kept."),
+            ),
         ),
     )
 
@@ -136,14 +184,22 @@ def what_rescales(row: OnlineRow, random: Generator) -> Asked:
     """e to the difference of the maxima: not their quotient, not the other way round."""
     b = one_of(torch.tensor([place in row.rises for place in range(len(row.steps))]), random)
     before, after = (float(step.largest[0]) for step in row.steps[b - 1 : b + 1])
-    reply = message("Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as large.")
     factors = (
-        math.exp(before - after),
-        math.exp(min(after - before, MOST_EXPONENT)),
-        1.0,
-        after - before,
-        before / after if after else math.nan,
-        0.0,
+        (
+            math.exp(before - after),
+            message("Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as large."),
+        ),
+        (
+            math.exp(min(after - before, MOST_EXPONENT)),
+            message("That is the other way round: against a larger maximum every power becomes smaller."),
+        ),
+        (1.0, message("The powers so far were taken against the old maximum, so they must change.")),
+        (after - before, message("Powers of e are rescaled by a power of e, not by a difference.")),
+        (
+            before / after if after else math.nan,
+            message("Powers of e are rescaled by a power of e, not by a quotient."),
+        ),
+        (0.0, message("Nothing is thrown away: the earlier blocks still count.")),
     )
     return multiple_choice_of_numbers(
         lambda shown: message(
@@ -153,7 +209,7 @@ def what_rescales(row: OnlineRow, random: Generator) -> Asked:
             before=shown(before),
             after=shown(after),
         ),
-        *((factor, reply) for factor in factors),
+        *factors,
     )
 
 
@@ -162,14 +218,21 @@ def scores_held(row: OnlineRow, random: Generator) -> Asked:
     """A block at a time, whatever the length."""
     size = 2 + below(7, random)
     n = size * (3 + below(20, random))
-    reply = message("Those of one block. Of all earlier blocks, only a maximum, a sum and one row of values are kept.")
     return multiple_choice_of_counts(
         message(
             "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?",
             tokens=n,
             block=size,
         ),
-        *((count, reply) for count in (size, n, n // size, 1, n * n, n - size)),
+        (
+            size,
+            message("Those of one block. Of all earlier blocks, only a maximum, a sum and one row of values are kept."),
+        ),
+        (n, message("The row of scores is never whole: each block is read, added up and dropped.")),
+        (n // size, message("That is the number of blocks.")),
+        (1, message("A block is read as a whole, not key by key.")),
+        (n * n, message("That would be the scores of as many queries as there are keys. This is one query.")),
+        (n - size, message("The other blocks leave no scores behind, only a maximum, a sum and one row of values.")),
     )
 
 

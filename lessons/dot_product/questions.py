@@ -55,16 +55,21 @@ def sign_of_a_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     score = float(example.x[i] @ example.x[j])
     if abs(score) < CLEAR_LEAD:
         return None
+    said = {"score": Fixed(score)}
+    if score > 0:
+        with_says = message("Their dot product is {score}, above 0: the products of like signs win.", **said)
+        against_says = message("Then their dot product would be below 0, and it is {score}.", **said)
+    else:
+        with_says = message("Then their dot product would be above 0, and it is {score}.", **said)
+        against_says = message("Their dot product is {score}, below 0: the products of unlike signs win.", **said)
     with_it = Card(
         message("More in the same direction."),
-        message("Their dot product is {score}, above 0: the products of like signs win.", score=Fixed(score))
-        if score > 0
-        else message("Their dot product is {score}, below 0: the products of unlike signs win.", score=Fixed(score)),
+        with_says,
         message("where one has a large number, so has the other"),
     )
     against = Card(
         message("More in opposite directions."),
-        with_it.reply,
+        against_says,
         message("where one has a large number, the other's is below 0"),
     )
     right, wrong = (with_it, against) if score > 0 else (against, with_it)
@@ -105,10 +110,26 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
                 message("That is the cosine: the dot product divided by both lengths."),
                 message("the products, added up, over both lengths"),
             ),
-            (float(a.sum() + b.sum()), why, message("all the numbers of both rows, added up")),
-            (float(a.sum() * b.sum()), why, message("both sums, multiplied")),
-            (float(a[0] * b[0]), why, message("the product of the first pair")),
-            (dot / len(a), why, message("the products of the pairs, averaged")),
+            (
+                float(a.sum() + b.sum()),
+                message("That adds before anything is multiplied. Multiply in pairs first."),
+                message("all the numbers of both rows, added up"),
+            ),
+            (
+                float(a.sum() * b.sum()),
+                message("That multiplies every number of one row by every number of the other, not in pairs."),
+                message("both sums, multiplied"),
+            ),
+            (
+                float(a[0] * b[0]),
+                message("That is the first product alone. The others are added to it."),
+                message("the product of the first pair"),
+            ),
+            (
+                dot / len(a),
+                message("The products are added up, not averaged."),
+                message("the products of the pairs, averaged"),
+            ),
         ),
     )
 
@@ -131,8 +152,16 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
                 other=example.names[j],
             ),
             Card(message("The same number."), reply, message("the same pairs are multiplied")),
-            Card(message("Minus that number."), reply, message("the order flips the sign")),
-            Card(message("Another number."), reply, message("one vector counts more than the other")),
+            Card(
+                message("Minus that number."),
+                message("Two numbers have the same product in either order, sign included."),
+                message("the order flips the sign"),
+            ),
+            Card(
+                message("Another number."),
+                message("Neither counts more: each product takes one number from each."),
+                message("one vector counts more than the other"),
+            ),
         ),
     )
 

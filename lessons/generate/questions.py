@@ -36,7 +36,8 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
 
     def less(token: int) -> Message:
         return message(
-            "Its probability is {probability}; another token has a higher one.",
+            "{token} has the probability {probability}; another token has a higher one.",
+            token=called(token),
             probability=Fixed(float(says[token]), 3),
         )
 
@@ -80,10 +81,26 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
         *told(
             message("All differences between the scores are halved, so likely tokens lose and unlikely ones gain."),
             (hot, message("the scores, divided by the temperature")),
-            (now / DOUBLE, message("the probability, divided by the temperature")),
-            (cold, message("the scores, multiplied by the temperature")),
-            (now, message("the likeliest token stays as likely")),
-            (1 / len(vocabulary), message("a higher temperature makes all tokens equally likely")),
+            (
+                now / DOUBLE,
+                message("the probability, divided by the temperature"),
+                message("The temperature divides the scores, not the probability."),
+            ),
+            (
+                cold,
+                message("the scores, multiplied by the temperature"),
+                message("Multiplying would make the differences larger. They are halved."),
+            ),
+            (
+                now,
+                message("the likeliest token stays as likely"),
+                message("It stays the likeliest, but smaller differences take from it."),
+            ),
+            (
+                1 / len(vocabulary),
+                message("a higher temperature makes all tokens equally likely"),
+                message("They come closer to each other, but the scores still differ."),
+            ),
         ),
     )
 
@@ -109,10 +126,22 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
                 **top_p,
             ),
             (right, message("the likeliest, until their sum reaches p")),
-            (single, message("those with p or more, each on its own")),
-            (right - 1, message("the likeliest, while their sum is below p")),
-            (round(p * size), message("the share p of all tokens")),
-            (size, message("all of them, as they sum to 1")),
+            (
+                single,
+                message("those with p or more, each on its own"),
+                message("It is their sum that has to reach p, not each on its own."),
+            ),
+            (
+                right - 1,
+                message("the likeliest, while their sum is below p"),
+                message("The token with which the sum reaches p stays, too."),
+            ),
+            (
+                round(p * size),
+                message("the share p of all tokens"),
+                message("p is a share of the probability, not of the tokens."),
+            ),
+            (size, message("all of them, as they sum to 1"), message("Tokens are kept only until the sum reaches p.")),
         ),
     )
 
@@ -130,13 +159,17 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
         ),
         Card(
             message("{token}, every time", token=called(new.draw.token)),
-            reply,
+            message("What was drawn before does not count: only the likeliest is left."),
             message("a token drawn once stays drawn"),
         ),
-        Card(message("it depends on the seed"), reply, message("each seed draws in its own way")),
+        Card(
+            message("it depends on the seed"),
+            message("With one token left, chance has nothing to decide."),
+            message("each seed draws in its own way"),
+        ),
         Card(
             message("it depends on the temperature"),
-            reply,
+            message("A temperature never changes which token is the likeliest."),
             message("a higher temperature brings other tokens to the top"),
         ),
     )
@@ -147,12 +180,24 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     """A seed makes chance repeatable. Always possible."""
     drawn = token_named(vocabulary, new.draw.token)
     reply = message("The same seed gives the same random numbers, so everything repeats.")
-    likeliest = Card(message("always the likeliest"), reply, message("a repeated draw is no longer random"))
+    likeliest = Card(
+        message("always the likeliest"),
+        message("The same draw comes again, and that was not the likeliest."),
+        message("a repeated draw is no longer random"),
+    )
     return multiple_choice(
         message("Write the text up to here again with the same settings and seed. Which token comes at this position?"),
         Card(message("{token} again", token=drawn), reply, message("the seed decides every draw")),
-        Card(message("it could be anything"), reply, message("each draw is left to chance")),
-        Card(message("anything but {token}", token=drawn), reply, message("a token drawn once is used up")),
+        Card(
+            message("it could be anything"),
+            message("The chance of a computer comes from the seed, and that is the same."),
+            message("each draw is left to chance"),
+        ),
+        Card(
+            message("anything but {token}", token=drawn),
+            message("A draw uses nothing up."),
+            message("a token drawn once is used up"),
+        ),
         *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []),
     )
 

@@ -45,7 +45,11 @@ def head_that_gives_most(trace: SideBySide, head: int, random: torch.Generator) 
         *(
             Card(
                 message("Head {head}.", head=other + 1),
-                message("It gives {weight}; another head gives more.", weight=Fixed(float(weights[other]))),
+                message(
+                    "Head {head} gives {weight}; another head gives more.",
+                    head=other + 1,
+                    weight=Fixed(float(weights[other])),
+                ),
             )
             for other in others[: MOST_WRONG - 1]
         ),
@@ -101,12 +105,12 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
         Card(message("Not at all."), reply, message("the same weights, cut into other pieces")),
         Card(
             message("In proportion to the number of heads."),
-            reply,
+            message("A head that is added takes its features from the others: d_model stays."),
             message("every head that is added brings its own weights"),
         ),
         Card(
             message("In proportion to the number of features in a head."),
-            reply,
+            message("Wider heads are fewer. Together they have d_model features again."),
             message("wider heads need larger weights"),
         ),
     )
@@ -154,20 +158,32 @@ def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Questio
     """A head divides by the root of its own width."""
     h, d_head = sizes(2, random)
     about = {"heads": h, "d_model": h * d_head}
-    reply = message("The query of one head has {d_model} ÷ {heads} features: that is d_k.", **about)
-    divisors = (
-        (f"√{d_head}", message("the root of the features of one head")),
-        (f"√{h * d_head}", message("the root of the features of all heads together")),
-        (f"√{h}", message("the root of the number of heads")),
-        (f"{d_head}", message("the number of features of one head")),
-    )
     return multiple_choice_of_things(
         message(
             "In another model d_model is {d_model}, and there are {heads} heads. By what does each head divide its "
             "scores?",
             **about,
         ),
-        *((divisor, reply, thought) for divisor, thought in divisors),
+        (
+            f"√{d_head}",
+            message("The query of one head has {d_model} ÷ {heads} features: that is d_k.", **about),
+            message("the root of the features of one head"),
+        ),
+        (
+            f"√{h * d_head}",
+            message("That is √d_model, but the query of one head has only a part of these features."),
+            message("the root of the features of all heads together"),
+        ),
+        (
+            f"√{h}",
+            message("A score adds up the features of one head, however many heads there are."),
+            message("the root of the number of heads"),
+        ),
+        (
+            f"{d_head}",
+            message("The standard deviation of the scores grows with the root of that, so the root divides."),
+            message("the number of features of one head"),
+        ),
     )
 
 

@@ -147,9 +147,14 @@ def shuffled(question: Question, random: Generator) -> Question:
     return with_cards(question, cards, order.index(question.right))
 
 
-def told(reply: Message, *thoughts: tuple[float, Message]) -> tuple[Value, ...]:
-    """Numbers to choose from, each with the thought that leads to it, and one reply to all, the right one first."""
-    return tuple((value, reply, thought) for value, thought in thoughts)
+def told(
+    why: Message, right: tuple[float, Message], *wrong: tuple[float, Message, Message]
+) -> tuple[tuple[float, Message, Message], ...]:
+    """Numbers to choose from, each with the thought that leads to it: the right one and why it is right, then wrong
+    ones, each with its mistake.
+    """
+    number, thought = right
+    return (number, why, thought), *((number, mistake, thought) for number, thought, mistake in wrong)
 
 
 def multiple_choice(prompt: Message, right: Card, *wrong: Card) -> Asked:

@@ -37,9 +37,21 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
         multiple_choice(
             message("The mask hides {key} from {query}. How much weight does {query} put on {key}?", query=a, key=b),
             Card(message("None: exactly 0."), why, message("a hidden key is not part of the sum")),
-            Card(message("A little."), why, message("softmax gives every key something")),
-            Card(message("As much as without the mask."), why, message("only the output leaves it out")),
-            Card(message("A negative weight."), why, message("the mask pulls it far below 0")),
+            Card(
+                message("A little."),
+                message("It gives something to every finite score, but the mask makes this one −∞."),
+                message("softmax gives every key something"),
+            ),
+            Card(
+                message("As much as without the mask."),
+                message("The mask works on the scores, so the weight is already gone before the output."),
+                message("only the output leaves it out"),
+            ),
+            Card(
+                message("A negative weight."),
+                message("The mask pulls the score down to −∞. A weight is never below 0."),
+                message("the mask pulls it far below 0"),
+            ),
         ),
     )
 
@@ -73,10 +85,26 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
                 message("The score does not change, but now fewer keys share the whole."),
                 message("its score stays the same, and so does its weight"),
             ),
-            (before + hidden, why, message("it takes over all the weight of the hidden keys")),
-            (before + hidden / n_visible, why, message("the weight of the hidden keys is shared out evenly")),
-            (before * (1 - hidden), why, message("all visible weights shrink by the same factor")),
-            (1 / n_visible, why, message("every visible key gets the same share")),
+            (
+                before + hidden,
+                message("The other visible keys get their share of it, too."),
+                message("it takes over all the weight of the hidden keys"),
+            ),
+            (
+                before + hidden / n_visible,
+                message("It is shared out in proportion: a larger weight gains more."),
+                message("the weight of the hidden keys is shared out evenly"),
+            ),
+            (
+                before * (1 - hidden),
+                message("With fewer keys to share the whole, visible weights grow."),
+                message("all visible weights shrink by the same factor"),
+            ),
+            (
+                1 / n_visible,
+                message("The scores still count: a mask hides keys, it does not level the others."),
+                message("every visible key gets the same share"),
+            ),
         ),
     )
 
@@ -100,11 +128,19 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
             message("That holds if the mask comes first: then the visible keys share the whole."),
             message("a row of weights always sums to 1"),
         ),
-        (1 - kept, why, message("the hidden keys' weights, added up")),
-        (int(masked.visible[query].sum()) / n, why, message("the share of keys that are visible")),
+        (
+            1 - kept,
+            message("That is what was set to 0. The sum is what is left."),
+            message("the hidden keys' weights, added up"),
+        ),
+        (
+            int(masked.visible[query].sum()) / n,
+            message("That counts keys. What adds up is their weights."),
+            message("the share of keys that are visible"),
+        ),
         (
             float(free.weights[query].where(masked.visible[query], 0.0).max()),
-            why,
+            message("That is one of the weights that are left, not their sum."),
             message("the maximum weight of a visible key"),
         ),
     )
@@ -129,9 +165,17 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
             message("That is its column: this many queries may look at {token}.", token=token),
             message("the visible cells of its column"),
         ),
-        (n - visible, why, message("the hidden cells of its row")),
-        (visible - 1, why, message("the visible cells of its row, less one")),
-        (visible + 1, why, message("the visible cells of its row, and one more")),
+        (n - visible, message("Those are the keys that it may not look at."), message("the hidden cells of its row")),
+        (
+            visible - 1,
+            message("That is one too few: every visible cell counts."),
+            message("the visible cells of its row, less one"),
+        ),
+        (
+            visible + 1,
+            message("That is one too many: a hidden cell does not count."),
+            message("the visible cells of its row, and one more"),
+        ),
     )
 
 

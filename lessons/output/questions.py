@@ -50,9 +50,21 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
                 message("The weights of a query are in its row, not down its column."),
                 message("the values, mixed by the weights of its column"),
             ),
-            (float(free @ values), why, message("the values, mixed as if there were no mask")),
-            (float(values[attention.visible[i]].mean()), why, message("the visible values, mixed evenly")),
-            (float(values[i]), why, message("its own value, unchanged")),
+            (
+                float(free @ values),
+                message("Keys that the mask hides add nothing to the mix."),
+                message("the values, mixed as if there were no mask"),
+            ),
+            (
+                float(values[attention.visible[i]].mean()),
+                message("Each value counts by its own weight, not all alike."),
+                message("the visible values, mixed evenly"),
+            ),
+            (
+                float(values[i]),
+                message("The values of other keys are mixed in as well."),
+                message("its own value, unchanged"),
+            ),
         ),
     )
 
@@ -70,12 +82,24 @@ def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator)
             values=shaped(n, d_v),
         ),
         *(
-            Card(shape, reply, thought)
-            for shape, thought in (
-                (shaped(n, d_v), message("for each query, as many features as a value")),
-                (shaped(n, n), message("for each query, as many numbers as there are keys")),
-                (shaped(1, d_v), message("for the whole sentence, one mix of values")),
-                (shaped(d_v, n), message("for each feature of a value, all queries")),
+            Card(shape, said, thought)
+            for shape, thought, said in (
+                (shaped(n, d_v), message("for each query, as many features as a value"), reply),
+                (
+                    shaped(n, n),
+                    message("for each query, as many numbers as there are keys"),
+                    message("That is the shape of the weights, before they meet the values."),
+                ),
+                (
+                    shaped(1, d_v),
+                    message("for the whole sentence, one mix of values"),
+                    message("Each query gets a mix of its own."),
+                ),
+                (
+                    shaped(d_v, n),
+                    message("for each feature of a value, all queries"),
+                    message("That is turned around: in the output, queries are rows."),
+                ),
             )
         ),
     )
@@ -120,12 +144,16 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
     token, other = example.names[i], example.names[j]
     keeps = message("It keeps its numbers.")
     changes = message("It changes, but not to the numbers of {token}.", token=other)
-    right, wrong = (changes, keeps) if causal else (keeps, changes)
     why = message("The same queries meet the same keys and mix the same values: only the rows move.")
-    meets = message("it meets the same keys and values as before")
-    misses = message("it meets other keys and values than before")
+    mistake = message("Without a mask it meets all keys, wherever it stands, so nothing changes for it.")
     if causal:
         why = message("At its new position it may look at other tokens: the mask makes the order matter.")
+        mistake = message("The mask does not leave it the same keys at its new position.")
+    meets = message("it meets the same keys and values as before")
+    misses = message("it meets other keys and values than before")
+    cards = (Card(changes, why, misses), Card(keeps, mistake, meets))
+    if not causal:
+        cards = (Card(keeps, why, meets), Card(changes, mistake, misses))
     return multiple_choice(
         message(
             "With {mask}, {one} and {other} swap positions, each with its query, key and value. What happens to the "
@@ -134,11 +162,10 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
             one=token,
             other=other,
         ),
-        Card(right, why, misses if causal else meets),
-        Card(wrong, why, meets if causal else misses),
+        *cards,
         Card(
             message("It takes on the numbers of {token}.", token=other),
-            why,
+            message("It brings its own query along, so its output is not that of {token}.", token=other),
             message("an output belongs to its position"),
         ),
     )

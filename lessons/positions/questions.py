@@ -79,10 +79,26 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
             *told(
                 message("The weight has moved with its two tokens: it does not depend on their positions."),
                 (float(weights[i, j]), message("the earlier weight between the two tokens")),
-                (float(weights[row, column]), message("the weight that was in this cell before")),
-                (float(weights[i, i]), message("the weight of the query token on itself")),
-                (float(weights[j, j]), message("the weight of the key token on itself")),
-                (1 / len(weights), message("without positions all keys get the same weight")),
+                (
+                    float(weights[row, column]),
+                    message("the weight that was in this cell before"),
+                    message("That weight belonged to the tokens that stood there before."),
+                ),
+                (
+                    float(weights[i, i]),
+                    message("the weight of the query token on itself"),
+                    message("That is the weight that the query puts on its own key."),
+                ),
+                (
+                    float(weights[j, j]),
+                    message("the weight of the key token on itself"),
+                    message("That is the weight that the other token puts on its own key."),
+                ),
+                (
+                    1 / len(weights),
+                    message("without positions all keys get the same weight"),
+                    message("Without positions the weights still come from queries and keys."),
+                ),
             ),
         ),
     )
@@ -110,9 +126,21 @@ def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, ra
                     "Its own vector, plus that of the position where {b} was: positions do not move with tokens.", b=b
                 ),
                 (float(x[i, f] + added[j, f]), message("its own vector, plus that of its new position")),
-                (float(x[i, f] + added[i, f]), message("its own vector, plus that of its old position")),
-                (float(x[i, f]), message("its own vector, just as it is")),
-                (float(x[j, f] + added[j, f]), message("the row that was at its new position")),
+                (
+                    float(x[i, f] + added[i, f]),
+                    message("its own vector, plus that of its old position"),
+                    message("The position does not move along: its new place adds another vector."),
+                ),
+                (
+                    float(x[i, f]),
+                    message("its own vector, just as it is"),
+                    message("The vector of its new position is added to it."),
+                ),
+                (
+                    float(x[j, f] + added[j, f]),
+                    message("the row that was at its new position"),
+                    message("That row belongs to the token that stood there before."),
+                ),
             ),
         ),
     )
@@ -132,15 +160,27 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
 
     same = score(j + steps)
     thoughts = {
-        j: message("the query moves, the key stays"),
-        i + steps: message("the key goes where the query is"),
-        j + 2 * steps: message("the key moves twice as far as the query"),
-        i: message("the key goes where the query was"),
-        j + steps + 1: message("the key moves one step further than the query"),
+        j: (message("the query moves, the key stays"), message("If the query alone moves, the distance changes.")),
+        i + steps: (
+            message("the key goes where the query is"),
+            message("There the distance would be 0, and the two were apart."),
+        ),
+        j + 2 * steps: (
+            message("the key moves twice as far as the query"),
+            message("If the key moves further than the query, the distance changes."),
+        ),
+        i: (
+            message("the key goes where the query was"),
+            message("There the distance is as far as the query has moved, not what it was."),
+        ),
+        j + steps + 1: (
+            message("the key moves one step further than the query"),
+            message("One step further, and the distance is another one."),
+        ),
     }
-    wrong = {at: thought for at, thought in thoughts.items() if abs(score(at) - same) > CLEARLY_OTHER}
-    thoughts = {j + steps: message("the key moves as far as the query"), **wrong}
+    wrong = {at: both for at, both in thoughts.items() if abs(score(at) - same) > CLEARLY_OTHER}
     reply = message("The distance is the same, and so is the angle between query and key.")
+    thoughts = {j + steps: (message("the key moves as far as the query"), reply), **wrong}
     return numbers_asked(
         message(
             "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
@@ -153,7 +193,10 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
             score=Fixed(same),
             moved=i + steps,
         ),
-        tuple(Card(message("at position {position}", position=at), reply, said) for at, said in thoughts.items()),
+        tuple(
+            Card(message("at position {position}", position=at), said, thought)
+            for at, (thought, said) in thoughts.items()
+        ),
         tuple(thoughts),
     )
 
@@ -177,8 +220,14 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permuta
         positions=message("no positions") if kind == "none" else message("sinusoidal positions"),
         **both,
     )
-    same = message("The same vector makes the same query, and both see the same keys and values.")
-    other = message("Different positions were added to the same vector.")
+    same = (
+        message("The same vector makes the same query, and both see the same keys and values."),
+        message("The two positions make no difference here."),
+    )
+    other = (
+        message("The vectors of X are the same, but what was added to them is not."),
+        message("Different positions were added to the same vector."),
+    )
     reasons = message("the same vector gives the same output"), message("another position gives another output")
     return same_or_other(prompt, gap <= SAME, same, other, reasons)
 
@@ -203,8 +252,14 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
         message("The output rows move with their tokens."),
         message("attention does not know the order"),
     )
-    same = message("It sees the same keys as before, or keys that give the same mixture.")
-    other = message("Now other tokens come later and are hidden: the mask reveals the order.")
+    same = (
+        message("It sees the same keys as before, or keys that give the same mixture."),
+        message("The shuffle brings it no new mixture of values."),
+    )
+    other = (
+        message("The mask hides what comes later, and those are other tokens now."),
+        message("Now other tokens come later and are hidden: the mask reveals the order."),
+    )
     reasons = (
         message("it meets the same keys and values as before"),
         message("it meets other keys and values than before"),
@@ -215,16 +270,16 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
 def same_or_other(
     prompt: Message,
     same: bool,
-    why_same: Message,
-    why_other: Message,
+    if_same: tuple[Message, Message],
+    if_other: tuple[Message, Message],
     reasons: tuple[Message, Message],
     *more: Card,
 ) -> Asked:
-    """A choice between the same and other numbers, with one reply to both."""
-    why = why_same if same else why_other
+    """A choice between the same and other numbers; what is said to each depends on which is right."""
+    says_same, says_other = if_same if same else if_other
     cards = (
-        Card(message("Its numbers are the same."), why, reasons[0]),
-        Card(message("Its numbers differ."), why, reasons[1]),
+        Card(message("Its numbers are the same."), says_same, reasons[0]),
+        Card(message("Its numbers differ."), says_other, reasons[1]),
     )
     return multiple_choice(prompt, *(cards if same else reversed(cards)), *more)
 
@@ -233,6 +288,9 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
     position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
+    taken = (
+        message("The sine belongs to the first feature.") if f else message("The cosine belongs to the second feature.")
+    )
     sine = message("The first feature is the sine of the position, an angle in radians.")
     cosine = message("The second feature is the cosine of the position, an angle in radians.")
     name, other_name = (message("cosine"), message("sine")) if f else (message("sine"), message("cosine"))
@@ -250,11 +308,27 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
             *told(
                 cosine if f else sine,
                 (wave(position), message("the {wave} of its position", wave=name)),
-                (other(position), message("the {wave} of its position", wave=other_name)),
-                (float(position), message("the position itself")),
-                (wave(position + 1), message("the {wave} of its position, counted from 1", wave=name)),
-                (-wave(position), message("the {wave} of its position, subtracted", wave=name)),
-                (wave(math.radians(position)), message("the {wave} of its position, in degrees", wave=name)),
+                (other(position), message("the {wave} of its position", wave=other_name), taken),
+                (
+                    float(position),
+                    message("the position itself"),
+                    message("What is added is a wave of the position, not the position."),
+                ),
+                (
+                    wave(position + 1),
+                    message("the {wave} of its position, counted from 1", wave=name),
+                    message("Positions are counted from 0 here, so this is one too far."),
+                ),
+                (
+                    -wave(position),
+                    message("the {wave} of its position, subtracted", wave=name),
+                    message("The wave is added, not subtracted."),
+                ),
+                (
+                    wave(math.radians(position)),
+                    message("the {wave} of its position, in degrees", wave=name),
+                    message("The angle is in radians, not in degrees."),
+                ),
             ),
         ),
     )

@@ -21,7 +21,7 @@ from lessons.kit.questions import (
     sizes,
     two_of,
 )
-from lessons.screen.message import Fixed, message
+from lessons.screen.message import Fixed, Message, Token, message
 from lessons.screen.screen import Card
 from lessons.trace.head import VECTORS
 
@@ -41,12 +41,24 @@ def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
             W_q=shaped(d, d_k),
         ),
         *(
-            Card(shape, reply, thought)
-            for shape, thought in (
-                (shaped(n, d_k), message("the rows of X, the columns of W_q")),
-                (shaped(n, d), message("the rows of X, the columns of X")),
-                (shaped(d_k, n), message("the columns of W_q, the rows of X")),
-                (shaped(d, d_k), message("the rows of W_q, the columns of W_q")),
+            Card(shape, said, thought)
+            for shape, thought, said in (
+                (shaped(n, d_k), message("the rows of X, the columns of W_q"), reply),
+                (
+                    shaped(n, d),
+                    message("the rows of X, the columns of X"),
+                    message("The columns of X meet the rows of W_q and disappear: its columns are left."),
+                ),
+                (
+                    shaped(d_k, n),
+                    message("the columns of W_q, the rows of X"),
+                    message("That is Qᵀ: in Q, the tokens are the rows."),
+                ),
+                (
+                    shaped(d, d_k),
+                    message("the rows of W_q, the columns of W_q"),
+                    message("That is the shape of W_q itself, not of the product."),
+                ),
             )
         ),
     )
@@ -70,9 +82,21 @@ def entry_of_query(example: ExampleTrace, head: int, random: Generator) -> Asked
             message("That is its row of X. W_q mixes all its features into new ones."),
             message("the same feature of its row of X"),
         ),
-        (float(attention.k[position, feature]), why, message("its row of X, times a column of W_k")),
-        (float(attention.q[:, feature].sum()), why, message("all rows of X, times a column of W_q")),
-        (float(row.sum()), why, message("its row of X, added up")),
+        (
+            float(attention.k[position, feature]),
+            message("W_k makes its key. Its query comes from W_q."),
+            message("its row of X, times a column of W_k"),
+        ),
+        (
+            float(attention.q[:, feature].sum()),
+            message("A query comes from the row of its own token alone."),
+            message("all rows of X, times a column of W_q"),
+        ),
+        (
+            float(row.sum()),
+            message("That leaves out W_q: each number is first multiplied by a weight."),
+            message("its row of X, added up"),
+        ),
     )
 
 
@@ -127,14 +151,14 @@ def read_off(role: str) -> Maker:
         others = [
             (
                 float(vectors[position, (feature + step) % width]),
-                message("That is another feature of this token."),
+                message("That is feature {feature} of this token.", feature=(feature + step) % width + 1),
             )
             for step in (1, -1)
         ]
         other_rows = [
             (
                 float(vectors[(position + step) % n, feature]),
-                message("That is this feature of another token."),
+                message("That is this feature of {token}.", token=example.names[(position + step) % n]),
             )
             for step in (1, -1)
         ]
@@ -181,7 +205,9 @@ def best_key(example: ExampleTrace, head: int, random: Generator) -> Asked:
             ),
         ],
         lambda p: message(
-            "Its column has {score} in this row; another has more.", score=Fixed(float(scores[query, p]))
+            "The column of {key} has {score} in this row; another has more.",
+            key=example.names[p],
+            score=Fixed(float(scores[query, p])),
         ),
     )
 
@@ -208,11 +234,20 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
                 message("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key."),
                 message("the same two tokens have the same score"),
             ),
-            (float(example.x[a] @ example.x[b]), why, message("the rows of X, multiplied as they are")),
-            (float(scores[b, b]), why, message("the other query meets its own key")),
-            (float(scores[a, a]), why, message("the first query meets its own key")),
+            (
+                float(example.x[a] @ example.x[b]),
+                message("That leaves out W_q and W_k: Q Kᵀ compares queries with keys."),
+                message("the rows of X, multiplied as they are"),
+            ),
+            (float(scores[b, b]), on_diagonal(other), message("the other query meets its own key")),
+            (float(scores[a, a]), on_diagonal(one), message("the first query meets its own key")),
         ),
     )
+
+
+def on_diagonal(token: Token) -> Message:
+    """What is said to whoever takes the score of a token for itself."""
+    return message("That is the score of {token} for itself, on the diagonal of Q Kᵀ.", token=token)
 
 
 @beyond_figure
@@ -228,11 +263,19 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
         Card(message("X, Q, K and V."), reply, message("each of them has a row for each token")),
         Card(
             message("X, Q, K, V and the weights W_q, W_k and W_v."),
-            reply,
+            message("The weights do not grow: a new token uses those that are there."),
             message("a new token makes every matrix one row longer"),
         ),
-        Card(message("Only X."), reply, message("only the input gets longer")),
-        Card(message("W_q, W_k and W_v."), reply, message("a new token needs new weights")),
+        Card(
+            message("Only X."),
+            message("Q, K and V are computed from X row by row, so they get a row, too."),
+            message("only the input gets longer"),
+        ),
+        Card(
+            message("W_q, W_k and W_v."),
+            message("All tokens share the same weights, new ones included."),
+            message("a new token needs new weights"),
+        ),
     )
 
 

@@ -42,8 +42,16 @@ def how_far_apart(parity: Parity, who: Sequence[Token], random: torch.Generator)
     return multiple_choice(
         message("How do PyTorch's numbers differ from ours?"),
         Card(message("Only in the last digits."), reply, message("the same sums, rounded differently")),
-        Card(message("They do not differ."), reply, message("the same formula, so the same digits")),
-        Card(message("From the first digits on."), reply, message("another program, so other numbers")),
+        Card(
+            message("They do not differ."),
+            message("The formula is the same, but another order of additions rounds differently."),
+            message("the same formula, so the same digits"),
+        ),
+        Card(
+            message("From the first digits on."),
+            message("It is another program, but it adds up the same products."),
+            message("another program, so other numbers"),
+        ),
     )
 
 
@@ -67,10 +75,26 @@ def mask_for_the_module(parity: Parity, who: Sequence[Token], random: torch.Gene
             *told(
                 message("nn.MultiheadAttention blocks where the mask is True."),
                 (n - true, message("True blocks a key")),
-                (true, message("True keeps a key")),
-                (n, message("the mask counts only with is_causal=True")),
-                (1, message("a token sees itself, and no more")),
-                (0, message("one True in the row blocks all of it")),
+                (
+                    true,
+                    message("True keeps a key"),
+                    message("That is the rule of F.scaled_dot_product_attention: there True keeps a key."),
+                ),
+                (
+                    n,
+                    message("the mask counts only with is_causal=True"),
+                    message("A mask given as attn_mask counts without is_causal, too."),
+                ),
+                (
+                    1,
+                    message("a token sees itself, and no more"),
+                    message("A token sees whatever its row does not block, itself or others."),
+                ),
+                (
+                    0,
+                    message("one True in the row blocks all of it"),
+                    message("Each True blocks its own key, and no other."),
+                ),
             ),
         ),
     )
@@ -97,11 +121,31 @@ def reported_weight(parity: Parity, who: Sequence[Token], random: torch.Generato
             *told(
                 message("It reports the average over the heads, which may match no single head."),
                 (float(parity.averaged[i, j]), message("the mean over the heads")),
-                (weights[0], message("the weight of the first head")),
-                (sum(weights), message("the sum over the heads")),
-                (max(weights), message("the maximum over the heads")),
-                (min(weights), message("the minimum over the heads")),
-                (math.prod(weights), message("the product over the heads")),
+                (
+                    weights[0],
+                    message("the weight of the first head"),
+                    message("That is one head. The report speaks for all of them."),
+                ),
+                (
+                    sum(weights),
+                    message("the sum over the heads"),
+                    message("The sum is divided by the number of heads."),
+                ),
+                (
+                    max(weights),
+                    message("the maximum over the heads"),
+                    message("It reports the mean over the heads, not the maximum."),
+                ),
+                (
+                    min(weights),
+                    message("the minimum over the heads"),
+                    message("It reports the mean over the heads, not the minimum."),
+                ),
+                (
+                    math.prod(weights),
+                    message("the product over the heads"),
+                    message("The weights are averaged over the heads, not multiplied."),
+                ),
             ),
         ),
     )
@@ -131,10 +175,26 @@ def divided_twice(parity: Parity, who: Sequence[Token], random: torch.Generator)
             *told(
                 message("q was divided by √{d_head}, and the function divides by √{d_head} again.", d_head=d_head),
                 (score / d_head, message("divided in q, and again in the function")),
-                (score / root, message("divided in q, and that is all")),
-                (score, message("divided in q, multiplied in the function")),
-                (score * root, message("multiplied, and not divided")),
-                (score / d_head / root, message("divided in q, then for q and k in the function")),
+                (
+                    score / root,
+                    message("divided in q, and that is all"),
+                    message("Without a scale the function divides on its own."),
+                ),
+                (
+                    score,
+                    message("divided in q, multiplied in the function"),
+                    message("The function divides. It does not undo the division of q."),
+                ),
+                (
+                    score * root,
+                    message("multiplied, and not divided"),
+                    message("Both steps divide, and none multiplies."),
+                ),
+                (
+                    score / d_head / root,
+                    message("divided in q, then for q and k in the function"),
+                    message("The function divides once, for q and k together."),
+                ),
             ),
         ),
     )
@@ -152,11 +212,19 @@ def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.
             d_model=d_model,
         ),
         *(
-            Card(shaped(*shape), reply, thought)
-            for shape, thought in (
-                ((3 * d_model, d_model), message("three matrices, stacked one below another")),
-                ((d_model, 3 * d_model), message("three matrices, one beside the other")),
-                ((d_model, d_model), message("one matrix, used three times")),
+            Card(shaped(*shape), said, thought)
+            for shape, thought, said in (
+                ((3 * d_model, d_model), message("three matrices, stacked one below another"), reply),
+                (
+                    (d_model, 3 * d_model),
+                    message("three matrices, one beside the other"),
+                    message("Beside one another they stand in x @ W. nn.Linear stores each transposed."),
+                ),
+                (
+                    (d_model, d_model),
+                    message("one matrix, used three times"),
+                    message("Queries, keys and values have a matrix each."),
+                ),
             )
         ),
     )

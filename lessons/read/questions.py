@@ -36,7 +36,7 @@ def looks_where(reading: Reading, random: Generator) -> Asked:
     row, names = reading.head.weights[query, : query + 1], reading.names
 
     def given(key: int) -> Message:
-        return message("{weight} of its weight goes there.", weight=Fixed(float(row[key])))
+        return message("{weight} of its weight goes to {key}.", weight=Fixed(float(row[key])), key=names[key])
 
     return multiple_choice_of_tokens(
         message("From {query}, which token does head {head} look at most?", head=reading.called, query=names[query]),
@@ -65,12 +65,36 @@ def even_head(reading: Reading, random: Generator) -> Asked:
         *told(
             message("It sees itself and all before it, and the weights sum to 1."),
             (1 / visible, message("one whole, shared with all before it")),
-            (1 / n, message("one whole, shared by all tokens of the text")),
-            (1 / (visible + 1), message("one whole, shared with what comes next")),
-            (1 / query if query else math.nan, message("one whole, shared by those before it")),
-            (1 / config.n_heads, message("one whole, shared by all heads")),
-            (1.0, message("one whole on each of them")),
-            (1 / config.vocabulary, message("one whole, shared by the vocabulary")),
+            (
+                1 / n,
+                message("one whole, shared by all tokens of the text"),
+                message("It does not see the whole text: later tokens are hidden."),
+            ),
+            (
+                1 / (visible + 1),
+                message("one whole, shared with what comes next"),
+                message("What comes next is hidden from it."),
+            ),
+            (
+                1 / query if query else math.nan,
+                message("one whole, shared by those before it"),
+                message("It sees itself as well."),
+            ),
+            (
+                1 / config.n_heads,
+                message("one whole, shared by all heads"),
+                message("Each head has a whole of its own to share out."),
+            ),
+            (
+                1.0,
+                message("one whole on each of them"),
+                message("One whole is all there is, for all of them together."),
+            ),
+            (
+                1 / config.vocabulary,
+                message("one whole, shared by the vocabulary"),
+                message("It looks at tokens of the text, not at all words there are."),
+            ),
         ),
     )
 
@@ -93,7 +117,7 @@ def first_there(reading: Reading, random: Generator) -> Asked:
             message("Its probability there is {chance}.", chance=Percent(float(found.chance[step]))),
         ),
         *(
-            (called[other], message("It comes first at another step, not at this one."))
+            (called[other], message("{token} comes first at another step, not at this one.", token=called[other]))
             for other in others
             if called[other].text != called[right].text
         ),
@@ -114,10 +138,22 @@ def given_to_first(reading: Reading, random: Generator) -> Asked:
         *told(
             message("It is in the first row, in violet."),
             (float(row[0]), message("its weight")),
-            (float(added[0] / added.sum()), message("its share of what is added")),
-            (1 / len(row), message("as much as each of the others")),
-            (1 - float(row[0]), message("the weight of all the others")),
-            (float(row[-1]), message("the weight of the last token")),
+            (
+                float(added[0] / added.sum()),
+                message("its share of what is added"),
+                message("That is its part of what is added up. The weight alone is asked for."),
+            ),
+            (1 / len(row), message("as much as each of the others"), message("That would take equal scores.")),
+            (
+                1 - float(row[0]),
+                message("the weight of all the others"),
+                message("That is what all the others get together."),
+            ),
+            (
+                float(row[-1]),
+                message("the weight of the last token"),
+                message("That is what the last token that it sees gets."),
+            ),
         ),
     )
 
@@ -130,7 +166,6 @@ def head_missing(reading: Reading, random: Generator) -> Asked:
         return None
     config = reading.model.transformer.config
     heads = config.n_heads * config.n_layers
-    reply = message("Everything else runs as before, without what this head adds to each token.")
     return multiple_choice_of_numbers(
         lambda write: message(
             "With all heads, {token} has the probability {whole}. What is it without head {head}?",
@@ -138,7 +173,11 @@ def head_missing(reading: Reading, random: Generator) -> Asked:
             whole=write(whole),
             head=reading.called,
         ),
-        *((chance, reply) for chance in (less, 0.0, whole * (heads - 1) / heads, 2 * whole - less, whole / 2)),
+        (less, message("Everything else runs as before, without what this head adds to each token.")),
+        (0.0, message("This head adds a part of what leads to the guess, and other heads add theirs.")),
+        (whole * (heads - 1) / heads, message("Heads do not all have the same part in a guess.")),
+        (2 * whole - less, message("That is the same change in the other direction.")),
+        (whole / 2, message("No fixed part of a guess belongs to a head.")),
     )
 
 
@@ -154,7 +193,11 @@ def loses_most(reading: Reading, random: Generator) -> Asked:
         *(
             (
                 reading.in_vocabulary(tokens[which]),
-                message("It changes by {change}.", change=Fixed(float(change[which]), 3)),
+                message(
+                    "{token} changes by {change}.",
+                    token=reading.in_vocabulary(tokens[which]),
+                    change=Fixed(float(change[which]), 3),
+                ),
             )
             for which in order
         ),
@@ -176,7 +219,11 @@ def moves_furthest(reading: Reading, random: Generator) -> Asked:
         *(
             (
                 group_name(groups[which]),
-                message("It moves the answer {way} of the way.", way=Fixed(float(way[which]))),
+                message(
+                    "{head}: the answer moves {way} of the way.",
+                    head=group_name(groups[which]),
+                    way=Fixed(float(way[which])),
+                ),
             )
             for which in order
         ),
@@ -190,9 +237,15 @@ def one_word_later(reading: Reading, random: Generator) -> Asked:
     return multiple_choice_of_things(
         message("“tired” becomes “wide”. What happens to the weights of “it” in a causal model?"),
         (message("none of them changes"), said),
-        (message("the street gets more"), said),
-        (message("the animal gets more"), said),
-        (message("each gets half"), said),
+        (
+            message("the street gets more"),
+            message("“it” comes before that word and cannot read it, so the street gains nothing."),
+        ),
+        (
+            message("the animal gets more"),
+            message("“it” comes before that word and cannot read it, so the animal gains nothing."),
+        ),
+        (message("each gets half"), message("No weight is shared out anew: “it” reads the same tokens as before.")),
     )
 
 

@@ -74,19 +74,27 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
                 d_k=d_k,
             ),
             (score / root, by_root, message("the score, divided by √d_k")),
-            (score, by_root, message("the score, just as it is")),
+            (score, message("That is the score before it is scaled."), message("the score, just as it is")),
             (
                 score / d_k,
                 message("Divide by √d_k, not by d_k: the standard deviation of the scores grows only with √d_k."),
                 message("the score, divided by d_k"),
             ),
-            (score * root, by_root, message("the score, multiplied by √d_k")),
+            (
+                score * root,
+                message("Multiplying would make it larger still. The score is divided."),
+                message("the score, multiplied by √d_k"),
+            ),
             (
                 score / math.sqrt(d_model) if d_model != d_k else math.nan,
-                by_root,
+                message("The score adds up d_k products, so d_k counts, not d_model."),
                 message("the score, divided by √d_model"),
             ),
-            (score / math.sqrt(n), by_root, message("the score, divided by the root of the number of tokens")),
+            (
+                score / math.sqrt(n),
+                message("A score is about two tokens, however many there are."),
+                message("the score, divided by the root of the number of tokens"),
+            ),
         ),
     )
 
@@ -110,15 +118,31 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
                 d_k=d_k,
             ),
             (after, why, message("the softmax of the scores, divided by √d_k")),
-            (before, why, message("the order of the keys stays the same, and so does the weight")),
+            (
+                before,
+                message("The order stays, but smaller differences bring the weights closer together."),
+                message("the order of the keys stays the same, and so does the weight"),
+            ),
             (
                 before / math.sqrt(d_k),
                 message("The scores are divided, not the weights: a row must still sum to 1."),
                 message("the weight, divided by √d_k"),
             ),
-            (multiplied, why, message("the softmax of the scores, multiplied by √d_k")),
-            (1 / int(plain.visible[i].sum()), why, message("every visible key gets the same share")),
-            (by_d_k, why, message("the softmax of the scores, divided by d_k")),
+            (
+                multiplied,
+                message("Multiplying makes the differences larger and the row sharper."),
+                message("the softmax of the scores, multiplied by √d_k"),
+            ),
+            (
+                1 / int(plain.visible[i].sum()),
+                message("That would take equal scores. Division makes them smaller, not equal."),
+                message("every visible key gets the same share"),
+            ),
+            (
+                by_d_k,
+                message("The scores are divided by √d_k, not by d_k."),
+                message("the softmax of the scores, divided by d_k"),
+            ),
         ),
     )
 
@@ -134,14 +158,26 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
             d_k=d_k,
         ),
         (math.sqrt(d_k), why, message("each product adds 1 to the variance")),
-        (1.0, why, message("products of such features also have standard deviation 1")),
+        (
+            1.0,
+            message("That is the deviation of one product. Their sum spreads more widely."),
+            message("products of such features also have standard deviation 1"),
+        ),
         (
             float(d_k),
             message("That is the variance. The standard deviation is its square root."),
             message("each product adds 1 to the deviation"),
         ),
-        (math.sqrt(2 * d_k), why, message("each product adds 2 to the variance")),
-        (1 / math.sqrt(d_k), why, message("more products average out more")),
+        (
+            math.sqrt(2 * d_k),
+            message("Each product has variance 1, not 2."),
+            message("each product adds 2 to the variance"),
+        ),
+        (
+            1 / math.sqrt(d_k),
+            message("A score is a sum, not an average, so it spreads more with every product."),
+            message("more products average out more"),
+        ),
     )
 
 

@@ -68,8 +68,10 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
     share = float(attention.masked[i, j] / row.sum()) if (row > 0).all() else math.nan
     other_scale = float(weights_if(example, head, scaling=not scaling, temperature=heat)[i, j])
     other = message("the softmax of scores divided by √d_k")
+    mistake = message("In this head the scores are not divided before the softmax.")
     if scaling:
         other = message("the softmax of scores not divided by √d_k")
+        mistake = message("In this head the scores are divided by √d_k before the softmax.")
     why = message("e to its score, divided by the sum of e to each visible score in the row.")
     return asks_about(
         "weights",
@@ -87,14 +89,22 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
                 message("That is what {key} puts on {query}. Rows are queries.", query=a, key=b),
                 message("the weight of the query in the row of the key"),
             ),
-            (other_scale, why, other),
+            (other_scale, mistake, other),
             (
                 float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
                 message("Keys that the mask hides get no weight."),
                 message("the softmax over all keys"),
             ),
-            (share, why, message("the score, divided by the sum of the scores")),
-            (1 / len(row), why, message("every visible key gets the same share")),
+            (
+                share,
+                message("Softmax shares out powers of e, not the scores themselves."),
+                message("the score, divided by the sum of the scores"),
+            ),
+            (
+                1 / len(row),
+                message("That would hold if all visible scores were equal."),
+                message("every visible key gets the same share"),
+            ),
         ),
     )
 
@@ -118,7 +128,7 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
         (now * math.e / (1 - now + now * math.e), why, message("e to its score grows, and the sum by as much")),
         (
             now * math.e if now * math.e < 1 else math.nan,
-            why,
+            message("This power of e is a part of the sum, so the sum grows as well."),
             message("e to its score grows, and the sum stays the same"),
         ),
         (
@@ -126,8 +136,16 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
             message("That would hold if 1 were added to every score of the row."),
             message("softmax ignores an added number"),
         ),
-        (now / (now + (1 - now) * math.e), why, message("e to every other score grows instead")),
-        ((now + 1) / 2, why, message("half of the others' weight moves here")),
+        (
+            now / (now + (1 - now) * math.e),
+            message("That would hold if 1 were added to every other score."),
+            message("e to every other score grows instead"),
+        ),
+        (
+            (now + 1) / 2,
+            message("How much moves follows from powers of e. No fixed part does."),
+            message("half of the others' weight moves here"),
+        ),
     )
 
 
@@ -142,13 +160,33 @@ def one_score_above_another(example: ExampleTrace, head: int, i: int, heat: floa
         *told(
             message("e to one score, divided by e to the other, is e to their difference, whatever the other scores."),
             (math.exp(above), message("e, raised to the difference")),
-            (above, message("the difference itself")),
-            (1 + above, message("1, plus the difference")),
-            (2**above, message("2, raised to the difference")),
-            (math.exp(-above), message("e, raised to minus the difference")),
-            (10**above, message("10, raised to the difference")),
-            (math.exp(2 * above), message("e, raised to twice the difference")),
-            (1.0, message("the same, as both are shares of one whole")),
+            (
+                above,
+                message("the difference itself"),
+                message("Softmax compares powers of e, not the scores themselves."),
+            ),
+            (
+                1 + above,
+                message("1, plus the difference"),
+                message("That is near e to the difference only where the difference is tiny."),
+            ),
+            (2**above, message("2, raised to the difference"), message("Softmax raises e, not 2.")),
+            (
+                math.exp(-above),
+                message("e, raised to minus the difference"),
+                message("That is the other way round: how many times as large the smaller weight is."),
+            ),
+            (10**above, message("10, raised to the difference"), message("Softmax raises e, not 10.")),
+            (
+                math.exp(2 * above),
+                message("e, raised to twice the difference"),
+                message("The difference counts once: one power of e divided by the other."),
+            ),
+            (
+                1.0,
+                message("the same, as both are shares of one whole"),
+                message("They are shares of one whole, but a higher score has a larger share."),
+            ),
         ),
     )
 
@@ -170,9 +208,21 @@ def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Ge
         ),
         (float(column.sum()), why, message("the weights from all queries, added up")),
         (1.0, message("Rows sum to 1, columns need not."), message("the weights on one key sum to 1")),
-        (float(column.mean()), why, message("the weights from all queries, averaged")),
-        (float(column.max()), why, message("the maximum weight from one query")),
-        (float(len(column)), why, message("every query gives it all its weight")),
+        (
+            float(column.mean()),
+            message("That is the average. The sum is asked for."),
+            message("the weights from all queries, averaged"),
+        ),
+        (
+            float(column.max()),
+            message("That is one weight alone. The others are added to it."),
+            message("the maximum weight from one query"),
+        ),
+        (
+            float(len(column)),
+            message("Then no query would put any weight on another key."),
+            message("every query gives it all its weight"),
+        ),
     )
 
 
@@ -187,17 +237,29 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     j = int(weights.argmax()) if multiply else one_of(between, random)
     before = Fixed(float(weights[j]))
     multiply = bool(multiply and times[j] - weights[j] > CLEAR_LEAD)
+    stays, grows, shrinks = (
+        message("all scores change in the same way"),
+        message("its score changes, and its weight with it"),
+        message("the sum it is divided by changes"),
+    )
     if multiply:
         change = message("Multiply every score in the row by {number}", number=number)
-        why = message("Every lower score falls further behind this one, so this weight grows.")
+        why = (
+            message("That would hold if a constant were added."),
+            message("Every lower score falls further behind this one, so this weight grows."),
+            message("No other score gains on this one, so its share cannot become smaller."),
+        )
     else:
         change = message("Add {number} to every score in the row", number=number)
-        why = message("Every power of e becomes e^{number} times as large, and so does their sum.", number=number)
-    stays = message("That would hold if a constant were added.") if multiply else why
+        why = (
+            message("Every power of e becomes e^{number} times as large, and so does their sum.", number=number),
+            message("Its power of e grows, but the sum grows by the same factor."),
+            message("The sum grows, but its power of e grows by the same factor."),
+        )
     cards = (
-        Card(message("It does not change."), stays, message("all scores change in the same way")),
-        Card(message("It grows."), why, message("its score changes, and its weight with it")),
-        Card(message("It shrinks."), why, message("the sum it is divided by changes")),
+        Card(message("It does not change."), why[0], stays),
+        Card(message("It grows."), why[1], grows),
+        Card(message("It shrinks."), why[2], shrinks),
     )
     return multiple_choice(
         message(

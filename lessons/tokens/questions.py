@@ -55,13 +55,29 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
             numbers=d,
         ),
         *(
-            Card(shape, reply, thought)
-            for shape, thought in (
-                (shaped(n, d), message("rows for tokens, columns for features")),
-                (shaped(d, n), message("rows for features, columns for tokens")),
-                (shaped(different, d), message("rows for different tokens, columns for features")),
-                (shaped(n, n), message("rows for tokens, columns for tokens")),
-                (shaped(1, d), message("one row for the sentence, columns for features")),
+            Card(shape, said, thought)
+            for shape, thought, said in (
+                (shaped(n, d), message("rows for tokens, columns for features"), reply),
+                (
+                    shaped(d, n),
+                    message("rows for features, columns for tokens"),
+                    message("That is Xᵀ: in X, the tokens are the rows."),
+                ),
+                (
+                    shaped(different, d),
+                    message("rows for different tokens, columns for features"),
+                    message("A token that appears twice has two rows in X."),
+                ),
+                (
+                    shaped(n, n),
+                    message("rows for tokens, columns for tokens"),
+                    message("X has a column for each feature, not for each token."),
+                ),
+                (
+                    shaped(1, d),
+                    message("one row for the sentence, columns for features"),
+                    message("Each token keeps a row of its own: nothing is merged yet."),
+                ),
             )
         ),
     )
@@ -83,19 +99,33 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
         return multiple_choice(
             prompt,
             Card(same, reply, message("a row is looked up by its token")),
-            Card(differ, reply, message("a row is looked up by token and position")),
-            Card(message("The later one holds only larger numbers."), reply, message("it gathers what came before")),
+            Card(
+                differ,
+                message("Only the token is looked up, not its position."),
+                message("a row is looked up by token and position"),
+            ),
+            Card(
+                message("The later one holds only larger numbers."),
+                message("Nothing is gathered yet: each row is looked up on its own."),
+                message("it gathers what came before"),
+            ),
         )
     reply = message(
         "Different tokens have different rows of the table: one starts with {first}, the other with {second}.",
         first=Fixed(float(x_one[0])),
         second=Fixed(float(x_other[0])),
     )
-    single = Card(message("They differ in a single number."), reply, message("one of the features counts the position"))
+    single = Card(
+        message("They differ in a single number."),
+        message("No feature counts the position, and more than one number differs."),
+        message("one of the features counts the position"),
+    )
     return multiple_choice(
         prompt,
         Card(differ, reply, message("each token has its own row")),
-        Card(same, reply, message("untrained rows are alike")),
+        Card(
+            same, message("Each token has a row of its own, and these two differ."), message("untrained rows are alike")
+        ),
         *([single] if int((x_one != x_other).sum()) > 1 else []),
     )
 
@@ -109,7 +139,11 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
     a, b = (example.names[position] for position in pair)
     rows = {"first": min(pair) + 1, "second": max(pair) + 1}
     reply = message("The vectors move with their tokens, and no number in them changes.")
-    columns = Card(message("Columns {first} and {second} swap.", **rows), reply, message("a token is a column"))
+    columns = Card(
+        message("Columns {first} and {second} swap.", **rows),
+        message("Columns are features, and they stay where they are."),
+        message("a token is a column"),
+    )
     return multiple_choice(
         message(
             "{one} and {other} swap positions, and each takes its vector along. What happens to X?", one=a, other=b
@@ -117,11 +151,15 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
         Card(message("Rows {first} and {second} swap.", **rows), reply, message("a row belongs to its token")),
         Card(
             message("Rows {first} and {second} get numbers that X did not hold before.", **rows),
-            reply,
+            message("A row depends on its token alone, so no new number appears."),
             message("a row depends on its position"),
         ),
         *([] if columns_swap_as_well(example.fetched, *sorted(pair)) else [columns]),
-        Card(message("Nothing changes."), reply, message("X does not know the order")),
+        Card(
+            message("Nothing changes."),
+            message("The rows of X stand in the order of the tokens, so they move with them."),
+            message("X does not know the order"),
+        ),
     )
 
 
@@ -151,8 +189,16 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
             reply,
             message("the table has one row for this token"),
         ),
-        Card(message("A row with its own numbers."), reply, message("another position, another row")),
-        Card(message("No row at all."), reply, message("X has one row for each different token")),
+        Card(
+            message("A row with its own numbers."),
+            message("The table is asked for the token alone, wherever it stands."),
+            message("another position, another row"),
+        ),
+        Card(
+            message("No row at all."),
+            message("X has a row for each token, also for one that comes again."),
+            message("X has one row for each different token"),
+        ),
     )
 
 

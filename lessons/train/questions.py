@@ -35,9 +35,10 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
 
     def finds(position: int) -> Message:
         if settings.model.causal and position > query:
-            return message("The mask hides all that comes after {query}.", query=called[query])
+            return message("The mask hides {token} from {query}.", token=called[position], query=called[query])
         return message(
-            "There the head would find “{found}”, but the answer is “{answer}”.",
+            "At {token} the head would find “{found}”, but the answer is “{answer}”.",
+            token=called[position],
             found=visible_text(tokens[position]),
             answer=visible_text(answer),
         )
@@ -88,11 +89,27 @@ def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Ques
         *told(
             message("−ln(1/{size}) = ln {size}. A loss above this is worse than knowing nothing.", size=size),
             (math.log(size), message("minus ln of an equal share")),
-            (math.log2(size), message("the bits that it takes to name one token")),
-            (1 - 1 / size, message("how often it is wrong")),
-            (float(size), message("one for each token to choose from")),
-            (1 / size, message("how often it is right")),
-            (0.0, message("a fair guess is free")),
+            (
+                math.log2(size),
+                message("the bits that it takes to name one token"),
+                message("That is the logarithm to base 2. The loss takes the natural one."),
+            ),
+            (
+                1 - 1 / size,
+                message("how often it is wrong"),
+                message("That is a share of mistakes. The loss is minus a logarithm."),
+            ),
+            (
+                float(size),
+                message("one for each token to choose from"),
+                message("The loss grows with the logarithm of the number of tokens, not with the number."),
+            ),
+            (
+                1 / size,
+                message("how often it is right"),
+                message("That is the probability itself. The loss is minus its logarithm."),
+            ),
+            (0.0, message("a fair guess is free"), message("Only probability 1 for the right answer costs nothing.")),
         ),
     )
 
@@ -120,11 +137,31 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
                 after=Integer(total - tables - layers),
             ),
             (total, message("the tables, the layers, and all after them")),
-            (layers, message("only the layers")),
-            (total + layers, message("all of it, and the layers again for the way back")),
-            (total - tables, message("the layers and all after them")),
-            (total + tables, message("all of it, and the tables again for the answers")),
-            (4 * model.d_model, message("d_model for each of W_q, W_k, W_v and W_o")),
+            (
+                layers,
+                message("only the layers"),
+                message("The layers are not all: tables of vectors are trained as well."),
+            ),
+            (
+                total + layers,
+                message("all of it, and the layers again for the way back"),
+                message("The way back computes gradients, and has no weights of its own."),
+            ),
+            (
+                total - tables,
+                message("the layers and all after them"),
+                message("The tables of vectors before the layers are trained as well."),
+            ),
+            (
+                total + tables,
+                message("all of it, and the tables again for the answers"),
+                message("Each table counts once."),
+            ),
+            (
+                4 * model.d_model,
+                message("d_model for each of W_q, W_k, W_v and W_o"),
+                message("Each of these is a whole matrix, and they are not all that is trained."),
+            ),
         ),
     )
 

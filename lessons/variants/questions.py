@@ -44,16 +44,16 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
         return None  # with one token, or one word said again and again, heads that share cannot differ
     both = ListOf((varied.example.called(one), varied.example.called(other)))
     same = message("They are the same {count} numbers, and the cache keeps them once.", count=first.k.numel())
-    own = message(
-        "Each head has its own W_q, so queries, weights and outputs differ: {share} of the weight lies elsewhere.",
+    weights = message(
+        "Other queries meet the same keys, so the weights differ: {share} of the weight lies elsewhere.",
         share=Percent(moved),
     )
     return multiple_choice(
         message("Heads {both} share keys and values. Which of these can no longer differ between them?", both=both),
         Card(message("Their keys."), same),
-        Card(message("Their queries."), own),
-        Card(message("Their weights."), own),
-        Card(message("Their outputs."), own),
+        Card(message("Their queries."), message("Each head still has a W_q of its own, so the queries differ.")),
+        Card(message("Their weights."), weights),
+        Card(message("Their outputs."), message("They mix the same values by other weights, so the outputs differ.")),
     )
 
 
@@ -76,7 +76,10 @@ def out_of_window(varied: VariedHead, random: Generator) -> Asked:
         ),
         *([first] if query > reach else []),
         *(
-            Card(message("{token}", token=names[place]), message("It is at the edge of the window: near enough."))
+            Card(
+                message("{token}", token=names[place]),
+                message("{token} is at the edge of the window: near enough.", token=names[place]),
+            )
             for place in at_the_edge
             if bool(varied.changed.visible[query, place])
         ),
@@ -159,11 +162,31 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
             *told(
                 message("Every weight of the row shrinks by the same factor: 1 minus the share of the sink."),
                 (after, message("the weight, less its share of what the sink takes")),
-                (before, message("its score stays the same, and so does its weight")),
-                (before - collected / n_keys, message("the weight, less an equal part of what the sink takes")),
-                (before - collected, message("the weight, less all that the sink takes")),
-                (before / (1 + collected), message("the weight, divided by 1 plus the share")),
-                (before * collected, message("the weight, times the share of the sink")),
+                (
+                    before,
+                    message("its score stays the same, and so does its weight"),
+                    message("Its score stays, but the sink joins the sum that it is divided by."),
+                ),
+                (
+                    before - collected / n_keys,
+                    message("the weight, less an equal part of what the sink takes"),
+                    message("The sink takes in proportion: more from a larger weight."),
+                ),
+                (
+                    before - collected,
+                    message("the weight, less all that the sink takes"),
+                    message("The sink takes from every key of the row, not from this one alone."),
+                ),
+                (
+                    before / (1 + collected),
+                    message("the weight, divided by 1 plus the share"),
+                    message("The share is a part of the whole already: 1 minus it is left."),
+                ),
+                (
+                    before * collected,
+                    message("the weight, times the share of the sink"),
+                    message("That is what the sink takes from this key, not what is left."),
+                ),
             ),
         ),
     )
@@ -191,11 +214,31 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
             *told(
                 message("The cap times tanh of the score over the cap: every score is bent, and none reaches the cap."),
                 (float(varied.changed.masked[query, key]), message("bent: the cap times tanh(score / cap)")),
-                (max(-cap, min(cap, scaled)), message("clipped at the cap")),
-                (math.tanh(scaled), message("bent: tanh of the score")),
-                (scaled / cap, message("made smaller: the score over the cap")),
-                (math.copysign(cap, scaled), message("pushed out to the cap, with the sign of the score")),
-                (cap * scaled, message("the score, times the cap")),
+                (
+                    max(-cap, min(cap, scaled)),
+                    message("clipped at the cap"),
+                    message("A hard cap clips. A soft one bends all scores."),
+                ),
+                (
+                    math.tanh(scaled),
+                    message("bent: tanh of the score"),
+                    message("The score is divided by the cap first, and the result is multiplied by it."),
+                ),
+                (
+                    scaled / cap,
+                    message("made smaller: the score over the cap"),
+                    message("That is only what tanh is taken of."),
+                ),
+                (
+                    math.copysign(cap, scaled),
+                    message("pushed out to the cap, with the sign of the score"),
+                    message("No score reaches the cap, because tanh stays below 1."),
+                ),
+                (
+                    cap * scaled,
+                    message("the score, times the cap"),
+                    message("That would have no limit, and a cap is one."),
+                ),
             ),
         ),
     )
@@ -227,11 +270,27 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
             *told(
                 message("The slope is subtracted once for each step between the two: neighbours are one step apart."),
                 (float(varied.changed.masked[query, key]), message("the slope subtracted once for each step")),
-                (scaled + slope * steps, message("the slope added once for each step")),
-                (scaled - slope * (steps + 1), message("the slope subtracted for each step, and once more")),
-                (scaled - slope * (n + 1), message("the slope subtracted for each token, and once more")),
-                (scaled * (1 - slope), message("the slope subtracted as a share of the score")),
-                (scaled, message("the score, just as it is")),
+                (
+                    scaled + slope * steps,
+                    message("the slope added once for each step"),
+                    message("The bias makes distant keys weaker, so it is subtracted."),
+                ),
+                (
+                    scaled - slope * (steps + 1),
+                    message("the slope subtracted for each step, and once more"),
+                    message("That is one step too many: neighbours are one step apart, not two."),
+                ),
+                (
+                    scaled - slope * (n + 1),
+                    message("the slope subtracted for each token, and once more"),
+                    message("The distance counts, not the length of the sentence."),
+                ),
+                (
+                    scaled * (1 - slope),
+                    message("the slope subtracted as a share of the score"),
+                    message("The bias depends on the distance, not on the score."),
+                ),
+                (scaled, message("the score, just as it is"), message("Only a key at distance 0 keeps its score.")),
             ),
         ),
     )
@@ -250,13 +309,29 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
             answering=cut,
         ),
         *(
-            Card(shaped(*shape), reply, thought)
-            for shape, thought in (
-                ((n - cut, cut), message("rows for those that ask, columns for those that answer")),
-                ((cut, n - cut), message("rows for those that answer, columns for those that ask")),
-                ((n, n), message("rows and columns for all tokens")),
-                ((n - cut, n), message("rows for those that ask, columns for all tokens")),
-                ((cut, cut), message("rows and columns for those that answer")),
+            Card(shaped(*shape), said, thought)
+            for shape, thought, said in (
+                ((n - cut, cut), message("rows for those that ask, columns for those that answer"), reply),
+                (
+                    (cut, n - cut),
+                    message("rows for those that answer, columns for those that ask"),
+                    message("That is turned around: those that ask are the rows."),
+                ),
+                (
+                    (n, n),
+                    message("rows and columns for all tokens"),
+                    message("Only one sentence asks, and only the other answers."),
+                ),
+                (
+                    (n - cut, n),
+                    message("rows for those that ask, columns for all tokens"),
+                    message("The tokens that ask are not among the keys."),
+                ),
+                (
+                    (cut, cut),
+                    message("rows and columns for those that answer"),
+                    message("The tokens that answer ask nothing, so they have no rows."),
+                ),
             )
         ),
     )
@@ -284,11 +359,31 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
             *told(
                 message("A key and a value for each token, once for each set. Queries and weights are not kept."),
                 (numbers_kept(varied, n), message("keys and values, once for each set")),
-                (kept * kv_heads * d_k, message("keys only, once for each set")),
-                (kept * kv_heads * (2 * d_k + d_v), message("queries, keys and values, once for each set")),
-                (kept * (kept + d_k + d_v) * kv_heads, message("keys, values and weights, once for each set")),
-                (kept * n_heads * kv_heads * (d_k + d_v), message("keys and values of every head, for each set")),
-                (kv_heads * (d_k + d_v), message("keys and values of a single token")),
+                (
+                    kept * kv_heads * d_k,
+                    message("keys only, once for each set"),
+                    message("The values are kept as well."),
+                ),
+                (
+                    kept * kv_heads * (2 * d_k + d_v),
+                    message("queries, keys and values, once for each set"),
+                    message("Queries are used once and not kept."),
+                ),
+                (
+                    kept * (kept + d_k + d_v) * kv_heads,
+                    message("keys, values and weights, once for each set"),
+                    message("Weights are computed anew for each query."),
+                ),
+                (
+                    kept * n_heads * kv_heads * (d_k + d_v),
+                    message("keys and values of every head, for each set"),
+                    message("A set is kept once, whichever heads use it."),
+                ),
+                (
+                    kv_heads * (d_k + d_v),
+                    message("keys and values of a single token"),
+                    message("That is one token, and each token that is kept needs as much."),
+                ),
             ),
         ),
     )

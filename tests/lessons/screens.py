@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from arithmetic_checks import evaluates
 from learnt_oracle import ORACLE as LEARNT
+from mistakes import is_mistake
 
 from lessons.example.example import ExampleTrace
 from lessons.screen.format import equation, format_value, render
@@ -395,13 +396,15 @@ def check_question(case: Case, question: Question, answers: Answers) -> None:
     texts = [render(card.text) for card in question.cards]
     assert 2 <= len(texts) <= 4
     assert len(set(texts)) == len(texts), texts
+    said = [render(card.reply) for card in question.cards]
+    assert len(set(said)) == len(said), f"each card has a reply of its own: {said}"
     assert question.prompt.template in answers, f"no answer is computed again for: {question.prompt.template!r}"
     expected = answers[question.prompt.template](case, question.prompt)
     check_cards(question, expected.pop(JUDGE, None), expected)
     right = question.cards[question.right]
     assert right.reply.template == next(iter(expected)), (render(question.prompt), texts)
     for card in question.cards:
-        value = expected[card.reply.template]
+        value = expected[card.reply.template] if not is_mistake(card) else ...
         for name, argument in card.text.arguments.items() if value is not ... else ():
             said = value[name] if isinstance(value, dict) else value
             if isinstance(argument, Fixed):  # a card is written with few decimals, and so is what it must be

@@ -539,8 +539,9 @@ def another_is_lower(case, sentence):
 
 def visible_weight(case, sentence):
     said = sentence.arguments["weight"].value
-    assert any(np.isclose(said, anew(case).number["weights"].reshape(-1)).tolist())
-    return {"weight": said}
+    key = sentence.arguments["key"].position
+    assert any(np.isclose(said, anew(case).number["weights"][:, key]).tolist())
+    return {"key": key, "weight": said}
 
 
 ORACLE = {
@@ -613,7 +614,7 @@ ORACLE = {
     "Its d_weight is the lowest, but its weight, a factor of the gradient, is only {weight}.": weight_of_lowest,
     "It has the largest weight, but how far its d_weight is below the mean counts, too.": concept,
     "The d_score of {key} is {gradient}; another is lower.": another_is_lower,
-    "It is visible, with weight {weight}, so its score gets a gradient.": visible_weight,
+    "{key} is visible, with weight {weight}, so its score gets a gradient.": visible_weight,
 }
 
 
@@ -634,7 +635,7 @@ def answer_hidden(case, prompt):
     d_scores = anew(case, everywhere=True).d["scores"][prompt.arguments["query"].position]
     return {
         "The mask hides it: its weight, a factor of the gradient, is 0.": ...,
-        "It is visible, with weight {weight}, so its score gets a gradient.": ...,
+        "{key} is visible, with weight {weight}, so its score gets a gradient.": ...,
         JUDGE: lambda card: d_scores[token_on(card)] == 0,
     }
 
@@ -672,7 +673,8 @@ def answer_logit(case, prompt):
 LIKELIEST = "The sentence is “{sentence}”. Which word does the model find likeliest to come next?"
 ITS_LOSS = "The model gives the right word, {right}, the probability {p}. The loss is −ln of it. How large is it?"
 RIGHT_GETS = "That is the right word, but the model gives it only {probability}."
-BEST_GETS, LESS_GETS = "Its probability is {probability}.", "The model gives it {probability}, and another word more."
+BEST_GETS = "Its probability is {probability}."
+LESS_GETS = "The model gives {word} the probability {probability}, and another word more."
 
 
 def some_probability(case, sentence):
@@ -709,7 +711,10 @@ ORACLE |= {
     ITS_LOSS: asked_of_right,
     RIGHT_GETS: lambda case, sentence: {"probability": probabilities(case)[right_of(case)]},
     BEST_GETS: lambda case, sentence: {"probability": max(probabilities(case))},
-    LESS_GETS: some_probability,
+    LESS_GETS: lambda case, sentence: {
+        "word": sentence.arguments["word"].position,
+        "probability": probabilities(case)[sentence.arguments["word"].position],
+    },
 }
 ANSWERS = {
     LIKELIEST: answer_likeliest,

@@ -349,12 +349,33 @@ def answer_rescaled(case, prompt):
         return format_value(said) in readings(math.exp(before - after), with_decimals(said.decimals))
 
     reply = "Each power was e^(s − m) and must become e^(s − m'), which is e^(m − m') times as large."
-    return {reply: ..., JUDGE: judge}
+    wrong = (
+        "That is the other way round: against a larger maximum every power becomes smaller.",
+        "The powers so far were taken against the old maximum, so they must change.",
+        "Powers of e are rescaled by a power of e, not by a difference.",
+        "Powers of e are rescaled by a power of e, not by a quotient.",
+        "Nothing is thrown away: the earlier blocks still count.",
+    )
+    numbers = math.exp(min(after - before, 50)), 1.0, after - before, before / after if after else math.nan, 0.0
+    assert before < after, "the maximum rises"
+    return {reply: math.exp(before - after), **dict(zip(wrong, numbers, strict=True)), JUDGE: judge}
 
 
 def answer_held(case, prompt):
     reply = "Those of one block. Of all earlier blocks, only a maximum, a sum and one row of values are kept."
-    return {reply: ..., JUDGE: lambda card: int(card.text.arguments["number"].value) == prompt.arguments["block"]}
+    block, n = prompt.arguments["block"], prompt.arguments["tokens"]
+    wrong = {
+        "The row of scores is never whole: each block is read, added up and dropped.": n,
+        "That is the number of blocks.": n / block,
+        "A block is read as a whole, not key by key.": 1,
+        "That would be the scores of as many queries as there are keys. This is one query.": n * n,
+        "The other blocks leave no scores behind, only a maximum, a sum and one row of values.": n - block,
+    }
+    return {
+        reply: block,
+        **wrong,
+        JUDGE: lambda card: int(card.text.arguments["number"].value) == prompt.arguments["block"],
+    }
 
 
 RESCALED = (

@@ -111,6 +111,10 @@ SIGN_SAYS = {
     True: "Their dot product is {score}, above 0: the products of like signs win.",
     False: "Their dot product is {score}, below 0: the products of unlike signs win.",
 }
+OTHER_SIGN = {
+    True: "Then their dot product would be below 0, and it is {score}.",
+    False: "Then their dot product would be above 0, and it is {score}.",
+}
 NO_ANGLE = "Then their dot product would be 0, and it is {score}."
 MIRROR = (
     "In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in the "
@@ -165,7 +169,7 @@ def some_dot_product(case, sentence):
     """Of which pair, only the prompt says: of one whose sign is what the sentence says."""
     said, every = sentence.arguments["score"].value, [dot(case, i, j) for i in range(len(x_of(case))) for j in range(i)]
     found = min(every, key=lambda score: abs(score - said))
-    assert not sentence.template.startswith("Their") or SIGN_SAYS[bool(found > 0)] == sentence.template
+    assert sentence.template in (SIGN_SAYS[bool(found > 0)], OTHER_SIGN[bool(found > 0)], NO_ANGLE)
     return {"score": found}
 
 
@@ -179,7 +183,7 @@ def answer_sign(case, prompt):
             "Exactly at a right angle.": abs(cosine) < 1e-9,
         }
     )
-    return {SIGN_SAYS[bool(cosine > 0)]: ..., NO_ANGLE: ..., JUDGE: judge}
+    return {SIGN_SAYS[bool(cosine > 0)]: ..., OTHER_SIGN[bool(cosine > 0)]: ..., NO_ANGLE: ..., JUDGE: judge}
 
 
 def answer_cell(case, prompt):
@@ -237,7 +241,7 @@ ORACLE |= {
     ),
 }
 
-ORACLE |= {SIGN: chosen, **dict.fromkeys((*SIGN_SAYS.values(), NO_ANGLE), some_dot_product)}
+ORACLE |= {SIGN: chosen, **dict.fromkeys((*SIGN_SAYS.values(), *OTHER_SIGN.values(), NO_ANGLE), some_dot_product)}
 ANSWERS = {
     SIGN: answer_sign,
     LARGEST: answer_largest,

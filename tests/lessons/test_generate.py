@@ -254,7 +254,7 @@ def answer_likeliest(case, prompt):
         "Its probability is {probability}, and no other token has one as high.": best,
         "This token was drawn, but a draw can pick unlikely tokens, too.": new.draw.token,
         "This is the last token read. The scores are for the next one.": VOCABULARY.index(new.window[-1]),
-        "Its probability is {probability}; another token has a higher one.": ...,
+        "{token} has the probability {probability}; another token has a higher one.": ...,
         JUDGE: by_largest(says(case)),
     }
 
@@ -358,7 +358,10 @@ ORACLE |= {
     "Its probability is {probability}, and no other token has one as high.": lambda case, sentence: {
         "probability": max(says(case))
     },
-    "Its probability is {probability}; another token has a higher one.": probability_of,
+    "{token} has the probability {probability}; another token has a higher one.": lambda case, sentence: {
+        "token": sentence.arguments["token"].position,
+        "probability": says(case)[sentence.arguments["token"].position],
+    },
 }
 
 

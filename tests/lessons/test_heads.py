@@ -390,6 +390,13 @@ def some_weight(case, sentence):
     return {"weight": min(every, key=lambda weight: abs(weight - said))}
 
 
+def weight_of_head(case, sentence):
+    """Of which pair, the prompt says."""
+    head, said = sentence.arguments["head"], sentence.arguments["weight"].value
+    every = np.array(heads_again(case.choices.example)[0])[head - 1].flatten()
+    return {"head": head, "weight": min(every, key=lambda weight: abs(weight - said))}
+
+
 def weight_of_pair(case, sentence):
     query, key = (sentence.arguments[name].position for name in ("query", "key"))
     row = heads_again(case.choices.example)[0][case.choices.head][query]
@@ -404,7 +411,7 @@ def answer_which_head(case, prompt):
     assert every[:, query].max() <= 0.9 + 1e-6
     return {
         "It gives {weight}: each head has its own W_q and W_k.": {"head": weights.argmax() + 1},
-        "It gives {weight}; another head gives more.": ...,
+        "Head {head} gives {weight}; another head gives more.": ...,
         "Each head has its own W_q and W_k.": ...,
         JUDGE: lambda card: (
             weights[card.text.arguments["head"] - 1] == weights.max()
@@ -431,7 +438,7 @@ ORACLE |= {
     WHICH_HEAD: lambda case, prompt: chosen(case, prompt) | {"concept": True},
     IN_HEAD: lambda case, prompt: chosen(case, prompt) | {"concept": True},
     "It gives {weight}: each head has its own W_q and W_k.": some_weight,
-    "It gives {weight}; another head gives more.": some_weight,
+    "Head {head} gives {weight}; another head gives more.": weight_of_head,
     "In its row, this key has the largest weight.": lambda case, reply: {"concept": True},
     "That reads down the column, but the rows are the queries.": lambda case, reply: (
         chosen(case, reply) | {"concept": True}

@@ -128,6 +128,7 @@ SWAP = (
     "With {mask}, {one} and {other} swap positions, each with its query, key and value. What happens to "
     "the output of {one}?"
 )
+OWN_QUERY = "It brings its own query along, so its output is not that of {token}."
 TIMES = "Every value is multiplied by {times}; queries and keys stay the same. What happens to the output of {query}?"
 
 ORACLE = {
@@ -145,6 +146,7 @@ ORACLE = {
         chosen(case, prompt) | {"mask": "a causal mask" if case.example.example.causal else "no mask"}
     ),
     TIMES: chosen,
+    OWN_QUERY: chosen,
     "That is only the value of {key}. The others are mixed in too.": chosen,
     "The term of {key} has length {length}; another is longer.": shorter_term,
 }
@@ -222,6 +224,8 @@ def answer_masked(case, prompt):
     assert own > 0.009 and other > 0.009, "neither its own numbers nor those of the other"
     return {
         "At its new position it may look at other tokens: the mask makes the order matter.": ...,
+        "The mask does not leave it the same keys at its new position.": ...,
+        OWN_QUERY: ...,
         JUDGE: judge_swapped(case, prompt),
     }
 
@@ -232,6 +236,8 @@ def answer_free(case, prompt):
     assert own < 2e-3 and other > 0.009
     return {
         "The same queries meet the same keys and mix the same values: only the rows move.": ...,
+        "Without a mask it meets all keys, wherever it stands, so nothing changes for it.": ...,
+        OWN_QUERY: ...,
         JUDGE: judge_swapped(case, prompt),
     }
 

@@ -428,6 +428,12 @@ SAME_NUMBERS = {
     "same": "It sees the same keys as before, or keys that give the same mixture.",
     "other": "Now other tokens come later and are hidden: the mask reveals the order.",
 }
+OTHER_NUMBERS = {  # what is said to whoever takes them for the others
+    "none": "The two positions make no difference here.",
+    "sinusoidal": "The vectors of X are the same, but what was added to them is not.",
+    "same": "The shuffle brings it no new mixture of values.",
+    "other": "The mask hides what comes later, and those are other tokens now.",
+}
 
 
 def answer_twice(case, prompt):
@@ -437,7 +443,8 @@ def answer_twice(case, prompt):
     output = run(case, x_of(case), kind, False)[1]
     same = np.abs(output[one] - output[other]).max() < 1e-3
     judge = by_text({"Its numbers are the same.": same, "Its numbers differ.": not same})
-    return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., JUDGE: judge}
+    kind = "none" if same else "sinusoidal"
+    return {SAME_NUMBERS[kind]: ..., OTHER_NUMBERS[kind]: ..., JUDGE: judge}
 
 
 def is_masked(prompt):
@@ -458,7 +465,8 @@ def answer_shuffled(case, prompt):
             "No row of the output changes.": stays,
         }
     )
-    return {SAME_NUMBERS["same" if same else "other"]: ..., still: ..., JUDGE: judge}
+    kind = "same" if same else "other"
+    return {SAME_NUMBERS[kind]: ..., OTHER_NUMBERS[kind]: ..., still: ..., JUDGE: judge}
 
 
 def answer_wave(case, prompt):
@@ -482,7 +490,8 @@ def answer_wave(case, prompt):
         assert format_value(said) in readings(numbers[render(card.reason)], with_decimals(said.decimals))
         return render(card.reason) == f"the {wave} of its position"
 
-    return {(first, second)[feature - 1]: ..., JUDGE: judge}
+    of_other = "The sine belongs to the first feature.", "The cosine belongs to the second feature."
+    return {(first, second)[feature - 1]: ..., of_other[2 - feature]: ..., JUDGE: judge}
 
 
 ORACLE |= {

@@ -122,11 +122,12 @@ OTHER_SQUARES = "The squared numbers of {token} add up to {sum}; those of anothe
 LONGEST_ROW = "It has the longest row in X, but {matrix} stretches only some directions."
 READ_OFF = "Find feature {feature} of {token} in {matrix}. Which number is it?"
 IN_ITS_PLACE = "It is in the row of its token and in that column."
-OTHER_FEATURE = "That is another feature of this token."
-OTHER_TOKEN = "That is this feature of another token."
+OTHER_FEATURE = "That is feature {feature} of this token."
+OTHER_TOKEN = "That is this feature of {token}."
 IN_ROW = "In the row of {query} in Q Kᵀ, which key gives the largest number?"
 BEST_KEY = "Its column has {score} in this row."
-OTHER_KEY = "Its column has {score} in this row; another has more."
+OTHER_KEY = "The column of {key} has {score} in this row; another has more."
+ON_DIAGONAL = "That is the score of {token} for itself, on the diagonal of Q Kᵀ."
 BEST_IN_X = "It has the largest number in X Xᵀ, but Q Kᵀ compares queries with keys."
 SHAPE_OF_Q = "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?"
 ONE_MORE = "The sentence gets one more token. Which matrices of this head get one more row?"
@@ -246,6 +247,9 @@ def score_in_row(case, reply):
     """Of one of all pairs: which, the card and the prompt say."""
     n, said = len(case.example.tokens), reply.arguments["score"].value
     every = [score(case, query, key) for query in range(n) for key in range(n)]
+    if "key" in reply.arguments:
+        key = reply.arguments["key"].position
+        return {"key": key, "score": min((score(case, i, key) for i in range(n)), key=lambda one: abs(one - said))}
     return {"score": min(every, key=lambda one: abs(one - said))}
 
 
@@ -262,6 +266,7 @@ def answer_other_way(case, prompt):
     replies = (
         "Another query meets another key, so Q Kᵀ need not be symmetric.",
         "That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.",
+        ON_DIAGONAL,
     )
     return dict.fromkeys(replies, ...) | {JUDGE: by_thought(thoughts)}
 
@@ -315,6 +320,9 @@ ORACLE |= {
     READ_OFF: chosen,
     **dict.fromkeys((BEST_KEY, OTHER_KEY), score_in_row),
     ENTRY: chosen,
+    OTHER_FEATURE: chosen,
+    OTHER_TOKEN: chosen,
+    ON_DIAGONAL: chosen,
     "Its row of X times column {feature} of W_q: multiply in pairs, then add.": chosen,
     "Each token keeps its row; its features are mixed into {d_k} new ones.": chosen,
 }

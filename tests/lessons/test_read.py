@@ -500,13 +500,13 @@ def asked_row(case, prompt):
 
 def looks_where(case, prompt):
     row = asked_row(case, prompt)
-    return {"{weight} of its weight goes there.": ..., JUDGE: by_largest(row)}
+    return {"{weight} of its weight goes to {key}.": ..., JUDGE: by_largest(row)}
 
 
 def some_weight(case, sentence):
     """Said of a card, which is checked with its question: here only that some query has such a weight."""
-    said = sentence.arguments["weight"].value
-    return {"weight": min(head_weights(case).flatten().tolist(), key=lambda weight: abs(weight - said))}
+    said, key = sentence.arguments["weight"].value, sentence.arguments["key"].position
+    return {"weight": min(head_weights(case)[:, key].tolist(), key=lambda weight: abs(weight - said)), "key": key}
 
 
 def given_to_first(case, prompt):
@@ -530,7 +530,7 @@ def first_there(case, prompt):
     right = int(early(case)[step_of(prompt.arguments["step"])].argmax())
     return {
         "Its probability there is {chance}.": right,
-        "It comes first at another step, not at this one.": ...,
+        "{token} comes first at another step, not at this one.": ...,
         JUDGE: lambda card: card.text.arguments["thing"].position == right,
     }
 
@@ -539,6 +539,10 @@ def head_missing(case, prompt):
     less = float(guesses(case, place_of(case))[prompt.arguments["token"].position])
     return {
         "Everything else runs as before, without what this head adds to each token.": ...,
+        "This head adds a part of what leads to the guess, and other heads add theirs.": 0.0,
+        "Heads do not all have the same part in a guess.": ...,
+        "That is the same change in the other direction.": 2 * prompt.arguments["whole"].value - less,
+        "No fixed part of a guess belongs to a head.": prompt.arguments["whole"].value / 2,
         JUDGE: lambda card: bool(
             readings(less, with_decimals(card.text.arguments["number"].decimals))
             & {format_value(card.text.arguments["number"])}
@@ -549,7 +553,7 @@ def head_missing(case, prompt):
 def loses_most(case, prompt):
     best = likeliest(case)[max(range(8), key=changes(case).__getitem__)]
     return {
-        "It changes by {change}.": ...,
+        "{token} changes by {change}.": ...,
         JUDGE: lambda card: card.text.arguments["thing"].position == best,
     }
 
@@ -558,7 +562,7 @@ def moves_furthest(case, prompt):
     heads = [place_of(case), *drawn_heads(case)]
     ways = {".".join(map(str, place)): abs(way(case, (place,))) for place in heads}
     return {
-        "It moves the answer {way} of the way.": ...,
+        "{head}: the answer moves {way} of the way.": ...,
         JUDGE: lambda card: card.text.arguments["thing"] == max(ways, key=ways.__getitem__),
     }
 
@@ -568,7 +572,12 @@ def one_word_later(case, prompt):
         "In {model}, “it” cannot see the deciding word, which comes later: none of its weights, in "
         "{all} heads, changes by more than {change}."
     )
-    return {reply: ..., JUDGE: lambda card: "none of them" in render(card.text)}
+    wrong = (
+        "“it” comes before that word and cannot read it, so the street gains nothing.",
+        "“it” comes before that word and cannot read it, so the animal gains nothing.",
+        "No weight is shared out anew: “it” reads the same tokens as before.",
+    )
+    return {reply: ..., **dict.fromkeys(wrong, ...), JUDGE: lambda card: "none of them" in render(card.text)}
 
 
 def spread(case, prompt):
@@ -606,14 +615,15 @@ def of_some(values):
     """A reply to a card, which is checked with its question: here only that it says one of these numbers."""
 
     def oracle(case, sentence):
-        ((name, said),) = sentence.arguments.items()
-        return {name: min(values(case), key=lambda value: abs(value - said.value))}
+        others = {name: said for name, said in sentence.arguments.items() if isinstance(said, str)}
+        ((name, said),) = ((name, said) for name, said in sentence.arguments.items() if name not in others)
+        return others | {name: min(values(case), key=lambda value: abs(value - said.value))}
 
     return oracle
 
 
 ORACLE |= {
-    "{weight} of its weight goes there.": some_weight,
+    "{weight} of its weight goes to {key}.": some_weight,
     "From {query}, which token does head {head} look at most?": lambda case, sentence: {
         "query": sentence.arguments["query"].position,
         "head": called(case),
@@ -639,8 +649,16 @@ ORACLE |= {
         "concept": True,
     },
     "Patched on its own, which of these heads moves the answer furthest?": lambda case, sentence: {"concept": True},
-    "It changes by {change}.": of_some(changes),
-    "It moves the answer {way} of the way.": of_some(
+    "{token} changes by {change}.": lambda case, sentence: {
+        "token": sentence.arguments["token"].position,
+        "change": changes(case)[likeliest(case).index(sentence.arguments["token"].position)],
+    },
+    "{token} comes first at another step, not at this one.": lambda case, sentence: {
+        "token": next(
+            first for first in early(case).argmax(-1).tolist() if first == sentence.arguments["token"].position
+        )
+    },
+    "{head}: the answer moves {way} of the way.": of_some(
         lambda case: [way(case, (place,)) for place in [place_of(case), *drawn_heads(case)]]
     ),
 }

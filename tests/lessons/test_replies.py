@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from mistakes import is_mistake
 from strategies import EXTREMES, SENTENCES
 from test_questions_worth_asking import ABOUT
 
@@ -167,7 +168,15 @@ def looked_up(said):
     return rows[said["one"]] == rows[said["other"]]
 
 
+def differ(said):
+    """The rows of the prompt's two tokens: in how many numbers they differ."""
+    one, other = (said.about[0].fetched[said[name]].tolist() for name in ("one", "other"))
+    return sum(a != b for a, b in zip(one, other, strict=True))
+
+
 TOKENS = {
+    "Each token has a row of its own, and these two differ.": lambda said: differ(said) > 0,
+    "No feature counts the position, and more than one number differs.": lambda said: differ(said) > 1,
     "A column is one feature of all tokens.": always,
     "{id} is its id, its row in the table.": lambda said: said.about[0].ids[said["token"]] == said["id"],
     "The tokens are the rows of X, in the order of the sentence.": lambda said: (
@@ -240,6 +249,8 @@ DOT_PRODUCT = {
     "None of the other tokens has a longer vector, but the direction counts as well.": longest_but_one,
     "Their dot product is {score}, above 0: the products of like signs win.": signs(True),
     "Their dot product is {score}, below 0: the products of unlike signs win.": signs(False),
+    "Then their dot product would be below 0, and it is {score}.": signs(True),
+    "Then their dot product would be above 0, and it is {score}.": signs(False),
     "Then their dot product would be 0, and it is {score}.": lambda said: (
         said["score"] != 0 and said.says("score", dot(*(rows_of(said)[said[name]] for name in ("one", "other"))))
     ),
@@ -301,11 +312,16 @@ PROJECTIONS = {
     "The squared numbers of {token} add up to {sum}; those of another token add up to more.": shorter_vector,
     "It has the longest row in X, but {matrix} stretches only some directions.": longest_in_x,
     "It is in the row of its token and in that column.": shown_in(lambda said, i, f: [vectors(said)[i][f]]),
-    "That is another feature of this token.": shown_in(
-        lambda said, i, f: vectors(said)[i][:f] + vectors(said)[i][f + 1 :]
+    "That is feature {feature} of this token.": lambda said: (
+        said["feature"] != said.question.prompt.arguments["feature"]
+        and said.shows(vectors(said)[said["token"]][said["feature"] - 1])
     ),
-    "That is this feature of another token.": shown_in(
-        lambda said, i, f: [row[f] for j, row in enumerate(vectors(said)) if j != i]
+    "That is this feature of {token}.": lambda said: (
+        said["token"] != said.question.prompt.arguments["token"].position
+        and said.shows(vectors(said)[said["token"]][said["feature"] - 1])
+    ),
+    "That is the score of {token} for itself, on the diagonal of Q Kᵀ.": lambda said: said.shows(
+        dot(head_of(said).q[said["token"]], head_of(said).k[said["token"]])
     ),
     "That is the number in X.": shown_in(lambda said, i, f: [rows_of(said)[i][f]]),
     "Another query meets another key, so Q Kᵀ need not be symmetric.": always,
@@ -361,6 +377,7 @@ def root_of(said):
 
 
 SCORES = {
+    "The order stays, but smaller differences bring the weights closer together.": flatter,
     "It has the largest number in the row of {query}.": lambda said: (
         seen_scores(said)[said.number()] == max(seen_scores(said).values())
     ),
@@ -405,6 +422,8 @@ def taken_share(said):
 
 
 MASK = {
+    "With fewer keys to share the whole, visible weights grow.": grow_by_one_factor,
+    "The other visible keys get their share of it, too.": lambda said: sum(weights_of_traces(said)[2]) > 1,
     "Count the visible cells of its row.": always,
     "That is its column: this many queries may look at {token}.": lambda said: (
         said.number() == sum(row[said["token"]] for row in said.about[2].visible.tolist())
@@ -483,6 +502,11 @@ SOFTMAX = {
     "Rows sum to 1, columns need not.": always,
     "Every power of e becomes e^{number} times as large, and so does their sum.": all_alike,
     "Every lower score falls further behind this one, so this weight grows.": falls_behind,
+    "No other score gains on this one, so its share cannot become smaller.": falls_behind,
+    "Its power of e grows, but the sum grows by the same factor.": all_alike,
+    "The sum grows, but its power of e grows by the same factor.": all_alike,
+    "In this head the scores are not divided before the softmax.": lambda said: not said.about[0].example.scaling,
+    "In this head the scores are divided by √d_k before the softmax.": lambda said: said.about[0].example.scaling,
     "That would hold if a constant were added.": same_for_a_constant,
 }
 
@@ -555,6 +579,15 @@ OUTPUT = {
     "The same queries meet the same keys and mix the same values: only the rows move.": lambda said: (
         not head_of(said).causal
     ),
+    "The mask does not leave it the same keys at its new position.": lambda said: (
+        head_of(said).causal and said["one"] != said["other"]
+    ),
+    "Without a mask it meets all keys, wherever it stands, so nothing changes for it.": lambda said: (
+        not head_of(said).causal
+    ),
+    "It brings its own query along, so its output is not that of {token}.": lambda said: said["token"] == said["other"],
+    "Keys that the mask hides add nothing to the mix.": lambda said: not all(head_of(said).visible(said["query"])),
+    "The values of other keys are mixed in as well.": lambda said: sum(head_of(said).visible(said["query"])) > 1,
     "Weights come only from queries and keys.": always,
     "The weights stay the same, so the mix grows as its values do.": times_larger,
     "The weights sum to 1, but the values are larger.": times_larger,
@@ -590,8 +623,10 @@ def feature_and_head(card):
 HEADS = {
     "Each head has its own W_q and W_k.": lambda said: len({*of_heads(said)}) > 1,
     "It gives {weight}: each head has its own W_q and W_k.": lambda said: said.says("weight", max(of_heads(said))),
-    "It gives {weight}; another head gives more.": lambda said: (
-        said.says("weight", of_heads(said)[said.number() - 1]) and said["weight"] < max(of_heads(said))
+    "Head {head} gives {weight}; another head gives more.": lambda said: (
+        said["head"] == said.number()
+        and said.says("weight", of_heads(said)[said.number() - 1])
+        and said["weight"] < max(of_heads(said))
     ),
     "The features are divided among the heads.": lambda said: said.about[0].n_heads > 1,
     "That swaps head and feature.": lambda said: feature_and_head(said.card) == feature_and_head(said.right)[::-1],
@@ -673,6 +708,16 @@ POSITIONS = {
     ),
     "The weight has moved with its two tokens: it does not depend on their positions.": always,
     "Its own vector, plus that of the position where {b} was: positions do not move with tokens.": always,
+    "The shuffle brings it no new mixture of values.": lambda said: apart(before_and_after(said)) < 1e-4,
+    "The mask hides what comes later, and those are other tokens now.": lambda said: (
+        apart(before_and_after(said)) > 1e-3
+    ),
+    "The two positions make no difference here.": same_vector,
+    "The vectors of X are the same, but what was added to them is not.": lambda said: (
+        same_vector(said) and render(said.question.prompt.arguments["positions"]) == "sinusoidal positions"
+    ),
+    "The sine belongs to the first feature.": lambda said: said["feature"] == 2,
+    "The cosine belongs to the second feature.": lambda said: said["feature"] == 1,
     "The same vector makes the same query, and both see the same keys and values.": same_vector,
     "Different positions were added to the same vector.": same_vector,
     "The first feature is the sine of the position, an angle in radians.": lambda said: said["feature"] == 1,
@@ -784,8 +829,10 @@ BACKWARD = {
         and said.says("probability", likelihood(said))
         and likelihood(said) < max(said.about[0].probabilities)
     ),
-    "The model gives it {probability}, and another word more.": lambda said: (
-        said.says("probability", likelihood(said)) and likelihood(said) < max(said.about[0].probabilities)
+    "The model gives {word} the probability {probability}, and another word more.": lambda said: (
+        said["word"] == said.number()
+        and said.says("probability", likelihood(said))
+        and likelihood(said) < max(said.about[0].probabilities)
     ),
     "−ln grows without limit as the probability of the right word goes to 0.": always,
     "Probability minus 1: negative, so a step against it raises the logit.": lambda said: said.number(said.right) < 0,
@@ -795,7 +842,9 @@ BACKWARD = {
     "It has the largest weight, but how far its d_weight is below the mean counts, too.": heaviest_but_near_the_mean,
     "The answer is there, but another score lowers the loss of this model more.": answer_but_lowers_less,
     "The mask hides it: its weight, a factor of the gradient, is 0.": hidden_key,
-    "It is visible, with weight {weight}, so its score gets a gradient.": visible_key,
+    "{key} is visible, with weight {weight}, so its score gets a gradient.": lambda said: (
+        said["key"] == said.number() and visible_key(said)
+    ),
     "The step is twice as long, but the loss bends on the way.": bends,
 }
 
@@ -858,8 +907,13 @@ GENERATE = {
         said.says("probability", shares(said)[said.number()])
         and sorted(shares(said))[-2] < shares(said)[said.number()] == max(shares(said))
     ),
-    "Its probability is {probability}; another token has a higher one.": lambda said: (
-        said.says("probability", shares(said)[said.number()]) and shares(said)[said.number()] < max(shares(said))
+    "{token} has the probability {probability}; another token has a higher one.": lambda said: (
+        said["token"] == said.number()
+        and said.says("probability", shares(said)[said.number()])
+        and shares(said)[said.number()] < max(shares(said))
+    ),
+    "The same draw comes again, and that was not the likeliest.": lambda said: (
+        shares(said)[said.about[0].draw.token] < max(shares(said))
     ),
     "This token was drawn, but a draw can pick unlikely tokens, too.": lambda said: (
         said.number() == said.about[0].draw.token and shares(said)[said.number()] < max(shares(said))
@@ -880,12 +934,14 @@ def finds_another(said):
 
 
 TRAIN = {
-    "There the head would find “{found}”, but the answer is “{answer}”.": finds_another,
+    "At {token} the head would find “{found}”, but the answer is “{answer}”.": lambda said: (
+        said["token"] == said.number() and finds_another(said)
+    ),
     "“{answer}” is here, at position {position}: its value can be passed on.": lambda said: (
         said.about[0].task.example.tokens[said.number()] == said["answer"] and said["position"] - 1 == said.number()
     ),
-    "The mask hides all that comes after {query}.": lambda said: (
-        said.about[0].model.causal and said.number() > said["query"]
+    "The mask hides {token} from {query}.": lambda said: (
+        said.about[0].model.causal and said["token"] == said.number() > said["query"]
     ),
     "−ln(1/{size}) = ln {size}. A loss above this is worse than knowing nothing.": lambda said: Said(
         said.about, said.question, said.right
@@ -952,8 +1008,10 @@ def differ_in_all(said):
         sum(max(0.0, a - b) for a, b in zip(one, other, strict=True))
         for one, other in zip(first.weights.tolist(), second.weights.tolist(), strict=True)
     ]
+    share = sum(elsewhere) / len(elsewhere)
     return (
-        said.says("share", sum(elsewhere) / len(elsewhere))
+        share > 0
+        and ("share" not in said.card.reply.arguments or said.says("share", share))
         and first.q.tolist() != second.q.tolist()
         and first.output.tolist() != second.output.tolist()
     )
@@ -980,8 +1038,8 @@ VARIANTS = {
     "It is {apart} steps away, and the window reaches {reach}.": lambda said: (
         abs(said["query"] - said.number()) == said["apart"] > said["reach"] == said.about[0].amount
     ),
-    "It is at the edge of the window: near enough.": lambda said: (
-        abs(said["query"] - said.number()) == said.about[0].amount
+    "{token} is at the edge of the window: near enough.": lambda said: (
+        said["token"] == said.number() and abs(said["query"] - said.number()) == said.about[0].amount
     ),
     "The first token is global: all see it.": lambda said: (
         said.number() == 0 and bool(said.about[0].changed.visible[:, 0].all())
@@ -1002,9 +1060,9 @@ VARIANTS = {
     ),
     "In the first matrix it gets the largest weight of this row.": first_choice,
     "They are the same {count} numbers, and the cache keeps them once.": shared_keys,
-    "Each head has its own W_q, so queries, weights and outputs differ: {share} of the weight lies elsewhere.": (
-        differ_in_all
-    ),
+    "Each head still has a W_q of its own, so the queries differ.": differ_in_all,
+    "Other queries meet the same keys, so the weights differ: {share} of the weight lies elsewhere.": differ_in_all,
+    "They mix the same values by other weights, so the outputs differ.": differ_in_all,
     "Every weight of the row shrinks by the same factor: 1 minus the share of the sink.": shrink_by_the_sink,
     "The cap times tanh of the score over the cap: every score is bent, and none reaches the cap.": bent_below_the_cap,
     "The slope is subtracted once for each step between the two: neighbours are one step apart.": always,
@@ -1124,6 +1182,10 @@ def test_every_reply_is_true(lesson):
     met = set()
     for said in replies(lesson):
         template = said.card.reply.template
+        if is_mistake(said.card):
+            assert said.card is not said.right
+            if template not in CLAIMS[lesson]:
+                continue
         assert template in CLAIMS[lesson], f"nobody computes this claim again: {template!r}"
         assert CLAIMS[lesson][template](said), (
             f"{render(said.question.prompt)} [{render(said.card.text)}] {render(said.card.reply)} {said.about[0]}"

@@ -265,8 +265,18 @@ def answer_change(case, prompt):
     if multiplied:
         lost = sum(b - a for at, (b, a) in enumerate(zip(before, after, strict=True)) if at != key)
         assert before[key] == pytest.approx(before.max()) and grown == pytest.approx(lost) and grown > 0
-        return {GROWN: ..., "That would hold if a constant were added.": ..., JUDGE: judge}
-    return {AGAIN: ..., JUDGE: judge}
+        return {
+            GROWN: ...,
+            "That would hold if a constant were added.": ...,
+            "No other score gains on this one, so its share cannot become smaller.": ...,
+            JUDGE: judge,
+        }
+    return {
+        AGAIN: ...,
+        "Its power of e grows, but the sum grows by the same factor.": ...,
+        "The sum grows, but its power of e grows by the same factor.": ...,
+        JUDGE: judge,
+    }
 
 
 ANSWERS = {

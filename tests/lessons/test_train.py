@@ -496,8 +496,8 @@ def where_again(case, prompt):
     assert example.answers[query] == said["answer"] and all(example.tokens[k] == said["answer"] for k in right)
     return {
         HERE: right[0],
-        "The mask hides all that comes after {query}.": ...,
-        "There the head would find “{found}”, but the answer is “{answer}”.": ...,
+        "The mask hides {token} from {query}.": ...,
+        "At {token} the head would find “{found}”, but the answer is “{answer}”.": ...,
         JUDGE: lambda card: (
             example.tokens[token_on(card)] == said["answer"] and (token_on(card) <= query or not settings.model.causal)
         ),
@@ -557,7 +557,8 @@ ANSWERS = {
 }
 ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
     HERE: chosen,
-    "The mask hides all that comes after {query}.": chosen,
+    "The mask hides {token} from {query}.": chosen,
+    "At {token} the head would find “{found}”, but the answer is “{answer}”.": chosen,
     "−ln(1/{size}) = ln {size}. A loss above this is worse than knowing nothing.": chosen,
     "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": parts_counted,
     "1 layer": counted,

@@ -365,10 +365,10 @@ def group_share(case, sentence):
     return {"share": moved_between(shared_rows(case, one), shared_rows(case, other))}
 
 
+OWN_W_Q = "Each head still has a W_q of its own, so the queries differ."
+OTHER_WEIGHTS = "They mix the same values by other weights, so the outputs differ."
 SAME_NUMBERS = "They are the same {count} numbers, and the cache keeps them once."
-OTHER_QUERIES = (
-    "Each head has its own W_q, so queries, weights and outputs differ: {share} of the weight lies elsewhere."
-)
+OTHER_QUERIES = "Other queries meet the same keys, so the weights differ: {share} of the weight lies elsewhere."
 STILL = "Heads {both} share keys and values. Which of these can no longer differ between them?"
 WITH_SINK = (
     "Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's weight. What is left on "
@@ -391,7 +391,7 @@ KEPT = (
 OUT_OF_WINDOW = "Compare the two matrices. Which key does {query} no longer see in the window?"
 TOO_FAR = "It is {apart} steps away, and the window reaches {reach}."
 GLOBAL = "The first token is global: all see it."
-AT_THE_EDGE = "It is at the edge of the window: near enough."
+AT_THE_EDGE = "{token} is at the edge of the window: near enough."
 OWN_KEY = "A query sees its own key in every window."
 LOSES_MOST = "Compare the row of {query} in both matrices. Which key loses the most weight?"
 LOSES = "It loses {lost}; no other key loses as much."
@@ -589,7 +589,7 @@ def answer_still(case, prompt):
             "Their outputs.": gaps[1] < AS_GOOD,
         }
     )
-    return {SAME_NUMBERS: ..., OTHER_QUERIES: ..., JUDGE: judge}
+    return {SAME_NUMBERS: ..., **dict.fromkeys((OWN_W_Q, OTHER_QUERIES, OTHER_WEIGHTS), ...), JUDGE: judge}
 
 
 def shared_output(case, head):
