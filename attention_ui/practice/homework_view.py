@@ -26,8 +26,8 @@ from attention_ui.session.state import get_state, set_state
 from attention_ui.voting.asked import asked_here, text_of_stop
 from attention_ui.voting.view import draw_prompt
 from lessons.class_plan.own_question import KINDS, OwnQuestion, answer_of
-from lessons.class_plan.plan import Plan
-from lessons.homework.certificate import MOST_NAME, certificate_of, written_certificate
+from lessons.class_plan.plan import Plan, Stop
+from lessons.homework.certificate import MOST_NAME, certificate_of, file_of, written_certificate
 from lessons.homework.stops import Result
 from lessons.homework.table import NO_NAME
 from lessons.screen.format import format_value, render, translate
@@ -35,7 +35,8 @@ from lessons.screen.message import message, plural, reason
 
 MOST_PROMPT_IN_LIST = 40  # characters
 WHAT_IT_SAYS = message(
-    "The certificate says what you solved, on which try, when, and with which numbers. Hand it in as your teacher asks."
+    "The certificate says what you solved, on which try, when, and with which numbers, and which questions you got "
+    "wrong at first. Hand it in as your teacher asks."
 )
 
 
@@ -110,8 +111,9 @@ def certificate_panel(plan: Plan, done: list[Result]) -> None:
             offer(
                 translate("Save the certificate"),
                 partial(written_certificate, made),
-                "certificate.json",
+                file_of(made),
                 "application/json",
+                key="certificate_json",
             )
     st.button(translate("Leave this homework"), key="homework_leave", on_click=leave_homework, type="tertiary")
 
@@ -121,8 +123,17 @@ def make_certificate(plan: Plan) -> None:
     that press comes before the page has heard of it.
     """
     name, solved = str(get_state("homework_name") or ""), progress()
-    made = certificate_of(plan, name, now(), solved.homework, solved.exercises, solved.levels)
+    made = certificate_of(plan, name, now(), solved.homework, solved.exercises, solved.levels, asks)
     set_state("homework_made", made)
+
+
+def asks(stop: Stop) -> str:
+    """What a stop asks; nothing where it cannot be asked on this machine."""
+    try:
+        question = asked_here(text_of_stop(stop)).question
+    except (ValueError, LookupError):
+        return ""
+    return "" if question is None else render(question.prompt)
 
 
 def own_question(plan: Plan, place: int, own: OwnQuestion) -> None:

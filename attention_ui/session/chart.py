@@ -161,9 +161,9 @@ def offer_numbers(key: str, table: pa.Table | None) -> None:
         offer(translate("Numbers as CSV"), partial(csv_of, table), f"{key}.csv", "text/csv")
 
 
-def offer(label: str, make: Callable[[], bytes], file: str, kind: str) -> None:
-    """A small button that saves what is made when it is pressed."""
-    key, made = file.replace(".", "_"), partial(made_in, language().code, make)
+def offer(label: str, make: Callable[[], bytes], file: str, kind: str, key: str = "") -> None:
+    """A small button that saves what is made when it is pressed. Its key follows from the name of the file."""
+    key, made = key or file.replace(".", "_"), partial(made_in, language().code, make)
     st.download_button(label, made, file, kind, key=key, on_click="ignore", type="tertiary")
 
 

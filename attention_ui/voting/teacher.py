@@ -260,7 +260,13 @@ def lines_of_class(code: str) -> Iterator[list[str | int]]:
         here, lesson = asked_here(asked), lesson_asked(asked)
         question, told = here.question, number < room.number or room.stage == "explained"
         for taken, answer, count in class_keeper().written(code, number) if cards == WRITTEN else ():
-            right = "" if not told or here.own.number is None else translate("yes") if here.own.fits(answer) else translate("no")
+            right = (
+                ""
+                if not told or here.own.number is None
+                else translate("yes")
+                if here.own.fits(answer)
+                else translate("no")
+            )
             counts = [count if taken == vote else 0 for vote in ROUNDS]
             yield [number, lesson, render(question.prompt), answer, right, *counts, ""]
         votes = class_keeper().votes(code, number, cards)

@@ -5,11 +5,12 @@ Its check sum finds slips and damage, and nothing else: whoever can read this fi
 
 import json
 from codecs import BOM_UTF8
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Annotated, Any
+from unicodedata import category, normalize
 
 import msgspec
 
@@ -21,7 +22,8 @@ from lessons.homework.stops import How, Kind, kind_of_stop, mark_of, results_of
 from lessons.kit.nesting import check_nesting
 
 KIND, VERSION, CHECK = "attention-lab-certificate", 1, "check"
-MOST_BYTES, MOST_NAME, MOST_SOLVED = 100_000, 60, 100
+MOST_BYTES, MOST_NAME, MOST_SOLVED, MOST_ASKED = 100_000, 60, 100, 400
+LONGEST_FILE, IN_A_NAME = 40, "LMN"  # characters of a file's name; letters, their marks, digits
 Moment = Annotated[str, msgspec.Meta(pattern=r"^(\d{4}-\d\d-\d\dT\d\d:\d\dZ)?$")]  # of universal time; empty for never
 Solved = Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_SOLVED)]
 
@@ -29,7 +31,7 @@ Solved = Annotated[tuple[Name, ...], msgspec.Meta(max_length=MOST_SOLVED)]
 @dataclass(frozen=True, kw_only=True)
 class StopDone:
     """A stop: its page, what its link says, the seed of its numbers where it has any; what was to be done, how far it
-    is, and when that was noted.
+    is, and when that was noted. Where an answer was wrong, what was `asked`; earlier versions do not say it.
     """
 
     page: Name
@@ -38,6 +40,12 @@ class StopDone:
     kind: Kind
     result: How
     when: Moment
+    asked: Annotated[str, msgspec.Meta(max_length=MOST_ASKED)] = ""
+
+    @property
+    def went_wrong(self) -> bool:
+        """True for a question whose first answer was wrong, whatever came later."""
+        return self.result in ("later", "wrong")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +64,15 @@ class Certificate:
 
 
 def certificate_of(
-    plan: Plan, name: str, now: int, notes: Collection[str], exercises: Collection[str], levels: Collection[str]
+    plan: Plan,
+    name: str,
+    now: int,
+    notes: Collection[str],
+    exercises: Collection[str],
+    levels: Collection[str],
+    asks: Callable[[Stop], str] = lambda stop: "",
 ) -> Certificate:
-    """The certificate of a homework at this time, in seconds since 1970."""
+    """The certificate of a homework at this time, in seconds since 1970. `asks` says what a stop asks."""
     results = results_of(plan, notes, exercises, levels)
     stops = tuple(
         StopDone(
@@ -68,6 +82,7 @@ def certificate_of(
             kind=kind_of_stop(stop),
             result=result.how,
             when=moment(result.when) if result.when else "",
+            asked=clean_text(asks(stop), MOST_ASKED).text if result.how in ("later", "wrong") else "",
         )
         for stop, result in zip(plan.stops, results, strict=True)
     )
@@ -80,6 +95,13 @@ def certificate_of(
         exercises=tuple(sorted(exercises)),
         levels=tuple(sorted(levels)),
     )
+
+
+def file_of(certificate: Certificate) -> str:
+    """A name for its file: that of whoever it belongs to, in letters and digits of any script."""
+    words = "".join(sign if category(sign)[0] in IN_A_NAME else " " for sign in normalize("NFC", certificate.name))
+    named = "_".join(words.split())[:LONGEST_FILE].strip("_")
+    return f"certificate_{named}.json" if named else "certificate.json"
 
 
 def moment(seconds: int) -> str:

@@ -20,6 +20,7 @@ COLUMNS = (
     message("questions"),
     message("right at the first try"),
     message("right later"),
+    message("wrong at first"),
     message("tasks"),
     message("tasks solved"),
     message("seeds"),
@@ -78,12 +79,19 @@ def line_of(certificate: Certificate) -> tuple[str | int, ...]:
         len(questions),
         questions.count("first"),
         questions.count("later"),
+        went_wrong(certificate),
         len(tasks),
         tasks.count("done"),
         " ".join(map(str, seeds)),
         titles_of(certificate.exercises, EXERCISE_TITLES),
         titles_of(certificate.levels, LEVEL_TITLES),
     )
+
+
+def went_wrong(certificate: Certificate) -> str:
+    """The stops at which the first answer was wrong, counted from 1, with what was asked there."""
+    wrong = [(place, clean_text(stop.asked).text) for place, stop in enumerate(certificate.stops, 1) if stop.went_wrong]
+    return "; ".join(f"{place}: {asked}" if asked else str(place) for place, asked in wrong)
 
 
 def titles_of(keys: Sequence[str], titles: dict[str, Argument]) -> str:

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lessons.screen.format import format_value, labels_of, magnitude, number, percent, render, translate
+from lessons.screen.message import Argument, Magnitude
 from lessons.screen.screen import Axis, Facts, Figure, Matrices, Matrix, Parts, Table
 from lessons.screen.softmax_parts import Sharing
 
 MOST_COLUMNS = 12  # of a single row: a longer one is written as a column
+LEAST_OF_TWO_DECIMALS = 0.01
 SMALL = ("difference", "gradient")  # scales of numbers that may be tiny
 
 
@@ -71,7 +73,19 @@ def written(matrix: Matrix, row: int, column: int) -> str:
         return translate("not a number")
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    return magnitude(value) if matrix.scale in SMALL else number(value)
+    return plainly(value) if matrix.scale in SMALL else number(value)
+
+
+def plainly(value: float) -> str:
+    """A size that may be tiny, with all its zeros: who reads a quiz need not know powers of ten."""
+    if not value or abs(value) >= LEAST_OF_TWO_DECIMALS or not math.isfinite(value):
+        return magnitude(value)
+    return number(value, 1 - math.floor(math.log10(abs(value))))
+
+
+def fact_written(fact: Argument) -> str:
+    """A fact as one reads it."""
+    return plainly(fact.value) if isinstance(fact, Magnitude) else format_value(fact)
 
 
 def of_sharing(figure: Sharing, covered: bool) -> tuple[NumberTable, ...]:
@@ -94,14 +108,14 @@ def of_parts(figure: Parts, covered: bool) -> tuple[NumberTable, ...]:
 
 def of_facts(figure: Facts, covered: bool) -> tuple[NumberTable, ...]:
     """A line for each of a few numbers."""
-    rows, cells = zip(*((render(what), (format_value(fact),)) for what, fact in figure.facts), strict=True)
+    rows, cells = zip(*((render(what), (fact_written(fact),)) for what, fact in figure.facts), strict=True)
     return () if covered else (NumberTable(render(figure.name), "", ("",), rows, cells),)
 
 
 def of_table(figure: Table, covered: bool) -> tuple[NumberTable, ...]:
     """A table is one already; its first column names the rows."""
     first, *columns = map(render, figure.columns)
-    lines = [tuple(map(format_value, line)) for line in figure.cells]
+    lines = [tuple(map(fact_written, line)) for line in figure.cells]
     rows, cells = tuple(line[0] for line in lines), tuple(line[1:] for line in lines)
     return () if covered else (NumberTable(render(figure.name), first, tuple(columns), rows, cells),)
 

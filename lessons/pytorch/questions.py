@@ -21,7 +21,7 @@ from lessons.kit.questions import (
     shaped,
     told,
 )
-from lessons.screen.message import ListOf, Magnitude, Token, message, plural
+from lessons.screen.message import Integer, ListOf, Token, message, plural
 from lessons.screen.screen import Card, Question
 
 ROUNDING = 1e-4  # of the largest number: what differs by less was only rounded in another way
@@ -34,10 +34,11 @@ def how_far_apart(parity: Parity, who: Sequence[Token], random: torch.Generator)
     difference, size = parity.module_difference, largest_absolute(parity.trace.output)
     if not 0 < difference < ROUNDING * size:
         return None
+    parts = 10 ** math.floor(math.log10(size / difference))
     reply = message(
-        "By {difference} at most, in numbers up to {size}: both add up the same products, but in a different order.",
-        difference=Magnitude(difference),
-        size=Magnitude(size),
+        "They differ by at most one part in {parts} of the largest number: both add up the same products, but in a "
+        "different order.",
+        parts=Integer(parts),
     )
     return multiple_choice(
         message("How do PyTorch's numbers differ from ours?"),

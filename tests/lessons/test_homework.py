@@ -16,6 +16,7 @@ from lessons.homework.certificate import (
     MOST_BYTES,
     certificate_of,
     check_sum,
+    file_of,
     read_certificate,
     written_certificate,
 )
@@ -92,6 +93,43 @@ def test_a_certificate_says_what_was_done_when_and_of_which_seeds_and_reads_back
     assert said["stops"][0]["seed"] == 42 and said["stops"][2]["link"] == {"exercise": "mask"}
     assert said["exercises"] == ["mask", "scores"] and said["levels"] == ["self"]
     assert read_certificate(written_certificate(made)) == made
+
+
+def test_a_certificate_lists_the_questions_that_went_wrong():
+    happened = {0: ("wrong", "right"), 4: ("right",)}
+    notes = {noted(MARK, place, what, NOW + i) for place, several in happened.items() for i, what in enumerate(several)}
+    made = certificate_of(PLAN, "Ada", NOW, notes, (), (), asks=lambda stop: f"What about {stop.page}?\u202e")
+    assert [stop.asked for stop in made.stops] == ["What about mask?", *[""] * 5]
+    assert read_certificate(written_certificate(made)) == made
+    (line,) = lines_of([made])
+    assert line["wrong at first"] == "1: What about mask?"
+    (line,) = lines_of([certificate("Ada", notes)])
+    assert line["wrong at first"] == "1", "where it is not known what was asked"
+
+
+def test_a_certificate_of_before_still_opens():
+    said = {name: value for name, value in SOUND.items() if name != CHECK}
+    said["stops"] = [{k: v for k, v in stop.items() if k != "asked"} for stop in said["stops"]]
+    assert "asked" not in str(said)
+    before = json.dumps(said | {CHECK: check_sum(said)}).encode()
+    assert read_certificate(before) == certificate()
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("Ada Lovelace", "certificate_Ada_Lovelace.json"),
+        ("", "certificate.json"),
+        ("../../etc/passwd", "certificate_etc_passwd.json"),
+        ("語 𝕏 Zoë", "certificate_語_𝕏_Zoë.json"),
+        ("हिन्दी", "certificate_हिन्दी.json"),
+        ("<>:|?*", "certificate.json"),
+        ("x" * 60, f"certificate_{'x' * 40}.json"),
+        ("CON.", "certificate_CON.json"),
+    ],
+)
+def test_the_file_is_named_after_its_holder_with_letters_and_digits_alone(name, file):
+    assert file_of(certificate(name)) == file
 
 
 def test_how_a_file_is_laid_out_does_not_count():
@@ -185,6 +223,7 @@ def test_thirty_certificates_make_a_table_and_each_bad_file_a_sentence():
         "questions": "2",
         "right at the first try": "0",
         "right later": "0",
+        "wrong at first": "",
         "tasks": "3",
         "tasks solved": "0",
         "seeds": "42",

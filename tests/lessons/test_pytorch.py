@@ -421,14 +421,15 @@ def answer_packed(case, prompt):
 
 APART = "How do PyTorch's numbers differ from ours?"
 LAST_DIGITS = (
-    "By {difference} at most, in numbers up to {size}: both add up the same products, but in a different order."
+    "They differ by at most one part in {parts} of the largest number: both add up the same products, but in a "
+    "different order."
 )
 
 
 def rounding_alone(case, sentence):
-    size = np.abs(output_of(case)).max()
-    assert 0 < sentence.arguments["difference"].value < 1e-4 * size, "what is rounding can only be bounded"
-    return {"difference": sentence.arguments["difference"].value, "size": size}
+    parts = sentence.arguments["parts"].value
+    assert 1e4 <= parts <= 1e9 and set(str(parts)[1:]) == {"0"}, "what is rounding can only be bounded"
+    return {"parts": parts}
 
 
 def answer_apart(case, prompt):
