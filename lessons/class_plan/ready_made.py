@@ -35,6 +35,7 @@ REAL = Example(source="language", layer=DEFAULT_LAYER + 1, text="")
 LARGE_D_K, SHARPER = 512, 0.5
 # Numbers of questions that are worth two votes: what they ask cannot be read from the figures before.
 PREDICTED, LONGER_VECTOR, SHARPER_ROW = 1, 4, 4
+QUERY_OF_GIRL, ONE_MORE_TOKEN = 22, 2  # of a small head, whose X and W_q stand on the screen whole; of any head
 ASK: tuple[Action, ...] = ("ask", "answer")
 VOTE_TWICE: tuple[Action, ...] = ("ask", "pause", "again", "answer")
 UNCOVERED = {"cover": "false", "hide": "predict"}  # what is shown after the answers, with no other question above it
@@ -89,7 +90,7 @@ THEN_DOT_PRODUCT = functools.partial(
     stop_at, dot_product, lambda t: dot_product.Choices("equal", first_query(t)), link={"view": "equal"}
 )
 AT_PROJECTIONS = functools.partial(
-    stop_at, projections, lambda t: projections.Choices("q"), link={"role": "q"}, number=PREDICTED
+    stop_at, projections, lambda t: projections.Choices("q"), link={"role": "q"}, number=QUERY_OF_GIRL
 )
 THEN_PROJECTIONS = functools.partial(
     stop_at, projections, lambda t: projections.Choices("mirror"), link={"role": "mirror"}
@@ -109,7 +110,7 @@ THEN_SOFTMAX = functools.partial(
     stop_at, softmax, lambda t: softmax.Choices(first_query(t), SHARPER), link={"temperature": str(SHARPER)}
 )
 AT_OUTPUT = functools.partial(
-    stop_at, output, lambda t: output.Choices("all", len(t.tokens) - 1), link={"of": "all"}, number=PREDICTED
+    stop_at, output, lambda t: output.Choices("one", first_query(t)), link={"of": "one"}, number=PREDICTED
 )
 THEN_OUTPUT = functools.partial(
     stop_at, output, lambda t: output.Choices("parts", first_query(t)), link={"of": "parts"}
@@ -207,7 +208,7 @@ def plan_of_60() -> tuple[Stop, ...]:
     """One head of the real model on its sentence, and then the whole model."""
     return (
         REAL_LOOK,
-        AT_PROJECTIONS(7, VOTE_TWICE, example=REAL),
+        AT_PROJECTIONS(7, VOTE_TWICE, example=REAL, number=ONE_MORE_TOKEN),
         THEN_PROJECTIONS(1, SHOW, example=REAL),
         AT_SCORES(6, ASK, example=REAL, out=True),
         AT_MASK(6, VOTE_TWICE, example=REAL),
@@ -215,7 +216,7 @@ def plan_of_60() -> tuple[Stop, ...]:
         THEN_SOFTMAX(1, SHOW, example=REAL, ends=True),
         AT_OUTPUT(6, VOTE_TWICE, example=REAL),
         THEN_OUTPUT(1, SHOW, example=REAL, ends=True),
-        reading("one", 5, ASK),
+        reading("sink", 5, ASK),
         reading("off", 6, VOTE_TWICE, out=True),
         training(6),
         task(2),

@@ -289,6 +289,18 @@ MISTAKES = {
         "keys and values of every head, for each set": "A set is kept once, whichever heads use it.",
         "keys and values of a single token": "That is one token, and each token that is kept needs as much.",
     },
+    "read": {
+        "one whole, shared by all tokens of the text": "It does not see the whole text: later tokens are hidden.",
+        "one whole, shared with what comes next": "What comes next is hidden from it.",
+        "one whole, shared by those before it": "It sees itself as well.",
+        "one whole, shared by all heads": "Each head has a whole of its own to share out.",
+        "one whole on each of them": "One whole is all there is, for all of them together.",
+        "one whole, shared by the vocabulary": "It looks at tokens of the text, not at all words there are.",
+        "its share of what is added": "That is its part of what is added up. The weight alone is asked for.",
+        "as much as each of the others": "That would take equal scores.",
+        "the weight of all the others": "That is what all the others get together.",
+        "the weight of the last token": "That is what the last token that it sees gets.",
+    },
 }
 OF_ALL = {
     thought: {of[thought] for of in MISTAKES.values() if thought in of} for of in MISTAKES.values() for thought in of

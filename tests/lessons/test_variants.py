@@ -506,6 +506,7 @@ ORACLE = {
     "characters read at a time ({trained} in training)": lambda case, sentence: {"trained": 16},
     "cached after {count} token": lambda case, sentence: {"count": len(example_of(case).tokens)},
     "after {count}": lambda case, sentence: {"count": 4096},
+    AT_THE_EDGE: chosen,
     OTHER_QUERIES: group_share,
     SAME_NUMBERS: lambda case, sentence: {"count": len(case.example.tokens) * len(projected(case, "k")[0])},
     **dict.fromkeys((OUT_OF_WINDOW, TOO_FAR, KEEPS), chosen),
@@ -539,7 +540,9 @@ def answer_out_of_window(case, prompt):
         assert {TOO_FAR: apart > reach and key, GLOBAL: apart > reach and not key, AT_THE_EDGE: apart == reach}.get(
             reply.template, not apart
         )
-        assert reply.arguments == ({"apart": apart, "reach": reach} if reply.template == TOO_FAR else {})
+        of_edge = {"token": card.text.arguments["token"]}
+        expected = {TOO_FAR: {"apart": apart, "reach": reach}, AT_THE_EDGE: of_edge}.get(reply.template, {})
+        assert reply.arguments == expected
         return before[key] > -math.inf and after[key] == -math.inf
 
     return {TOO_FAR: ..., GLOBAL: ..., AT_THE_EDGE: ..., OWN_KEY: query, JUDGE: judge}
