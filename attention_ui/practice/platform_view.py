@@ -72,13 +72,13 @@ PLATFORM_FIGURES = OneOf(
 FILES: dict[str, tuple[str, WriteItems]] = {"gift": ("questions.gift", write_gift), "qti": ("questions.zip", write_qti)}
 WHAT_IT_IS = message(
     "Feedback on a wrong answer says what is wrong with it; feedback on the question says why the "
-    "right answer is right. Formulas become TeX. Figures become pictures with their numbers as alternative text, or "
-    "tables, which a screen reader reads more easily; single numbers always become tables."
+    "right answer is right. Formulas become TeX. Figures become tables of their numbers; QTI can have pictures "
+    "instead, with the numbers as alternative text."
 )
 TICK = message("Tick the questions that you want. If none is ticked, the file holds all of them.")
 VERSIONS_SAY = message(
-    "Each version has weights of its own. In Moodle the versions of a question share a category: "
-    "let your quiz draw one of them at random."
+    "Each version has weights of its own. The title of a question says its number and its seed: put one version of "
+    "each into your quiz."
 )
 KEPT_LISTS, TABLE_HEIGHT = 16, 420
 
@@ -119,7 +119,8 @@ def platform_controls() -> tuple[PlatformChoices, str, str, Draw]:
         questions, versions, seed = slider(PLATFORM_QUESTIONS), slider(PLATFORM_VERSIONS), number_field(PLATFORM_SEED)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         typed, tag = text_field(PLATFORM_TEXT), one_in_list(PLATFORM_LANGUAGE)
-        figures, file = one_in_list(PLATFORM_FIGURES), one_in_row(PLATFORM_FILE)
+        file = one_in_row(PLATFORM_FILE)
+        figures = one_in_list(PLATFORM_FIGURES) if file == "qti" else "tables"
     clean = clean_text(typed, LONGEST_SENTENCE)
     show_notes(*clean.notes)
     choices = PlatformChoices(

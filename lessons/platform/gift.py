@@ -1,38 +1,29 @@
 """Items as GIFT, Moodle's format of text. Texts are HTML, so that a table can stand among them.
 
-All versions of a question are a category of their own: a quiz of Moodle draws one of them for each student. A category
-goes on wherever its name stands again.
+All of a file is one category of Moodle's question bank. GIFT is one file of text, so figures come as tables of their
+numbers: a picture would have to stand in it as an address that holds it, many times as long as its table.
 """
 
-from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import BinaryIO
 from xml.etree.ElementTree import Element, tostring
 
 from lessons.platform import content
-from lessons.platform.items import Item, Picture
+from lessons.platform.items import Item
 
 ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\~=#{}:"})
 COLLECTION = "Attention Lab"
 # Where no style sheet of ours can come along.
-LOOKS = {"table": {"border": "1", "cellpadding": "4"}, "img": {"style": "max-width: 100%; height: auto"}}
+LOOKS = {"table": {"border": "1", "cellpadding": "4"}}
 
 
 def write_gift(items: Iterable[Item], file: BinaryIO) -> Iterator[None]:
-    """Write these items into a file, one at each step."""
-    before = ""
+    """Write these items, which have no pictures, into a file, one at each step."""
+    file.write(f"$CATEGORY: {COLLECTION}\n\n".encode())
     for item in items:
-        if item.key != before:
-            file.write(f"{category(item)}\n".encode())
         file.write(f"{gift_item(item)}\n".encode())
-        before = item.key
         yield
-
-
-def category(item: Item) -> str:
-    """Where all versions of this question are."""
-    return f"$CATEGORY: {COLLECTION}/{item.about.replace('/', '//')}/{item.key.rpartition('_')[2]}\n"
 
 
 def gift_item(item: Item) -> str:
@@ -40,13 +31,8 @@ def gift_item(item: Item) -> str:
     answers = numeric(item) if not item.options else choices(item)
     general = html(content.explanation(item))
     closing = [f"####{general}"] if general else []
-    asked = html(content.asked(item, [in_text(picture) for picture in item.pictures]))
+    asked = html(content.asked(item, ()))
     return "\n".join([f"::{escaped(item.title)}::[html]{asked}{{", *answers, *closing, "}\n"])
-
-
-def in_text(picture: Picture) -> str:
-    """A picture as an address that holds it: GIFT is one file."""
-    return f"data:image/svg+xml;base64,{b64encode(picture.svg).decode()}"
 
 
 def choices(item: Item) -> list[str]:

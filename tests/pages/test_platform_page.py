@@ -1,8 +1,6 @@
 """The panel for a learning platform: what is listed, what is ticked, and the file that is saved."""
 
-import base64
 import io
-import re
 import zipfile
 from itertools import combinations, product
 from xml.etree import ElementTree
@@ -54,9 +52,9 @@ def test_only_those_that_are_ticked_are_saved(monkeypatch):
     monkeypatch.setattr(platform_view, "picked_rows", lambda state: [0, 3, 99, -1, "1"])
     assert saved(open_page(PAGE, paper="platform", **TWO)) == "Save 2 questions"
     choices = PlatformChoices(lessons=("mask", "softmax"), questions=2, versions=2)
-    gift = file_of(choices, write_gift, (OWN,), frozenset(["mask_1", "own_1"])).decode()
+    gift = file_of(choices, write_gift, (OWN,), frozenset(["mask_1", "own_1"]), undrawn).decode()
     assert (
-        gift.count("$CATEGORY") == 2
+        gift.count("$CATEGORY") == 1
         and gift.count("::[html]") == 3
         and "Softmax" not in gift
         and "<p>&lt;i&gt;1/4&lt;/i&gt;?</p>" in gift
@@ -74,17 +72,17 @@ def test_they_are_in_the_language_and_on_the_sentence_that_are_chosen():
         assert b'xml:lang="de"' in packed.read("items/mask_1_seed_1.xml")
 
 
-def test_matrices_are_pictures_unless_tables_are_wanted():
+def test_matrices_are_tables_in_gift_and_pictures_in_qti_unless_tables_are_wanted():
     choices = PlatformChoices(lessons=("mask",), questions=2)
-    look, predict = (
-        re.findall(r'<img src\\="data\\:image/svg\+xml;base64,(.*?)"', question)
-        for question in file_of(choices, write_gift).decode().split("$CATEGORY")[1:]
-    )
-    (svg,) = (base64.b64decode(data.replace("\\", "")).decode() for data in look)
-    assert svg.startswith("<svg") and "weights with the mask" in svg and predict == []
     tables = file_of(choices, write_gift, draw=undrawn).decode()
     assert "<img" not in tables and tables.count("<table") == 2
-    at = open_page(PAGE, paper="platform", platform_figures="tables", **TWO)
+    with zipfile.ZipFile(io.BytesIO(file_of(choices, write_qti))) as packed:
+        pictures = [packed.read(name).decode() for name in packed.namelist() if name.endswith(".svg")]
+    assert any("weights with the mask" in svg for svg in pictures)
+    at = open_page(PAGE, paper="platform", **TWO)
+    assert "platform_figures" not in {box.key for box in at.selectbox}, "a file of text has no pictures"
+    at = open_page(PAGE, paper="platform", platform_file="qti", platform_figures="tables", **TWO)
+    assert "platform_figures" in {box.key for box in at.selectbox}
     assert saved(at) == "Save 4 questions" and not at.exception
 
 
