@@ -116,8 +116,12 @@ def written_task(heading: str, task: PaperTask, decimals: int, key: bool) -> str
 
 
 def blank_table(blanks: Blanks, decimals: int) -> str:
-    """A table to fill in: empty where something is asked for."""
-    sums = [blank_cell()] * len(blanks.matrix.rows.labels) if blanks.sums == "asked" else sums_of(blanks, decimals)
+    """A table to fill in: empty where something is asked for. A row of one number has no sum, which would be that."""
+    rows = range(len(blanks.matrix.rows.labels))
+    sums = [blank_cell() for _ in rows]
+    if blanks.sums == "given":
+        told = sums_of(blanks, decimals)
+        sums = [told[row] if blanks.counted(row) > 1 else unasked_cell() for row in rows]
     return table_of(blanks.matrix, lambda i, j: blank_cell() if blanks.matrix.sees(i, j) else unasked_cell(), sums)
 
 

@@ -53,9 +53,12 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
 
 
 def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
-    """What a query receives: a weighted mix of values, and the largest weight in it, which is not a part of the sum."""
+    """What a query receives: a weighted mix of values, and the largest weight in it, which is not a part of the sum.
+
+    The masks here hide nothing but later tokens, so a query always sees its own key.
+    """
     count, asked = int(attention.visible[query].sum()), names[query]
-    if count == 1 and attention.visible[query, query]:
+    if count == 1:
         return message("{query} receives its own value, unmixed.", query=asked)
     most, keys, share = largest(names, attention.weights[query], attention.visible[query])
     return plural(

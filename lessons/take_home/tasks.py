@@ -31,6 +31,11 @@ class Blanks:
         """True for a cell that is filled in first, and then no longer counts."""
         return self.left is not None and not self.left[row][column]
 
+    def counted(self, row: int) -> int:
+        """How many numbers of a row add up to its sum."""
+        columns = range(len(self.matrix.columns.labels))
+        return sum(self.matrix.sees(row, column) and not self.is_crossed_out(row, column) for column in columns)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PaperTask:

@@ -8,6 +8,8 @@ from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, by_thought, cho
 
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
+from lessons.example.presets import PRESETS
+from lessons.kit.attention_notices import notice_mix
 from lessons.output.lesson import Choices, contributions, screen
 from lessons.screen.format import percent, render
 
@@ -307,3 +309,20 @@ def test_values_that_are_all_zero_have_no_shares():
     shown = screen(example, 0, Choices("parts", 5)).figures[0]
     assert shown.matrices[2].values.tolist() == [[0.0]] * 6
     assert render(shown.notice[0]) == "Every value that “step” receives is zero, so nothing is added up."
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("source", PRESETS)
+def test_a_mix_counts_the_values_that_a_query_sees_and_its_own_is_one_of_them(source, causal):
+    """Also where it sees one key alone: that is its own."""
+    example = run_example(Example(source=source, causal=causal))
+    for head in range(example.example.n_heads):
+        attention = example.heads.select(head)
+        for query, row in enumerate(attention.weights.tolist()):
+            seen = [key for key, weight in enumerate(row) if weight > 0]
+            told = notice_mix(example.names, attention, query)
+            assert query in seen
+            if len(seen) == 1:
+                assert render(told).endswith(" receives its own value, unmixed.")
+            else:
+                assert told.arguments["values"] == len(seen) and "its own included" in told.template

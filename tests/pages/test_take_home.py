@@ -1,7 +1,13 @@
 """Taking a screen home: offered on every page that computes, and not before an answer that it would give away."""
 
+import re
+
 import pytest
 from visiting import ask_about_the_figure, in_drawer, open_page, texts
+
+from attention_ui.export.paper import sheet_section
+from lessons.take_home.sheet import SheetChoices
+from lessons.take_home.thread import thread_tasks
 
 BUTTONS = {"This screen as a notebook", "All lessons as one notebook"}
 
@@ -49,3 +55,23 @@ def test_the_code_that_ran_says_what_it_needs_and_names_the_program_that_runs_by
     program = next(part for part in in_drawer(at) if part in said)
     at.session_state["drawer"] = "program"
     assert program and "For code that runs on its own" in said and "def " in at.run().code[-1].value
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_a_sheet_prints_no_number_that_it_asks_for(seed):
+    """Where something is to be filled in stands nothing but the sums of rows, each of several numbers."""
+    choices = SheetChoices(seed=seed)
+    tasks = thread_tasks(choices)
+    tables = re.findall(r"<table.*?</table>", sheet_section(choices, tasks), re.DOTALL)
+    asked = [blanks for task in tasks for blanks in task.blanks]
+    filled = [table for table in tables if 'class="blank"' in table]
+    assert len(filled) == len(asked)
+    for blanks, table in zip(asked, filled, strict=True):
+        for row, line in enumerate(re.findall(r"<tr><th scope=\"row\".*?</tr>", table)):
+            cells = re.findall(r"<td(?: class=\"(\w+)\")?[^>]*>(.*?)</td>", line)
+            told = [text for look, text in cells if look not in ("blank", "unasked")]
+            several = sum(
+                blanks.matrix.sees(row, column) and not blanks.is_crossed_out(row, column)
+                for column in range(len(blanks.matrix.columns.labels))
+            )
+            assert len(told) == (blanks.sums == "given" and several > 1), (blanks.matrix.key, line)
