@@ -71,9 +71,10 @@ async def get_ready() -> None:
 async def watch_classes() -> None:
     """From the beginning: a class may be in the middle of its lesson, and wait for a server that was started again."""
     await asyncio.to_thread(importlib.import_module, "attention_ui.voting.watching")
+    from attention_ui.voting.presence import keep_present
     from attention_ui.voting.watching import keep_watching
 
-    await keep_watching()
+    await asyncio.gather(keep_watching(), keep_present())
 
 
 async def forget_classes() -> None:

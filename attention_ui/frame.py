@@ -31,12 +31,12 @@ def draw_rail(here: Entry) -> None:
     exchange_progress()
     if (progress() != before and text_in_link("homework")) or leads_again():
         st.rerun()
-    st.html(rail(here, progress().lessons, share_of_exercises(), large=is_projected()))
+    st.html(rail(here, progress().lessons, share_of_exercises(), large=is_projected(), leads=leads_through_plan()))
 
 
 def style_of_page() -> str:
-    """The style of every page, and what is different on a projector."""
-    files = ("frame.css", "projector.css") if is_projected() else ("frame.css",)
+    """The style of every page, what a class or a homework needs, and what is different on a projector."""
+    files = ["frame.css", *["class.css"] * (in_class or at_home), *["projector.css"] * is_projected()]
     return "\n".join((Path(__file__).parent / file).read_text(encoding="utf-8") for file in files)
 
 
@@ -47,6 +47,15 @@ def leads_again() -> bool:
     from attention_ui.voting.rooms import take_kept_key  # which only a class needs
 
     return take_kept_key()
+
+
+def leads_through_plan() -> bool:
+    """True for a teacher whose class follows a plan."""
+    if not get_state("class_key"):
+        return False
+    from attention_ui.class_plan.leading import plan_of_class, shows_notes  # which only a class needs
+
+    return plan_of_class() is not None and not shows_notes()
 
 
 ask_reader(language_of_visit)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -20,7 +21,13 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 from classes.keeper import Keeper
 
 CLASSES, STUDENTS, READERS, IDLE_SECONDS = 10, 300, 10, 40.0
+ANSWERED = re.compile(r"(\d+) (?:of \d+ )?(?:has|have) answered")
 ONCE = {"students": CLASSES, "idle": 5.0}  # one of each class, and readers who move each about two sliders
+
+
+def tells(teacher: Session, voters: int) -> bool:
+    """True where a teacher's page says that so many have answered, whoever else is there."""
+    return str(voters) in ANSWERED.findall(" ".join(teacher.texts("text")))
 
 
 @dataclass

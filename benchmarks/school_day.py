@@ -9,7 +9,6 @@ ROUNDS times: in one round readers press some 17 times, too few for a percentile
 import argparse
 import asyncio
 import random
-import re
 import sys
 import time
 from collections.abc import Callable, Coroutine
@@ -25,7 +24,7 @@ from client import Session  # noqa: E402
 from database import Postgres, shared_database  # noqa: E402
 from load import EXAMPLE, SETTLE_SECONDS, Load, a_few_at_a_time  # noqa: E402
 from report import judged, options_of, say  # noqa: E402
-from school import CLASSES, IDLE_SECONDS, ONCE, STUDENTS, School, look_round, opened  # noqa: E402
+from school import CLASSES, IDLE_SECONDS, ONCE, STUDENTS, School, look_round, opened, tells  # noqa: E402
 from servers import OURS, Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
@@ -168,7 +167,7 @@ class Day:
         """The teacher's page tells how many there are to answer."""
         teacher, voters = self.school.teachers[place], len(self.school.pupils_of(place))
         await self.sees(teacher, "class_to_closed")
-        await becomes(lambda: re.search(rf"\b{voters} (?:has|have) answered", " ".join(teacher.texts("text"))))
+        await becomes(lambda: tells(teacher, voters))
 
     def follows(self, stop: Stop) -> list[Coroutine]:
         """The teachers who do not ask bring their classes to this screen."""

@@ -7,7 +7,6 @@ a reader on a lesson feel of it?
 import argparse
 import asyncio
 import random
-import re
 import sys
 import time
 from pathlib import Path
@@ -18,7 +17,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from client import Session  # noqa: E402
 from load import Load, _read, until  # noqa: E402
 from report import judged, options_of, say  # noqa: E402
-from school import IDLE_SECONDS, ONCE, STUDENTS, built, opened  # noqa: E402
+from school import IDLE_SECONDS, ONCE, STUDENTS, built, opened, tells  # noqa: E402
 from servers import Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
@@ -123,7 +122,7 @@ async def all_told(teachers: list[Session], voters: int) -> float:
     """Seconds after the last vote until every teacher's page tells the right number."""
     began = time.perf_counter()
     async with asyncio.timeout(60):
-        while not all(re.search(rf"\b{voters} (?:has|have) answered", " ".join(t.texts("text"))) for t in teachers):
+        while not all(tells(t, voters) for t in teachers):
             await asyncio.sleep(0.01)
     return time.perf_counter() - began
 

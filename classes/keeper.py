@@ -17,6 +17,7 @@ from classes.keys import hashed, new_code, new_key
 from classes.stages import NEXT, ROUNDS, VOTES_IN, Lead, RefusedError, Room, UnreachableError, Votes, told_as
 
 LIMIT_SECONDS = 2.0  # how long anybody waits for the database
+PRESENT_SECONDS = 15  # after a sign of life, for which somebody counts as present
 FORGOTTEN_AFTER, UNJOINED_MINUTES = 24 * 60 * 60, 15
 MOST_CLASSES, MOST_QUESTIONS, MOST_VOTERS = 1000, 100, 500
 MOST_CARDS, MOST_TEXT = 4, 20_000  # of a question: its cards, and the characters it is made again from
@@ -45,15 +46,23 @@ TABLES = (
     # They go with the plan that shows them, also where another version of the app brings the next one.
     """CREATE TABLE IF NOT EXISTS pictures (
         hash TEXT, code TEXT REFERENCES led ON DELETE CASCADE, data BYTEA NOT NULL, PRIMARY KEY (hash, code))""",
+    # The revision at which a plan was brought tells it from others. It goes with the plan, also where another version
+    # of the app, which knows nothing of it, brings the next one.
+    """CREATE TABLE IF NOT EXISTS brought (
+        code TEXT PRIMARY KEY REFERENCES led ON DELETE CASCADE, revision INTEGER NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS present (
+        code TEXT REFERENCES classes ON DELETE CASCADE, token TEXT, seen DOUBLE PRECISION NOT NULL,
+        PRIMARY KEY (code, token))""",
 )
 LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, ''),
     coalesce(l.place, -1), coalesce(l.link, ''), CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END,
-    coalesce({now} - l.since, 0)
+    coalesce({now} - l.since, 0), coalesce(b.revision, -1)
     FROM classes c LEFT JOIN questions q ON q.code = c.code AND q.number = c.number LEFT JOIN led l ON l.code = c.code
-    WHERE c.code = ? AND c.until > {now}"""
+    LEFT JOIN brought b ON b.code = c.code WHERE c.code = ? AND c.until > {now}"""
 FOLLOW = """SELECT c.revision, coalesce(l.link, ''),
-    CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END, coalesce(l.place, -1)
-    FROM classes c LEFT JOIN led l ON l.code = c.code WHERE c.code = ? AND c.until > {now}"""
+    CASE WHEN l.timer > {now} THEN l.timer - {now} ELSE 0 END, coalesce(l.place, -1), coalesce(b.revision, -1)
+    FROM classes c LEFT JOIN led l ON l.code = c.code LEFT JOIN brought b ON b.code = c.code
+    WHERE c.code = ? AND c.until > {now}"""
 PICTURE = """SELECT p.data FROM pictures p JOIN classes c ON c.code = p.code
     WHERE p.hash = ? AND c.until > {now} LIMIT 1"""
 GO_ON = """UPDATE classes SET stage = ?, revision = revision + 1
@@ -73,6 +82,12 @@ VOTE = ANSWER.format(table="votes", column="card", fits="? < q.cards")
 WRITE = ANSWER.format(table="written", column="answer", fits="? = q.cards")
 JOIN = """INSERT INTO joined (code) SELECT code FROM classes WHERE code = ? AND until > {now}
     ON CONFLICT (code) DO NOTHING"""
+SIGN = """INSERT INTO present (code, token, seen) SELECT c.code, t.column1, {{now}} FROM classes c
+    CROSS JOIN (VALUES {tokens}) t WHERE c.code = ? AND c.until > {{now}}
+    ON CONFLICT (code, token) DO UPDATE SET seen = excluded.seen"""
+HERE = "SELECT token FROM present WHERE code = ? AND seen > {now} - ?"
+ANSWERED = """SELECT token FROM votes WHERE code = ? AND number = ? AND round = ?
+    UNION SELECT token FROM written WHERE code = ? AND number = ? AND round = ?"""
 MOVED = """SELECT a.card, b.card, count(*) FROM votes a JOIN votes b
     ON b.code = a.code AND b.number = a.number AND b.token = a.token AND b.round = 2
     WHERE a.code = ? AND a.number = ? AND a.round = 1 GROUP BY a.card, b.card"""
@@ -209,6 +224,7 @@ class Keeper:
             self._run("INSERT INTO led VALUES (?, ?, -1, '', 0, {now})", code, plan)
             for name, data in {hashlib.sha256(data).hexdigest(): data for data in pictures}.items():
                 self._run("INSERT INTO pictures (hash, code, data) VALUES (?, ?, ?)", name, code, data)
+            self._run("INSERT INTO brought SELECT code, revision FROM classes WHERE code = ?", code)
 
     def plan(self, code: str) -> str:
         """The plan of a class, as a text; empty where it has none."""
@@ -220,10 +236,24 @@ class Keeper:
         rows = self._rows(PICTURE, name)
         return bytes(rows[0][0]) if rows else None
 
-    def follow(self, code: str) -> tuple[int, str, float, int]:
-        """The revision of a class, the link that its students follow, the seconds left of its timer, and the step."""
+    def follow(self, code: str) -> tuple[int, str, float, int, int]:
+        """The revision of a class, the link that its students follow, the seconds left of its timer, the step, and the
+        revision at which its plan was brought.
+        """
         rows = self._rows(FOLLOW, code)
-        return tuple(rows[0]) if rows else (-1, "", 0.0, -1)
+        return tuple(rows[0]) if rows else (-1, "", 0.0, -1, -1)
+
+    def be_present(self, code: str, tokens: Collection[str]) -> None:
+        """The browsers with these tokens give a sign of life, all in one statement."""
+        those = sorted(tokens)[:MOST_VOTERS]  # in one order: two processes that tell of the same wait for each other
+        if those:
+            self._run(SIGN.format(tokens=", ".join(["(?)"] * len(those))), *those, code)
+
+    def present(self, code: str, number: int, taken: int) -> int:
+        """How many gave a sign of life lately or have answered in this round; 0 where no sign is known."""
+        which = (code, number, taken)
+        union = f"SELECT count(*) FROM ({HERE} UNION {ANSWERED}) t WHERE EXISTS ({HERE})"
+        return self._rows(union, code, PRESENT_SECONDS, *which, *which, code, PRESENT_SECONDS)[0][0]
 
     def step(self, code: str, key: str, number: int, stage: str, to: str) -> None:
         """Go on from one stage of a question to another."""

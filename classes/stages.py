@@ -46,7 +46,7 @@ class Room:
 
     A class that is led through a plan is at the step with this `place`, from 0; −1 before it begins. Its students
     follow the `link`, or where that is empty, look at the question. `seconds` are left of the timer, and so many have
-    `passed` since the step began.
+    `passed` since the step began. Its plan is known by the revision at which it was `brought`; −1 without one.
     """
 
     code: str
@@ -60,6 +60,7 @@ class Room:
     link: str = ""
     seconds: float = 0.0
     passed: float = 0.0
+    brought: int = -1
 
     @property
     def voting(self) -> int | None:

@@ -3,11 +3,12 @@
 A page that follows asks nobody: it goes by what the task in `watching` has heard last.
 """
 
+from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import streamlit as st
 
-from attention_ui.page.contents import CONTENTS, Entry
+from attention_ui.page.contents import CONTENTS, Entry, open_entry
 from attention_ui.session.chart import LARGE, show_notes
 from attention_ui.session.links import (
     address_of,
@@ -22,7 +23,7 @@ from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.asked import asked_here, text_of_stop
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import OVER, leave_class, opened_room, own_key, seconds_at_the_door, voter
-from attention_ui.voting.watching import KNOWN, ask_about, know, look_now, unwatch, watch
+from attention_ui.voting.watching import KNOWN, ask_about, know_room, look_now, unwatch, watch
 from classes.keys import typed_code
 from classes.stages import Lead, RefusedError, Room, UnreachableError
 from lessons.class_plan.plan import ACTIONS, Plan, Stop
@@ -36,8 +37,10 @@ from words import LANGUAGES, tag_of
 FOLLOW = Switch("follow", "", True)  # which no control shows: off in the link of whoever has gone elsewhere
 AFTER = Switch("after", "")  # which none shows either: the questions of a class, for who was absent
 NOTES = Switch("notes", message("Private notes"))
+TEXT_STOP, PICTURE_STOP = message("A text of your own"), message("A picture of your own")
 VOTE_PAGE = "class_vote"
 PAGES = {entry.address: entry for entry in CONTENTS}
+OTHER_PLAN = message("Another plan has been chosen for this class since this page was drawn, so nothing was done.")
 LANGUAGE_TAGS = {tag_of(code) for code in LANGUAGES}
 
 
@@ -60,6 +63,7 @@ def follow_class(here: str, arrives: bool) -> None:
         unwatch()
         return
     watched, known = watch(code, voter(code)), KNOWN.get(code)
+    watched.leads = bool(own_key())
     if known is None:
         return  # in a second it is
     watched.revision = known.revision
@@ -80,13 +84,12 @@ def let_in() -> str | None:
         if not isinstance(error, UnreachableError):
             leave_class()
         return None
-    know(room.code, room.revision, room.link, room.seconds, room.place)
+    know_room(room)
     return room.code
 
 
 def follow_from_vote(room: Room) -> None:
     """The same on the page of the class, which knows its room."""
-    know(room.code, room.revision, room.link, room.seconds, room.place)
     if not is_alone():
         follow(VOTE_PAGE, room.link, arrives=False)
 
@@ -155,33 +158,36 @@ def come_along() -> None:
 
 
 def notes_switch() -> bool:
-    """Whether this tab shows what a teacher alone sees; then it follows nobody."""
+    """The switch that leaves the notes of this tab; a link with the teacher's key opens them."""
     from attention_ui.controls.bound import switch
 
     return switch(NOTES)
 
 
 def shows_notes() -> bool:
-    """True for a tab with a teacher's notes."""
+    """True for a tab with a teacher's notes; it follows nobody."""
     return bool(own_key()) and text_in_link(NOTES.name) == "true"
 
 
 def plan_of_class() -> Plan | None:
-    """The plan that this visit leads its class through. It is asked for once a visit."""
-    code, plan = get_state("class_plan") or (None, None)
-    if code != get_state("class_inside"):
+    """The plan that this visit leads its class through. It is asked for once, and again when another is brought."""
+    code, kept = get_state("class_inside"), get_state("class_plan") or (None, None, None)
+    known = KNOWN.get(code)
+    brought = kept[1] if known is None else known.brought
+    if kept[:2] != (code, brought):
         try:
-            text = class_keeper().plan(get_state("class_inside"))
+            text = class_keeper().plan(code)
             plan = read_plan(text.encode(), PAGES, LANGUAGE_TAGS) if text else None
         except (ValueError, RefusedError):
             return None
-        set_state("class_plan", (get_state("class_inside"), plan))
-    return plan
+        kept = code, brought, plan
+        set_state("class_plan", kept)
+    return kept[2]
 
 
 def draw_strip(here: str) -> None:
-    """A line at the foot of the page, on a projector at its head: for its teacher what one key does, for others the way
-    back to the class.
+    """What leads a class. For its teacher the stops of the plan stand in the head of the page, what one key does, and
+    all else that a class needs; for others, at the foot, the way back to the class.
     """
     show_notes(take_state("class_said"))
     code = get_state("class_inside")
@@ -190,13 +196,29 @@ def draw_strip(here: str) -> None:
     known, plan = KNOWN.get(code), plan_of_class() if own_key() else None
     if not is_alone() and plan is None and not (known and known.seconds):
         return
+    place, brought = (-1, -1) if known is None else (known.place, known.brought)
     with st.container(key="class_strip", horizontal=True, vertical_alignment="center", width="content"):
+        if plan is not None:
+            draw_stops(plan, place, brought)
         if is_alone():
             st.button(translate("Back to the class"), key="class_back", on_click=come_along)
         if known is not None and known.seconds:
             draw_timer(known.seconds)
         if plan is not None:
-            step_buttons(plan, -1 if known is None else known.place)
+            step_buttons(plan, place, brought)
+            class_menu(here)
+
+
+def class_menu(here: str) -> None:
+    """What a class needs at every stop: its page, the code, the file of its votes, and its end."""
+    with st.popover(translate("Class"), key="class_menu", on_change="rerun") as menu:
+        if not menu.open:
+            return
+        from attention_ui.voting.teacher import draw_menu  # which itself needs this module
+
+        if here != VOTE_PAGE and st.button(PAGES[VOTE_PAGE].name, key="class_page"):
+            open_entry(PAGES[VOTE_PAGE])
+        draw_menu()
 
 
 def draw_timer(seconds: int) -> None:
@@ -206,33 +228,67 @@ def draw_timer(seconds: int) -> None:
         st.text(f"{seconds // 60}:{seconds % 60:02d}")
 
 
-def step_buttons(plan: Plan, place: int) -> None:
+def draw_stops(plan: Plan, place: int, brought: int) -> None:
+    """All stops of the plan, and at which one the class is. Pressing one goes there.
+
+    Buttons, and no choice that keeps a value: where a page is drawn anew from outside, it would be the one of before.
+    """
+    here = plan.steps[place].stop if 0 <= place < len(plan.steps) else None
+    with st.container(key="plan_stops", horizontal=True, gap="xsmall"):
+        for number, stop in enumerate(plan.stops):
+            st.button(
+                f"{number + 1} · {title_of_stop(stop)}",
+                key=f"to_stop_{number}",
+                on_click=go_to_stop,
+                args=(number, brought),
+                type="primary" if number == here else "secondary",
+            )
+
+
+def title_of_stop(stop: Stop) -> str:
+    """The title of a stop's page; of a slide, what it is."""
+    if stop.is_slide:
+        return render(PICTURE_STOP if stop.picture else TEXT_STOP)
+    return PAGES[stop.page].name
+
+
+def step_buttons(plan: Plan, place: int, brought: int) -> None:
     """Back, and what comes next; the arrow keys and a presenter's remote press them. Nothing here tells an answer."""
-    last = len(plan.steps) - 1
-    st.button("←", key="plan_back", on_click=go_step, args=(-1,), disabled=place <= 0, help=translate("Back"))
+    last, back, on = len(plan.steps) - 1, (-1, brought), (1, brought)
+    st.button("←", key="plan_back", on_click=go_step, args=back, disabled=place <= 0, help=translate("Back"))
     label = translate("The end") if place >= last else render(ACTIONS[plan.steps[place + 1].action])
-    st.button(f"{label} →", key="plan_next", on_click=go_step, args=(1,), type="primary", disabled=place >= last)
+    st.button(f"{label} →", key="plan_next", on_click=go_step, args=on, type="primary", disabled=place >= last)
     st.text(f"{place + 1}/{last + 1}", width="content")
 
 
-def go_step(by: int) -> None:
+def go_step(by: int, brought: int) -> None:
     """Do what the next step of the plan says, or the one before, whoever has pressed in another tab meanwhile."""
-    plan = plan_of_class()
-    if plan is None:
-        return
+    bring_class(lambda plan, room: min(max(0, room.place + by), len(plan.steps) - 1), brought)
+
+
+def go_to_stop(stop: int, brought: int) -> None:
+    """Do what the first step of this stop says."""
+    bring_class(lambda plan, _: [step.stop for step in plan.steps].index(stop), brought)
+
+
+def bring_class(to: Callable[[Plan, Room], int], brought: int) -> None:
+    """Bring the class to a step of its plan. A button of another plan, the one `brought` before, does nothing."""
     code, key = get_state("class_inside"), own_key()
     try:
         room = class_keeper().look(code)
-        place = min(max(0, room.place + by), len(plan.steps) - 1)
-        lead = lead_to(plan, place, room)
-        class_keeper().lead(code, key, room.revision, lead)
+        know_room(room)
+        plan = plan_of_class()
+        if plan is None or room.brought != brought:
+            set_state("class_said", OTHER_PLAN)
+            return
+        place = to(plan, room)
+        class_keeper().lead(code, key, room.revision, lead_to(plan, place, room))
         ask_about(code)
         look_now()
     except (RefusedError, ValueError) as error:
         set_state("class_said", reason(error))
         return
-    trains = plan.steps[place].action == "train"
-    set_state("train_now", trains and by > 0)
+    set_state("train_now", plan.steps[place].action == "train" and place > room.place)
     if not shows_notes():
         set_state("class_alone", None)
         forget_in_link(FOLLOW.name)

@@ -2,7 +2,14 @@
 
 import streamlit as st
 
-from attention_ui.class_plan.leading import PAGES, draw_timer, plan_of_class, step_buttons
+from attention_ui.class_plan.leading import (
+    draw_stops,
+    draw_timer,
+    notes_switch,
+    plan_of_class,
+    step_buttons,
+    title_of_stop,
+)
 from attention_ui.class_plan.slides import draw_slide
 from attention_ui.session.chart import show_notes
 from attention_ui.session.state import take_state
@@ -17,23 +24,24 @@ from lessons.screen.format import join_sentences, not_yet_said, render, translat
 from lessons.screen.message import Message, message, plural, reason
 
 NO_PLAN = message("This class has no plan. Choose one on the class page, in your other tab.")
-TEXT_STOP, PICTURE_STOP = message("A text of your own"), message("A picture of your own")
 
 
 def notes_view(room: Room) -> None:
     """Where the class is, what comes next, and the notes of both."""
     show_notes(take_state("class_note"), take_state("class_said"))
+    notes_switch()
     plan = plan_of_class()
     if plan is None:
         st.text(render(NO_PLAN))
         return
     place, steps = min(room.place, len(plan.steps) - 1), plan.steps
     with st.container(horizontal=True, vertical_alignment="center"):
-        step_buttons(plan, place)
+        step_buttons(plan, place, room.brought)
         if room.seconds >= 1:
             draw_timer(round(room.seconds))
         if room.stage != "waiting":
             draw_count(room)
+    draw_stops(plan, place, room.brought)
     if place >= 0:
         st.header(translate("Now"), anchor=False)
         draw_step(plan, place)
@@ -113,13 +121,6 @@ def said_of_answer(answer: Expected) -> str:
     if answer.thought is None:
         return translate("{text}: {reply}", text=text, reply=answer.reply)
     return translate("{text} ({thought}): {reply}", text=text, thought=answer.thought, reply=answer.reply)
-
-
-def title_of_stop(stop: Stop) -> str:
-    """The title of a stop's page; of a slide, what it is."""
-    if stop.is_slide:
-        return render(PICTURE_STOP if stop.picture else TEXT_STOP)
-    return PAGES[stop.page].name
 
 
 def notes_of(stop: Stop) -> Notes:

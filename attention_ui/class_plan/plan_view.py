@@ -6,8 +6,8 @@ from urllib.parse import urljoin
 import streamlit as st
 
 from attention_core.tokens import clean_text
-from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES
-from attention_ui.class_plan.notes_view import draw_notes, minutes_of_stop, notes_of, title_of_stop
+from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES, title_of_stop
+from attention_ui.class_plan.notes_view import draw_notes, minutes_of_stop, notes_of
 from attention_ui.class_plan.plan_change import (
     OWN,
     change_panel,

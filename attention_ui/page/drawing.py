@@ -27,6 +27,9 @@ from attention_ui.figures.matrices.grid import (
     cell_size,
 )
 from attention_ui.figures.matrices.matrices import (
+    ALONE,
+    BESIDE_CARDS,
+    BESIDE_QUESTION,
     Layout,
     both_ways,
     least_cell,
@@ -62,6 +65,7 @@ from attention_ui.page.code import show_source
 from attention_ui.page.derivation import traceable
 from attention_ui.server.process import yield_turn
 from attention_ui.session.chart import (
+    CLASS_VOTE,
     Picked,
     covered,
     first_pick,
@@ -113,6 +117,7 @@ ABOVE_OF_LETTERS, LEAST_CURVE = 2.4, 70  # and those above each; pixels of the l
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 UNKNOWN = "?"  # in the place of a number that waits
 WIDTH_BESIDE, HEIGHT_BESIDE = 860, 400  # pixels of bars beside a question there, all of it seen at once
+CLASS_BARS = 780  # pixels of bars beside the cards of a class
 LINE_OF_LETTERS = 1.2  # letters of the height that a line of bars takes
 # A run that stands still is drawn with every press on its page. One moment may be that of a run that moves on.
 FILMS: KeptByLanguage[dict[str, pa.Table]] = KeptByLanguage(16)
@@ -145,7 +150,7 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows; on a projector part by part where all would be too small."""
     whole = figure
     if is_projected():
-        figure = chosen_part(figure)
+        figure = chosen_part(figure, lesson)
     table = numbers_of(figure)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", get_state("film") or film_of_matrices(figure, table))
@@ -167,9 +172,10 @@ def given_in(figure: Matrices) -> list[str]:
     return [matrix.key for matrix in figure.matrices if matrix.given]
 
 
-def chosen_part(figure: Matrices) -> Matrices:
+def chosen_part(figure: Matrices, lesson: str | None) -> Matrices:
     """The part of a figure that a projector shows. A key goes on to the next; after the last comes the first again."""
-    parts = parts_on_a_projector(figure)
+    room = BESIDE_CARDS if lesson == CLASS_VOTE else ALONE if hidden("predict") else BESIDE_QUESTION
+    parts = parts_on_a_projector(figure, room)
     return parts[step_through(figure.key, len(parts)) if len(parts) > 1 else 0]
 
 
@@ -315,7 +321,8 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
 
     width, line, letters = figure.width, line_height(figure), least_letters()
     if is_projected():
-        width, line = WIDTH_BESIDE, min(liked(line), HEIGHT_BESIDE // (len(figure.parts) + 1))
+        width = min(liked(figure.width), CLASS_BARS if lesson == CLASS_VOTE else WIDTH_BESIDE)
+        line = min(liked(line), HEIGHT_BESIDE // (len(figure.parts) + 1))
         letters = max(letters, min(PROJECTED_NUMBER, int(line / LINE_OF_LETTERS)))
     chart = template(parts_chart, len(figure.rows), width, line, letters)
     show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)

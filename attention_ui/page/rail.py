@@ -16,6 +16,7 @@ from lessons.screen.format import translate
 from lessons.screen.text_width import is_wide_letter
 
 SIDEBAR, ROOM_FOR_A_GROUP, LAPTOP, ANY = 272, 1200, 1440, 10_000  # pixels
+ROOM_FOR_STOPS = 1024  # pixels: as class.css says
 NAME_SIZE = 0.82  # rem: the letters of a name where there is room
 NARROW_LETTER, WIDE_LETTER = 5.75, 11.7  # pixels of a name
 AROUND, BETWEEN_GROUPS, AT_THE_END = 13, 7, 20  # pixels of what is around it
@@ -24,11 +25,14 @@ FORGOTTEN_WIDTH = '[data-testid="stSidebar"][style*="width: 300px"]'
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
 
-def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large: bool = False) -> str:
+def rail(
+    here: Entry, solved: Collection[str], practised: float = 0.0, *, large: bool = False, leads: bool = False
+) -> str:
     """The style of the rail on this page, for a visitor who has solved questions of these lessons.
 
     Of the exercises `practised` is the share that is solved, and so much of their line is drawn. With `large` figures,
-    for a projector, only the lesson where one is has a name.
+    for a projector, only the lesson where one is has a name. For whoever `leads` a class through a plan, its stops
+    stand there instead.
     """
     done = [entry for entry in CONTENTS if entry.address in solved]
     practice = [entry for entry in CONTENTS if entry.address == "exercises" and entry is not here]
@@ -38,6 +42,8 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
     on_a_phone = f'content: "{where}"; --lab-place: {100 * place / count:.0f}%'
     rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
     rules.append(f"{FORGOTTEN_WIDTH} {{ width: {SIDEBAR}px !important }}")
+    if leads:
+        rules.append(f'@media (min-width: {ROOM_FOR_STOPS}px) {{ [data-testid="stTopNav"] {{ display: none }} }}')
     if done:
         rules.append(f"{links(done)} {{ border-top-color: var(--lab-weight) !important }}")
     if practised and practice:

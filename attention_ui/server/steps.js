@@ -33,7 +33,7 @@
 
     // What a step has brought stands at the top of its page; so does a new question, for whoever has scrolled down.
     addEventListener('click', event => {
-        if (event.target.closest?.('.st-key-plan_next, .st-key-plan_back')) toTop()
+        if (event.target.closest?.('.st-key-plan_next, .st-key-plan_back, .st-key-plan_stops')) toTop()
     }, true)
 
     let question = ''

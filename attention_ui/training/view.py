@@ -13,10 +13,11 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import Snapshot, TrainingSettings
 from attention_ui.controls.bound import slider
 from attention_ui.figures.template import alt_table, template
-from attention_ui.page.drawing import draw_figure, draw_film, draw_notice, say_whose_weights
+from attention_ui.page.drawing import PROJECTED_WIDTH, draw_figure, draw_film, draw_notice, say_whose_weights
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.chart import first_pick, is_projected, least_letters, show_notes
 from attention_ui.session.kept import KeptByLanguage
+from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import FIRST, RUN, one_step, pause, reset, start
 from attention_ui.training.controls import HEAT, ChosenRun
@@ -110,8 +111,10 @@ def draw_progress(view: RunView) -> None:
 
 
 def asks_beside() -> bool:
-    """True on a projector: there the question stands beside the run, unless two runs take all of the width."""
-    return is_projected() and get_state(FIRST) in (None, get_state(RUN))
+    """True on a projector: there the question stands beside the run, unless it is hidden or two runs take all of the
+    width.
+    """
+    return is_projected() and not hidden("predict") and get_state(FIRST) in (None, get_state(RUN))
 
 
 def draw_run(run: TrainingRun, view: RunView, part: int | None) -> None:
@@ -119,7 +122,7 @@ def draw_run(run: TrainingRun, view: RunView, part: int | None) -> None:
     picture = st.container()
     probe, heat = probe_controls() if isinstance(view.settings.task, CharacterTask) else ("", 1.0)
     with picture:
-        width = FILM_WIDTH if part is None else PROJECTED_FILM
+        width = PROJECTED_FILM if part is not None else PROJECTED_WIDTH if is_projected() else FILM_WIDTH
         shown = draw_film_of(run, view, probe, heat, width=width, part=part)
     show_notes(*shown.notes)
 

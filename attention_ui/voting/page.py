@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_ui.class_plan.after import afterwards
-from attention_ui.class_plan.leading import follow_from_vote, notes_switch
+from attention_ui.class_plan.leading import follow_from_vote, shows_notes
 from attention_ui.class_plan.notes_view import notes_view
 from attention_ui.page.contents import draw_topic
 from attention_ui.session.chart import show_notes
@@ -22,7 +22,7 @@ from attention_ui.voting.rooms import (
 )
 from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import UNTIL_WHEN, teacher_view
-from attention_ui.voting.watching import in_doubt
+from attention_ui.voting.watching import in_doubt, know_room
 from classes.keeper import NOT_YOURS
 from classes.stages import RefusedError, Room, UnreachableError
 from lessons.class_vote import lesson as class_vote
@@ -57,9 +57,10 @@ def class_view(room: Room) -> None:
     """The class for its teacher, or for one of its students."""
     rules = bool(own_key()) and last_known("rules", room.code, own_key())
     show_notes(GOES_ON if in_doubt() else None)
+    know_room(room)
     if text_in_link("after") == "true":
         afterwards(room.code)
-    elif rules and notes_switch():
+    elif rules and shows_notes():
         notes_view(room)
     elif rules:
         follow_from_vote(room)

@@ -116,6 +116,7 @@ def opened_room() -> Room | None:
                 raise RefusedError(OVER) from error
         raise
     enter(code, text_in_link("teacher"))
+    watched.leads = bool(own_key())
     return room
 
 

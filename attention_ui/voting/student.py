@@ -4,13 +4,21 @@ import streamlit as st
 
 from attention_ui.class_plan.leading import come_along
 from attention_ui.class_plan.slides import draw_slide, slide_of
-from attention_ui.page.question import LETTERS, RIGHT, card_label, row_of_cards
+from attention_ui.page.question import LETTERS, card_label, row_of_cards
 from attention_ui.server.process import lower_priority
 from attention_ui.session.chart import show_notes
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.asked import Asked
 from attention_ui.voting.rooms import kept_vote, last_known, leave_class, send_kept_vote, send_vote, voter
-from attention_ui.voting.view import asked_of, cards_to_read, draw_figures, draw_prompt, draw_written, say_what_is_kept
+from attention_ui.voting.view import (
+    VERDICTS,
+    asked_of,
+    cards_to_read,
+    draw_figures,
+    draw_prompt,
+    draw_written,
+    say_what_is_kept,
+)
 from classes.keeper import WRITTEN
 from classes.stages import Room
 from lessons.class_plan.own_question import KINDS, OwnQuestion, answer_of
@@ -101,7 +109,7 @@ def draw_own_words(room: Room, asked: Asked, token: str) -> None:
     own = last_known("own_words", room.code, token, room.number, otherwise={})
     tells = room.stage == "explained" and asked.own.number is not None
     for taken, answer in sorted(own.items()):
-        right = "" if not tells else f" · {render(RIGHT)}" if asked.own.fits(answer) else " · ✗"
+        right = f" · {render(VERDICTS['right' if asked.own.fits(answer) else 'wrong'])}" if tells else ""
         st.text(translate("{vote}: {letter}", vote=VOTED_IN[taken], letter=answer) + right)
     if not own:
         st.text(translate("You did not answer this question."))
@@ -136,7 +144,7 @@ def draw_own(room: Room, question: Question, token: str) -> None:
     explained = room.stage == "explained"
     tells = explained and question.right >= 0
     for taken, place in sorted(own.items()):
-        right = "" if not tells else f" · {render(RIGHT)}" if place == question.right else " · ✗"
+        right = f" · {render(VERDICTS['right' if place == question.right else 'wrong'])}" if tells else ""
         st.text(translate("{vote}: {letter}", vote=VOTED_IN[taken], letter=LETTERS[place]) + right)
     if not own:
         st.text(translate("You did not answer this question."))

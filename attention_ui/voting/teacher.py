@@ -11,7 +11,7 @@ import streamlit as st
 from attention_ui.class_plan.after import offer_afterwards
 from attention_ui.class_plan.leading import led_by_plan, plan_of_class
 from attention_ui.class_plan.own_form import own_question_form
-from attention_ui.class_plan.plan_choice import plan_choice
+from attention_ui.class_plan.plan_choice import notes_address, plan_choice
 from attention_ui.class_plan.slides import draw_slide, slide_of
 from attention_ui.page.contents import CONTENTS
 from attention_ui.page.question import LETTERS, number_after
@@ -21,22 +21,23 @@ from attention_ui.session.recent_screens import seen_of
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.asked import Asked, asked_here, lesson_asked
 from attention_ui.voting.database import class_keeper
-from attention_ui.voting.rooms import do, join_link, leave_class
+from attention_ui.voting.rooms import do, join_link, last_known, leave_class, own_key
 from attention_ui.voting.view import (
     asked_of,
     cards_to_read,
     draw_count,
     draw_figures,
+    draw_moves,
     draw_prompt,
     draw_votes,
     draw_written,
     say_what_is_kept,
 )
 from classes.keeper import UNJOINED_MINUTES, WRITTEN
-from classes.stages import NEXT, ROUNDS, Lead, Room
+from classes.stages import NEXT, ROUNDS, Lead, RefusedError, Room
 from lessons.class_plan.steps import left_to_hand
 from lessons.class_vote.question_link import ScreenLink, askable, first_asked, written_asked
-from lessons.screen.format import render, translate
+from lessons.screen.format import format_value, render, translate
 from lessons.screen.message import message, reason
 from words.spreadsheet import csv_file
 
@@ -81,9 +82,7 @@ def teacher_view(room: Room, key: str) -> None:
         here = asked_of(room)
         draw_prompt(here)
         draw_stage(room, key)
-        cards_to_read(here.question, explained=room.stage == "explained")
-        draw_answers(room, here)
-        draw_figures(room, here)
+        draw_question(room, here)
     elif not led:
         plan_choice(begins=True)
     begins = not asked and slide is None
@@ -98,7 +97,40 @@ def teacher_view(room: Room, key: str) -> None:
     ):
         choose_question(room, key)
     own_question_form(room, key)
-    if asked:
+    if not led:  # of a plan, the menu at its every stop has all of this
+        draw_end(room, key)
+
+
+def draw_question(room: Room, here: Asked) -> None:
+    """The answers beside what they are about; once they are explained, beside how the class voted."""
+    explained = room.stage == "explained"
+    look = "told" if explained else "asked" if here.figures or room.shows else "alone"
+    with st.container(key=f"class_{look}"):
+        with st.container(key="class_answers"):
+            cards_to_read(here.question, explained=explained)
+        with st.container(key="class_results"):
+            draw_answers(room, here)
+        with st.container(key="class_figures"):
+            if room.shows and here.cards != WRITTEN:
+                draw_moves(room, here)
+            draw_figures(room, here)
+
+
+def draw_menu() -> None:
+    """What a teacher needs at every stop of a plan: the way in for latecomers, the notes, the votes, and the end."""
+    try:
+        room = last_known("look", get_state("class_inside"))
+    except RefusedError as error:
+        st.text(format_value(reason(error)))
+        return
+    draw_invitation(room)
+    st.link_button(translate("Your notes, on a second screen"), notes_address())
+    draw_end(room, own_key())
+
+
+def draw_end(room: Room, key: str) -> None:
+    """The votes as files, what is kept, and the button that forgets it."""
+    if room.stage != "waiting":
         offer(
             translate("Save all questions and votes as CSV"),
             partial(class_csv, room.code),
@@ -148,9 +180,10 @@ def draw_stage(room: Room, key: str) -> None:
                 args=lead_by_hand(room, key, to) if led else ("step", room.code, key, room.number, room.stage, to),
                 type="secondary" if led else "primary",
             )
-        with st.container(width="content"):
+        with st.container(key="class_count", width="content"):
             draw_count(room)
-        st.text(translate("Join with the code {code}", code=spaced(room.code)), width="content")
+        with st.container(key="class_code", width="content"):
+            st.text(translate("Join with the code {code}", code=spaced(room.code)), width="content")
 
 
 def lead_by_hand(room: Room, key: str, to: str) -> tuple[object, ...]:
@@ -170,7 +203,8 @@ def draw_invitation(room: Room) -> None:
     code, image = st.columns([3, 2], vertical_alignment="center")
     with code:
         st.text(translate("Open this link, or go to the page Class vote and type the code:"))
-        st.title(spaced(room.code), anchor=False)
+        with st.container(key="class_code_large"):
+            st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
         st.caption(render(UNTIL_WHEN))
     with image:

@@ -1,5 +1,7 @@
 """What teachers and students see alike: the question, the figure, how the class voted, and what is kept."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_ui.page.drawing import draw_figure, draw_notice
@@ -21,7 +23,9 @@ from lessons.screen.format import format_value, render, render_all, translate
 from lessons.screen.message import Message, message, plural, reason
 from lessons.screen.screen import Question
 
-COUNT_SECONDS = 1.0
+COUNT_SECONDS, VOTES_BESIDE = 1.0, 290  # pixels of the votes, which a projector draws half as large again
+WRONG = message("✗ wrong")
+VERDICTS = {"right": RIGHT, "wrong": WRONG}
 
 
 def asked_of(room: Room) -> Asked:
@@ -55,9 +59,11 @@ def draw_figures(room: Room, asked: Asked) -> None:
         draw_notice(CLASS_VOTE, [sentence for figure in group for sentence in figure.notice], before=replies)
 
 
-def has_answered(count: int) -> Message:
-    """How many have answered."""
-    return plural("{count} has answered", "{count} have answered", count)
+def has_answered(count: int, present: int = 0) -> Message:
+    """How many have answered, and of how many, where it is known who is there."""
+    if not present:
+        return plural("{count} has answered", "{count} have answered", count)
+    return plural("{count} of {present} has answered", "{count} of {present} have answered", count, present=present)
 
 
 def draw_count(room: Room) -> None:
@@ -69,14 +75,15 @@ def draw_count(room: Room) -> None:
 
 
 def count_answers(code: str, number: int, voting: int | None, stage: str) -> None:
-    """The answers of the vote that goes on, or of the last one."""
+    """The answers of the vote that goes on, of those who are there; or the answers of the last one."""
     try:
         taken = voting or (2 if stage == "compared" or class_keeper().answered(code, number, 2) else 1)
         count = class_keeper().answered(code, number, taken)
+        present = class_keeper().present(code, number, taken) if voting else 0
     except RefusedError as error:
         st.text(format_value(reason(error)))
         return
-    st.text(render(has_answered(count)))
+    st.text(render(has_answered(count, present)))
 
 
 def count_solved(code: str, number: int, voting: int | None, _stage: str) -> None:
@@ -115,34 +122,44 @@ def draw_written(room: Room, asked: Asked) -> None:
 
 
 def draw_votes(room: Room, asked: Asked) -> None:
-    """The distribution, and from the first vote to the second how many went where: as pictures and in numbers."""
-    votes, question = votes_of(room), asked.question
+    """The distribution of the first vote and of the second."""
+    votes = votes_of(room)
     if not sum(votes.first) + sum(votes.second):
         st.text(translate("Nobody has answered."))
         return
-    figures = [distribution_of_votes(question, votes.first, votes.second)]
-    if room.stage != "shown" and any(map(sum, votes.moved)):
-        moved = flow(question, votes.moved, explained=room.stage == "explained" and asked.right is not None)
-        figures += [moved, flow_table(moved)]
-    for figure in figures:
+    figure = distribution_of_votes(asked.question, votes.first, votes.second)
+    if room.stage == "explained":  # beside the cards
+        figure = replace(figure, width=VOTES_BESIDE)
+    draw_figure(None, figure)
+    draw_notice(None, figure.notice)
+
+
+def draw_moves(room: Room, asked: Asked) -> None:
+    """From the first vote to the second how many went where, where anybody voted twice: a picture, and in numbers."""
+    votes = votes_of(room)
+    if room.stage == "shown" or not any(map(sum, votes.moved)):
+        return
+    moved = flow(asked.question, votes.moved, explained=room.stage == "explained" and asked.right is not None)
+    for figure in (moved, flow_table(moved)):
         draw_figure(None, figure)
         draw_notice(None, figure.notice)
 
 
 def cards_to_read(question: Question, *, explained: bool) -> None:
     """The cards to read; once it is explained, which is right, and what each wrong one takes for true."""
-    if not question.cards:
-        return
-    columns, tells = st.columns(len(question.cards)), explained and question.right >= 0
-    for place, (column, letter, card) in enumerate(zip(columns, LETTERS, question.cards, strict=False)):
-        with column, st.container(border=True, height="stretch", gap="xsmall"):
-            verdict = (f" · {render(RIGHT)}" if place == question.right else " · ✗") if tells else ""
-            st.markdown(f"**{letter}**{verdict}")
-            st.markdown(marked(card.text))
-            if card.reason is not None:
-                st.caption(marked(card.reason))
-            if tells:
-                st.text(render(card.reply))
+    tells = explained and question.right >= 0
+    with st.container(key="class_cards"):
+        for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
+            verdict = ("right" if place == question.right else "wrong") if tells else "open"
+            with st.container(border=True, horizontal=True, gap="xsmall", key=f"class_card_{verdict}_{letter}"):
+                st.markdown(f"**{letter}**", width="content")
+                if tells:
+                    st.text(render(VERDICTS[verdict]), width="content")
+                st.markdown(marked(card.text), width="content")
+                if card.reason is not None:
+                    st.caption(marked(card.reason), width="content")
+                if tells:
+                    st.text(render(card.reply))
 
 
 def say_what_is_kept(room: Room) -> None:

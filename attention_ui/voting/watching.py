@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from attention_ui.session.streamlit_insides import is_being_drawn, rerun_session, running_session, session_is_open
 from attention_ui.voting.database import class_keeper, has_classes
-from classes.stages import UnreachableError
+from classes.stages import Room, UnreachableError
 
 log = logging.getLogger(__name__)
 ASK_SECONDS = 1.0
@@ -30,8 +30,8 @@ GONE_SECONDS = 300.0  # a visit that is away for so long is gone; until then it 
 class Watched:
     """What somebody looks at, who that is in the class, and when the visit was last there.
 
-    `revision` is that of the class when the page was drawn. A page that may not show how things are is `doubted`, and
-    drawn anew as soon as the database answers.
+    `revision` is that of the class when the page was drawn. Whoever `leads` the class has its key. A page that may not
+    show how things are is `doubted`, and drawn anew as soon as the database answers.
     """
 
     code: str
@@ -39,15 +39,19 @@ class Watched:
     seen: float
     revision: int | None = None
     doubted: bool = False
+    leads: bool = False
 
 
 class Known(NamedTuple):
-    """What is known of a class: its revision, the link that its students follow, when its timer ends, and its step."""
+    """What is known of a class: its revision, the link that its students follow, when its timer ends, its step, and the
+    revision at which its plan was brought.
+    """
 
     revision: int
     link: str
     timer: float
     place: int
+    brought: int
 
     @property
     def seconds(self) -> int:
@@ -101,10 +105,15 @@ def doubt_other_tabs() -> None:
             other.doubted = True
 
 
-def know(code: str, revision: int, link: str, seconds: float, place: int) -> Known:
+def know(code: str, revision: int, link: str, seconds: float, place: int, brought: int) -> Known:
     """Keep what was just heard of a class."""
-    KNOWN[code] = known = Known(revision, link, time.monotonic() + seconds, place)
+    KNOWN[code] = known = Known(revision, link, time.monotonic() + seconds, place, brought)
     return known
+
+
+def know_room(room: Room) -> Known:
+    """The same, of a class that was looked at."""
+    return know(room.code, room.revision, room.link, room.seconds, room.place, room.brought)
 
 
 def ask_about(code: str) -> Known:

@@ -456,7 +456,9 @@ def test_nothing_of_a_visitor_is_stored_but_a_token(fresh):
         row[0]: fresh._rows(f"SELECT * FROM {row[0]}")
         for row in fresh._rows("SELECT name FROM sqlite_master WHERE type = 'table'")
     }
-    assert set(tables) == {"classes", "questions", "votes", "joined", "written", "led", "pictures"} and key not in str(tables)
+    assert set(tables) == {"classes", "questions", "votes", "joined", "written", "led", "pictures"} and key not in str(
+        tables
+    )
     ((stored, number, taken, token, card),) = tables["votes"]
     assert (stored, number, taken, card) == (code, 1, 1, 0) and re.fullmatch("[0-9a-f]{32}", token)
 

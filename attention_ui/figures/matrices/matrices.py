@@ -24,7 +24,6 @@ from attention_ui.figures.matrices.grid import (
     LEFT,
     POINT_AT,
     POINT_AT_CELL,
-    PROJECTED_NUMBER,
     QUARTERS,
     RIGHT,
     ROOMY_CELL,
@@ -68,12 +67,17 @@ PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
 MOST_IN_PARTS = 8  # figures that are kept in their parts
-PROJECTED_ROOM = 890, 574  # pixels of a figure beside a question on a projector, all of it seen at once
+# Pixels of a figure on a projector, all of it seen at once, and of its numbers: alone, beside a question, and beside
+# the cards of a class.
+ALONE, BESIDE_QUESTION, BESIDE_CARDS = (1225, 574, 24), (890, 574, 24), (800, 430, 18)
 HEADING = 54  # of its height
 PROJECTED_IN_LARGE, LARGE_MATRIX = 19, 100  # pixels of numbers there, in a matrix of so many numbers
 HIGHEST_ON_A_PHONE = 30  # rows of cells
 NARROWEST = 10  # columns of a line on a narrow screen, with the names of its rows: letters can be read in so many
 WIDEST = 28  # columns of a line: so many, with their numbers, fit beside a question
+
+
+ProjectedRoom = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -287,10 +291,10 @@ def both_ways(figure: Matrices, wide: pa.Table, layout: Layout) -> pa.Table:
 
 
 @cached_by_language(maxsize=MOST_IN_PARTS)
-def parts_on_a_projector(figure: Matrices) -> tuple[Matrices, ...]:
+def parts_on_a_projector(figure: Matrices, room: ProjectedRoom = BESIDE_QUESTION) -> tuple[Matrices, ...]:
     """The same figure for a projector, without the line of what one can do: the matrices that its last step is about;
-    or else all of them, in as few parts as leave room for large numbers, and those about as wide as each other. Of one
-    figure always the same ones: their tables are kept by them.
+    or else all of them, in as few parts as leave large numbers in this `room`, and those about as wide as each other.
+    Of one figure always the same ones: their tables are kept by them.
     """
     figure = replace(figure, weights=None, hinted=False)
     if figure.of_step:
@@ -309,7 +313,7 @@ def parts_on_a_projector(figure: Matrices) -> tuple[Matrices, ...]:
     def fault(parts: tuple[Matrices, ...]) -> tuple[float, ...]:
         elsewhere = sum(part.matrices[0].key not in figure.apart for part in parts[1:])
         widest = max(Layout(part).width for part in parts)
-        return (-min(map(nearness, parts)), parts[0].compact, len(parts), elsewhere, widest)
+        return (-min(nearness(part, room) for part in parts), parts[0].compact, len(parts), elsewhere, widest)
 
     return min(splits, key=fault)
 
@@ -334,14 +338,15 @@ def part_of(figure: Matrices, begin: int, end: int) -> Matrices:
     return replace(figure, bands=tuple(band for band in bands if any(matrix is not None for matrix in band)))
 
 
-def nearness(figure: Matrices) -> float:
-    """How large the numbers of a figure beside a question are on a projector: 1 where as large as they should be, which
-    is less in a large matrix.
+def nearness(figure: Matrices, room: ProjectedRoom) -> float:
+    """How large the numbers of a figure are in this room of a projector: 1 where as large as they should be, which is
+    less in a large matrix.
     """
     layout, most = Layout(figure), max(math.prod(matrix.values.shape) for matrix in figure.matrices)
-    width, height = PROJECTED_ROOM[0] * min(1, figure.width / Matrices.width), PROJECTED_ROOM[1]
+    width, height, number = room
+    width *= min(1, figure.width / Matrices.width)
     height -= HEADING if figure.heading is not None else 0
-    wanted = FOUR_APART * (PROJECTED_IN_LARGE if most >= LARGE_MATRIX else PROJECTED_NUMBER)
+    wanted = FOUR_APART * (min(number, PROJECTED_IN_LARGE) if most >= LARGE_MATRIX else number)
     return min(1, width / layout.width / wanted, height / layout.height / wanted)
 
 
