@@ -235,28 +235,28 @@ def choose_question(room: Room, key: str) -> None:
             args=(lesson,),
             type="tertiary",
         )
+        try:
+            text = written_asked(asked)
+            question = asked_here(text).question
+        except (ValueError, LookupError) as error:
+            show_notes(reason(error))
+            return
+        st.button(
+            translate("Ask the class"),
+            key="class_ask",
+            on_click=ask_class,
+            args=(lesson, room.code, key, room.number, len(question.cards), text),
+            type="primary",
+        )
     if seen_of(lesson) is not None:
         st.caption(
             translate("It is about the screen of this lesson that you saw last, with its controls as you left them.")
         )
     else:
         st.caption(translate("To ask about other numbers, open the lesson, set its controls, and come back."))
-    try:
-        text = written_asked(asked)
-        question = asked_here(text).question
-    except (ValueError, LookupError) as error:
-        show_notes(reason(error))
-        return
     st.markdown(marked(question.prompt, ROLE_COLOURS))
     for letter, card in zip(LETTERS, question.cards, strict=False):
         st.markdown(f"{letter} · {marked(card.text)}")
-    st.button(
-        translate("Ask the class"),
-        key="class_ask",
-        on_click=ask_class,
-        args=(lesson, room.code, key, room.number, len(question.cards), text),
-        type="primary",
-    )
 
 
 def chosen_asked(lesson: str) -> ScreenLink:

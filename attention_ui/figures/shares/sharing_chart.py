@@ -36,7 +36,7 @@ def sharing_chart(letters: int = 0) -> alt.LayerChart:
 def across_the_page(layers: list[alt.Chart], letters: int, height: int) -> alt.LayerChart:
     """Layers in a picture as wide as the page and so many pixels high, with what their places are counted in."""
     params = [alt.param(name="narrow", expr=f"width < {PHONE}"), alt.param(name="slots", value=1)]
-    params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER + 3 * letters}"))
+    params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER + 5 * letters}"))
     return (
         alt.layer(alt_layer(), *layers)
         .add_params(*params)
