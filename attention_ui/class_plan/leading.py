@@ -173,14 +173,13 @@ def plan_of_class() -> Plan | None:
     """The plan that this visit leads its class through. It is asked for once, and again when another is brought."""
     code, kept = get_state("class_inside"), get_state("class_plan") or (None, None, None)
     known = KNOWN.get(code)
-    brought = kept[1] if known is None else known.brought
-    if kept[:2] != (code, brought):
+    if kept[0] != code or (known is not None and known.brought != kept[1]):
         try:
-            text = class_keeper().plan(code)
+            known, text = ask_about(code), class_keeper().plan(code)
             plan = read_plan(text.encode(), PAGES, LANGUAGE_TAGS) if text else None
         except (ValueError, RefusedError):
             return None
-        kept = code, brought, plan
+        kept = code, known.brought, plan
         set_state("class_plan", kept)
     return kept[2]
 
@@ -193,7 +192,8 @@ def draw_strip(here: str) -> None:
     code = get_state("class_inside")
     if code is None or (here == VOTE_PAGE and shows_notes()):  # the notes have all of it at their top
         return
-    known, plan = KNOWN.get(code), plan_of_class() if own_key() else None
+    plan = plan_of_class() if own_key() else None
+    known = KNOWN.get(code)
     if not is_alone() and plan is None and not (known and known.seconds):
         return
     place, brought = (-1, -1) if known is None else (known.place, known.brought)

@@ -6,8 +6,7 @@ import streamlit as st
 
 from attention_core.errors import InputError
 from attention_core.tokens import is_invisible
-from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES
-from attention_ui.class_plan.notes_view import title_of_stop
+from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES, title_of_stop
 from attention_ui.class_plan.own_form import own_fields, own_typed
 from attention_ui.class_plan.pictures import FORMATS, redrawn
 from attention_ui.controls.bound import limited_field

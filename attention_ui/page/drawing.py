@@ -80,6 +80,7 @@ from attention_ui.session.chart import (
     show_rows,
 )
 from attention_ui.session.kept import KeptByLanguage, KeptWithIt
+from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
 from lessons.example.real_model import MAX_TOKENS, head_name

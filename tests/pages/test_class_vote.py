@@ -151,7 +151,7 @@ def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
         assert render(card.reply) in texts(at), "the misconception of each wrong card"
     assert not covered(at) and not covered(second.run())
     own = [line for line in texts(second) if line.startswith("Your ")]
-    assert own[0].startswith(f"Your first answer: {wrong}") and own[0].endswith("✗")
+    assert own[0].startswith(f"Your first answer: {wrong}") and own[0].endswith("✗ wrong")
     assert own[1].startswith(f"Your second answer: {right}") and own[1].endswith("✓ right")
 
 
@@ -456,9 +456,10 @@ def test_nothing_of_a_visitor_is_stored_but_a_token(fresh):
         row[0]: fresh._rows(f"SELECT * FROM {row[0]}")
         for row in fresh._rows("SELECT name FROM sqlite_master WHERE type = 'table'")
     }
-    assert set(tables) == {"classes", "questions", "votes", "joined", "written", "led", "pictures"} and key not in str(
-        tables
-    )
+    assert set(tables) == {
+        *("classes", "questions", "votes", "joined", "written", "led", "pictures", "brought", "present")
+    }
+    assert key not in str(tables)
     ((stored, number, taken, token, card),) = tables["votes"]
     assert (stored, number, taken, card) == (code, 1, 1, 0) and re.fullmatch("[0-9a-f]{32}", token)
 
