@@ -87,7 +87,7 @@ def teacher_view(room: Room, key: str) -> None:
         plan_choice(begins=True)
     begins = not asked and slide is None
     with st.expander(translate("How to join"), expanded=begins, key=f"class_join_{not begins}"):
-        draw_invitation(room)
+        draw_invitation(room, "page")
     if asked or led:
         plan_choice(begins=begins)
     with st.expander(
@@ -123,7 +123,7 @@ def draw_menu() -> None:
     except RefusedError as error:
         st.text(format_value(reason(error)))
         return
-    draw_invitation(room)
+    draw_invitation(room, "menu")
     st.link_button(translate("Your notes, on a second screen"), notes_address())
     draw_end(room, own_key())
 
@@ -196,14 +196,14 @@ def spaced(code: str) -> str:
     return f"{code[:3]} {code[3:]}"
 
 
-def draw_invitation(room: Room) -> None:
-    """The code, the link and its QR code, large enough for a projector."""
+def draw_invitation(room: Room, where: str) -> None:
+    """The code, the link and its QR code, large enough for a projector; `where` tells them from those elsewhere."""
     link = join_link(room.code)
     picture = segno.make(link, error="m").png_data_uri(scale=8, border=2)
     code, image = st.columns([3, 2], vertical_alignment="center")
     with code:
         st.text(translate("Open this link, or go to the page Class vote and type the code:"))
-        with st.container(key="class_code_large"):
+        with st.container(key=f"class_code_large_{where}"):
             st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
         st.caption(render(UNTIL_WHEN))

@@ -331,7 +331,7 @@ def test_a_class_is_led_once_for_every_revision_and_by_its_teacher_alone(keeper,
     refused(NOT_YOURS, keeper.lead, code, "forged", before.revision, step)
     keeper.lead(code, key, before.revision, step)
     refused(LATE, keeper.lead, code, key, before.revision, step)
-    revision, link, seconds, place = keeper.follow(code)
+    revision, link, seconds, place, _ = keeper.follow(code)
     assert (revision, link, seconds, place) == (before.revision + 1, "./mask?view=late", 90, 0)
     keeper.lead(code, key, revision, Lead(1, "", 0, 2, "open", 2, "another"))
     now = keeper.look(code)
@@ -390,3 +390,42 @@ def test_a_database_of_before_goes_on_and_so_does_the_version_that_made_it(keepe
 
 def columns_of(keeper, table):
     return len(keeper._execute(f"SELECT * FROM {table}", (), lambda cursor: cursor.description))
+
+
+def test_a_plan_is_known_by_the_revision_at_which_it_was_brought(keeper, room):
+    code, key = room
+    assert keeper.look(code).brought == keeper.follow(code)[-1] == -1
+    keeper.bring_plan(code, key, "the plan")
+    first = keeper.look(code)
+    assert first.brought == first.revision == keeper.follow(code)[-1]
+    keeper.lead(code, key, first.revision, Lead(0, "./mask", 0, 1, "closed"))
+    assert keeper.look(code).brought == first.brought, "a step changes no plan"
+    keeper.bring_plan(code, key, "another plan")
+    assert keeper.look(code).brought > first.brought
+    keeper._run("DELETE FROM led WHERE code = ?", code)  # as the version before does, which knows of no such table
+    keeper._run("INSERT INTO led VALUES (?, ?, -1, '', 0, {now})", code, "brought by it")
+    assert keeper.look(code).brought == -1
+
+
+def test_present_is_who_gave_a_sign_of_life_lately_or_has_answered(keeper, room, clock):
+    code, key = room
+    keeper.vote(code, "early", 1, "open", 0)
+    assert keeper.present(code, 1, 1) == 0, "nobody's presence is known"
+    keeper.be_present(code, {"a", "b", "early"})
+    keeper.be_present(code, {"b", "c"})
+    assert keeper.present(code, 1, 1) == 4, "each browser counts once"
+    keeper.vote(code, "of another replica", 1, "open", 0)
+    assert keeper.present(code, 1, 1) == 5 and keeper.answered(code, 1, 1) == 2
+    clock.now += 10
+    keeper.be_present(code, {"a"})
+    clock.now += 10
+    assert keeper.present(code, 1, 1) == 3, "those who answered, and the one who is still there"
+    assert keeper.present(code, 1, 2) == 1, "the second time nobody has answered yet"
+    clock.now += 20
+    assert keeper.present(code, 1, 1) == 0
+    keeper.be_present(code, map(str, range(600)))
+    assert keeper.present(code, 1, 2) == 500, "no more are told at once"
+    keeper.be_present("NOSUCH", {"a"})
+    keeper.be_present(code, set())
+    keeper.close(code, key)
+    assert keeper._rows("SELECT * FROM present") == []

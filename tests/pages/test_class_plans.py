@@ -7,6 +7,7 @@ from test_class_vote import PAGE, everything, fresh, keys, said, student, teache
 from test_class_vote import press as pressed_here
 from visiting import ROOT, open_page, read_plainly, texts
 
+from attention_ui.class_plan import leading
 from attention_ui.page import lesson_page
 from attention_ui.page.contents import CONTENTS
 from attention_ui.server.connection import SCRIPT
@@ -17,6 +18,7 @@ from lessons.class_plan.own_question import OwnQuestion
 from lessons.class_plan.plan import Plan, Stop
 from lessons.class_plan.plan_file import written_plan
 from lessons.class_plan.ready_made import AT_SOFTMAX, THEN_SOFTMAX
+from lessons.screen.format import render
 from lessons.softmax import lesson as softmax
 
 FILES = {entry.address: ROOT / "pages" / entry.file for entry in CONTENTS}
@@ -293,7 +295,8 @@ def test_a_number_is_answered_within_a_tolerance_and_shown_as_a_distribution(fre
     said_now = " ".join(texts(at.run()))
     assert "From 0.25 to 7; half of the class answered at most 0.3." in said_now
     assert "Right answers: 2 of 3 (0.25, give or take 0.05)." in said_now
-    assert any("7 ✓" not in line and line.endswith("✗") for line in texts(one.run()) if line.startswith("Your first"))
+    first = [line for line in texts(one.run()) if line.startswith("Your first")]
+    assert any("7 ✓" not in line and line.endswith("✗ wrong") for line in first)
 
 
 def test_words_are_hidden_until_the_teacher_looks(fresh):  # noqa: F811
@@ -347,3 +350,59 @@ def test_the_page_for_who_was_absent_tells_what_is_over_and_no_more(fresh):  # n
     assert "<script" not in html and "default-src 'none'" in html and "(1)" in html
     page = student(code, after="true")
     assert not page.exception and not {"class_vote_A"} & keys(page)
+
+
+OTHER = Plan(stops=(Stop(page="exercises", link={"exercise": "mask"}), AT_SOFTMAX(5, ("ask", "answer"))))
+
+
+def notes_of(code, key):
+    """The teacher's second tab."""
+    return open_page(PAGE, **{"class": code, "teacher": key, "notes": "true"})
+
+
+def test_notes_follow_the_plan_that_was_chosen_in_another_tab(led, fresh):  # noqa: F811
+    _, code, key = led
+    notes = notes_of(code, key)
+    assert "0/6" in texts(notes)
+    fresh.bring_plan(code, key, written_plan(OTHER).decode())
+    heard(notes)
+    assert "0/3" in texts(notes) and "1 · Exercises" in {button.label for button in notes.button}
+
+
+@pytest.mark.parametrize("pressed", ["plan_next", "to_stop_1"])
+def test_a_button_in_the_notes_of_an_old_plan_does_nothing_and_says_so(led, fresh, pressed):  # noqa: F811
+    _, code, key = led
+    notes = notes_of(code, key)
+    fresh.bring_plan(code, key, written_plan(OTHER).decode())
+    before = fresh.look(code)
+    pressed_here(notes, pressed)
+    assert fresh.look(code) == before
+    assert render(leading.OTHER_PLAN) in texts(notes) and "0/3" in texts(notes)
+    pressed_here(notes, pressed)
+    assert fresh.look(code).place == (0 if pressed == "plan_next" else 1), "now it is a button of this plan"
+
+
+def test_the_stops_are_a_list_to_jump_by(led, fresh):  # noqa: F811
+    at, code, key = led
+    notes = notes_of(code, key)
+    press(at, "to_stop_1")
+    assert fresh.look(code).place == 1 and fresh.look(code).stage == "open" and place(at) == "class_vote"
+    heard(notes)
+    assert [button.key for button in notes.button if button.key.startswith("to_stop_")] == [
+        f"to_stop_{stop}" for stop in range(3)
+    ]
+    pressed_here(notes, "to_stop_2")
+    assert fresh.look(code).place == 5 and fresh.look(code).link.startswith("./exercises")
+    heard(at)
+    assert place(at) == "exercises"
+
+
+def test_all_that_a_class_needs_is_in_a_menu_at_every_step(led, fresh):  # noqa: F811
+    at, *_ = led
+    for step in range(1, 7):
+        press(at, "plan_next")
+        at.session_state["class_menu"] = True
+        stay(at).run()
+        found = keys(at) | {button.proto.id.rpartition("-")[2] for button in at.get("download_button")}
+        assert {"class_close", *(["class_page"] if place(at) != "class_vote" else [])} <= found, step
+        assert ("class_votes_csv" in found) == ("class_html" in found) == (step > 1), "once something was asked"
