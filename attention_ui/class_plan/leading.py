@@ -217,6 +217,7 @@ def class_menu(here: str) -> None:
         from attention_ui.voting.teacher import draw_menu  # which itself needs this module
 
         if here != VOTE_PAGE and st.button(PAGES[VOTE_PAGE].name, key="class_page"):
+            go_alone()
             open_entry(PAGES[VOTE_PAGE])
         draw_menu()
 

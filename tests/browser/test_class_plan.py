@@ -106,7 +106,8 @@ NOT_SEEN = """([...selectors]) => {
     const strip = document.querySelector('.st-key-class_strip')?.getBoundingClientRect()
     const main = document.querySelector('.stMain').getBoundingClientRect()
     const hidden = box => box.bottom > innerHeight || box.top < main.top || box.right > innerWidth || box.left < 0
-        || (strip && box.right > strip.left && box.left < strip.right && box.bottom > strip.top && box.top < strip.bottom)
+        || (strip && box.right > strip.left && box.left < strip.right && box.bottom > strip.top
+            && box.top < strip.bottom)
     const range = document.createRange()
     const found = selectors.flatMap(selector => {
         const first = [...document.querySelectorAll(selector)].filter(seen)[0]
@@ -124,12 +125,14 @@ NOT_SEEN = """([...selectors]) => {
 }"""
 # The lines of the page that something else lies over, where they can be seen.
 UNDER_SOMETHING = """() => {
+    const NOT_LOOKED_AT = 'svg, style, .stElementToolbar, .lab-room, .katex, '
+        + '.st-key-class_strip .st-key-plan_stops button[kind=secondary]'  // whose names come when one points there
     const found = [], range = document.createRange(), main = document.querySelector('.stMain')
     const texts = document.createTreeWalker(main, NodeFilter.SHOW_TEXT)
     while (texts.nextNode()) {
         const text = texts.currentNode, own = text.parentElement
-        if (!text.data.trim() || own.closest('svg, style, .stElementToolbar, .lab-room, .katex') || !own.checkVisibility(
-            {opacityProperty: true, visibilityProperty: true})) continue
+        if (!text.data.trim() || own.closest(NOT_LOOKED_AT)
+            || !own.checkVisibility({opacityProperty: true, visibilityProperty: true})) continue
         range.selectNodeContents(text)
         for (const box of range.getClientRects()) {
             const [x, y] = [box.left + box.width / 2, box.top + box.height / 2]
@@ -212,7 +215,7 @@ def faults_of(teacher, student, notes, stop, action):
         if page.locator(f"{selector}:visible").count() and page.evaluate(LETTERS, selector) < least:
             yield f"{selector} is written in {page.evaluate(LETTERS, selector)} pixels"
     for button in ("plan_back", "plan_next", "class_menu"):
-        if not page.locator(f".st-key-{button} button").is_visible():
+        if not page.locator(f".st-key-{button} button").first.is_visible():
             yield f"{button} cannot be reached"
     page.locator(".st-key-class_menu button").click(trial=True)  # fails where another element takes the click
     asks = action in ("ask", "again")
