@@ -240,7 +240,7 @@ def draw_stops(plan: Plan, place: int, brought: int) -> None:
             st.button(
                 f"{number + 1} · {title_of_stop(stop)}",
                 key=f"to_stop_{number}",
-                on_click=go_to_stop,
+                on_click=bring_to_stop,
                 args=(number, brought),
                 type="primary" if number == here else "secondary",
             )
@@ -267,7 +267,7 @@ def go_step(by: int, brought: int) -> None:
     bring_class(lambda plan, room: min(max(0, room.place + by), len(plan.steps) - 1), brought)
 
 
-def go_to_stop(stop: int, brought: int) -> None:
+def bring_to_stop(stop: int, brought: int) -> None:
     """Do what the first step of this stop says."""
     bring_class(lambda plan, _: [step.stop for step in plan.steps].index(stop), brought)
 
