@@ -9,7 +9,7 @@ const MOST = 20_000, MOST_NAMES = 1000; // characters, names
 const KINDS = ["lessons", "exercises", "levels", "homework"];
 const NOTHING = JSON.stringify({ solved: Object.fromEntries(KINDS.map((kind) => [kind, []])), ruled: [] });
 const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, location.origin);
-let told, what, word;
+let told = NOTHING, waits, what, word;
 // A browser that lets nothing be stored forgets it with the tab, and that is all.
 function stored(place) {
   try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; }
@@ -59,15 +59,22 @@ function fromEditor(source, data) {
   const editors = [...parent.document.querySelectorAll("iframe")].filter((frame) => frame.contentWindow === source);
   return editors.length === 1 && word && data.word === word;
 }
+function answer() {
+  // While the page is being drawn, fields that it no longer has would be handed over with the answer, as if just filled.
+  clearTimeout(waits);
+  const app = parent.document.querySelector('[data-testid="stApp"]');
+  if (app?.dataset.testScriptState !== "notRunning") return void (waits = setTimeout(answer, 20));
+  const knows = what === "code" ? what : JSON.stringify(known()); // code once: the page has it from then on
+  if (knows !== told) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });
+  told = knows;
+}
 addEventListener("message", ({ source, origin, data }) => {
   if (what === "code" && origin === "null" && data?.type === "attention-lab:keep" && fromEditor(source, data)) keep(data);
   if (source !== parent || origin !== location.origin || data?.type !== "streamlit:render") return;
   ({ what, word } = data.args);
   forget(data.args.forget);
   if (what === "progress") { add(data.args.solved); rule(data.args.ruled); }
-  const knows = what === "code" ? what : JSON.stringify(known()); // code is handed back once: the page has it since then
-  if (knows !== (told ?? NOTHING)) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });
-  told = knows;
+  answer();
 });
 tell("streamlit:componentReady", { apiVersion: 1 });
 tell("streamlit:setFrameHeight", { height: 0 });
