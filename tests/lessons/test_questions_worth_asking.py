@@ -255,6 +255,22 @@ def test_no_prompt_says_the_right_number(lesson):
         assert right_text(question) not in told, render(question.prompt)
 
 
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_each_card_says_why_it_is_right_or_what_its_mistake_is(lesson):
+    """In words of its own: nobody who is wrong is told only what whoever is right is told."""
+    for question in every_question(lesson):
+        said = [render(card.reply) for card in question.cards]
+        assert len(set(said)) == len(said), (render(question.prompt), said)
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_no_question_prints_powers_of_ten(lesson):
+    for question in every_question(lesson):
+        said = [question.prompt, *(text for card in question.cards for text in (card.text, card.reason, card.reply))]
+        for sentence in filter(None, said):
+            assert not re.search(r"\de[−-]?\d", render(sentence)), render(sentence)
+
+
 def reasons(question):
     return [render(card.reason) for card in question.cards if card.reason is not None]
 

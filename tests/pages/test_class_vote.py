@@ -177,13 +177,17 @@ def test_the_flow_says_how_many_went_where(fresh):
 def test_the_numbers_of_the_class_can_be_saved(fresh):
     from attention_ui.voting.teacher import CSV_COLUMNS, class_csv
 
-    _at, code, _key = asking("tokens")
+    _at, code, key = asking("tokens")
     vote(student(code), "B")
     header, *lines = csv.reader(io.StringIO(class_csv(code).decode("utf-8-sig")))
     question = screen_asked(fresh.look(code).asked)[1]
     assert header == [render(column) for column in CSV_COLUMNS] and len(lines) == len(question.cards)
     assert [line[5] for line in lines] == ["0", "1", *["0"] * (len(lines) - 2)]
-    assert [line[4] for line in lines].index("yes") == question.right
+    assert {(line[4], line[7]) for line in lines} == {("", "")}, "while the class votes, it does not say which is right"
+    for before, after in (("open", "closed"), ("closed", "shown"), ("shown", "explained")):
+        fresh.step(code, key, 1, before, after)
+    _, *lines = csv.reader(io.StringIO(class_csv(code).decode("utf-8-sig")))
+    assert [line[4] for line in lines].index("yes") == question.right and all(line[7] for line in lines)
 
 
 def test_a_spreadsheet_computes_nothing_of_what_a_class_has_written(fresh):
