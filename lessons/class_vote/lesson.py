@@ -56,7 +56,7 @@ def distribution_of_votes(question: Question, first: Sequence[int], second: Sequ
 
 def chosen_by(card: Card, count: int, voters: int) -> Message:
     """How many chose a card."""
-    return message("{count} of {voters} chose {card}.", count=count, voters=voters, card=card.text)
+    return message("{count} of {voters} chose: {card}", count=count, voters=voters, card=card.text)
 
 
 def most_chosen(name: Message, votes: Sequence[int]) -> Message:
