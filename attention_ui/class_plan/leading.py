@@ -184,6 +184,12 @@ def plan_of_class() -> Plan | None:
     return kept[2]
 
 
+def plan_drawn() -> int:
+    """The revision at which the plan was brought that this page shows, whatever is known of the class by now."""
+    _, brought, _ = get_state("class_plan")
+    return brought
+
+
 def draw_strip(here: str) -> None:
     """What leads a class. For its teacher the stops of the plan stand in the head of the page, what one key does, and
     all else that a class needs; for others, at the foot, the way back to the class.
@@ -196,16 +202,16 @@ def draw_strip(here: str) -> None:
     known = KNOWN.get(code)
     if not is_alone() and plan is None and not (known and known.seconds):
         return
-    place, brought = (-1, -1) if known is None else (known.place, known.brought)
+    place = -1 if known is None else known.place
     with st.container(key="class_strip", horizontal=True, vertical_alignment="center", width="content"):
         if plan is not None:
-            draw_stops(plan, place, brought)
+            draw_stops(plan, place)
         if is_alone():
             st.button(translate("Back to the class"), key="class_back", on_click=come_along)
         if known is not None and known.seconds:
             draw_timer(known.seconds)
         if plan is not None:
-            step_buttons(plan, place, brought)
+            step_buttons(plan, place)
             class_menu(here)
 
 
@@ -229,7 +235,7 @@ def draw_timer(seconds: int) -> None:
         st.text(f"{seconds // 60}:{seconds % 60:02d}")
 
 
-def draw_stops(plan: Plan, place: int, brought: int) -> None:
+def draw_stops(plan: Plan, place: int) -> None:
     """All stops of the plan, and at which one the class is. Pressing one goes there.
 
     Buttons, and no choice that keeps a value: where a page is drawn anew from outside, it would be the one of before.
@@ -241,7 +247,7 @@ def draw_stops(plan: Plan, place: int, brought: int) -> None:
                 f"{number + 1} · {title_of_stop(stop)}",
                 key=f"to_stop_{number}",
                 on_click=bring_to_stop,
-                args=(number, brought),
+                args=(number, plan_drawn()),
                 type="primary" if number == here else "secondary",
             )
 
@@ -253,12 +259,14 @@ def title_of_stop(stop: Stop) -> str:
     return PAGES[stop.page].name
 
 
-def step_buttons(plan: Plan, place: int, brought: int) -> None:
+def step_buttons(plan: Plan, place: int) -> None:
     """Back, and what comes next; the arrow keys and a presenter's remote press them. Nothing here tells an answer."""
-    last, back, on = len(plan.steps) - 1, (-1, brought), (1, brought)
-    st.button("←", key="plan_back", on_click=go_step, args=back, disabled=place <= 0, help=translate("Back"))
+    last, brought = len(plan.steps) - 1, plan_drawn()
+    st.button("←", key="plan_back", on_click=go_step, args=(-1, brought), disabled=place <= 0, help=translate("Back"))
     label = translate("The end") if place >= last else render(ACTIONS[plan.steps[place + 1].action])
-    st.button(f"{label} →", key="plan_next", on_click=go_step, args=on, type="primary", disabled=place >= last)
+    st.button(
+        f"{label} →", key="plan_next", on_click=go_step, args=(1, brought), type="primary", disabled=place >= last
+    )
     st.text(f"{place + 1}/{last + 1}", width="content")
 
 

@@ -36,12 +36,12 @@ def notes_view(room: Room) -> None:
         return
     place, steps = min(room.place, len(plan.steps) - 1), plan.steps
     with st.container(horizontal=True, vertical_alignment="center"):
-        step_buttons(plan, place, room.brought)
+        step_buttons(plan, place)
         if room.seconds >= 1:
             draw_timer(round(room.seconds))
         if room.stage != "waiting":
             draw_count(room)
-    draw_stops(plan, place, room.brought)
+    draw_stops(plan, place)
     if place >= 0:
         st.header(translate("Now"), anchor=False)
         draw_step(plan, place)

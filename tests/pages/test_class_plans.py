@@ -406,3 +406,12 @@ def test_all_that_a_class_needs_is_in_a_menu_at_every_step(led, fresh):  # noqa:
         found = keys(at) | {button.proto.id.rpartition("-")[2] for button in at.get("download_button")}
         assert {"class_close", *(["class_page"] if place(at) != "class_vote" else [])} <= found, step
         assert ("class_votes_csv" in found) == ("class_html" in found) == (step > 1), "once something was asked"
+
+
+def test_a_button_counts_also_where_its_page_was_drawn_while_nothing_was_known_of_the_class(led, fresh):  # noqa: F811
+    at, code, _ = led
+    press(at, "plan_next")
+    watching.KNOWN.clear()  # as the task does where all pages of a class are drawn anew at the same time
+    stay(at).run()
+    press(at, "plan_next")
+    assert fresh.look(code).place == 1
