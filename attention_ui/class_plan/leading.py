@@ -62,8 +62,7 @@ def follow_class(here: str, arrives: bool) -> None:
     if is_alone():
         unwatch()
         return
-    watched, known = watch(code, voter(code)), KNOWN.get(code)
-    watched.leads = bool(own_key())
+    watched, known = watch(code, voter(code), leads=bool(own_key())), KNOWN.get(code)
     if known is None:
         return  # in a second it is
     watched.revision = known.revision

@@ -106,7 +106,7 @@ def opened_room() -> Room | None:
             raise RefusedError(NO_CLASS)
         if code != inside and not brings_key(code):
             doubted_where_away("join", code)
-        watched = watch(code, voter(code))
+        watched = watch(code, voter(code), leads=bool(own_key() or text_in_link("teacher")))
         room = last_known("look", code)
         watched.revision = room.revision
     except RefusedError as error:
@@ -116,7 +116,6 @@ def opened_room() -> Room | None:
                 raise RefusedError(OVER) from error
         raise
     enter(code, text_in_link("teacher"))
-    watched.leads = bool(own_key())
     return room
 
 

@@ -65,9 +65,9 @@ SENT_FOR: set[str] = set()  # visits whose page is to be drawn anew though nobod
 WAKE: list[Callable[[], None]] = []  # what makes the task look at once, on a server that runs
 
 
-def watch(code: str, token: str) -> Watched:
+def watch(code: str, token: str, *, leads: bool = False) -> Watched:
     """The page that is being drawn looks at this class; it is told the revision when that is known."""
-    WATCHED[running_session() or ""] = watched = Watched(code, token, time.monotonic())
+    WATCHED[running_session() or ""] = watched = Watched(code, token, time.monotonic(), leads=leads)
     return watched
 
 

@@ -753,3 +753,16 @@ def test_a_class_that_goes_to_a_level_takes_no_numbers_away(fresh):
     one.run()
     assert said(one, "level") == "back" and said(one, "built") == "q2,1=3"
     assert one.number_input(key="set_back_W_q_1_0").value == 3.0
+
+
+def test_a_teacher_reads_of_how_many_as_soon_as_anybody_is_known_to_be_there(fresh):
+    at, code, _ = asking()
+    one = student(code)
+    vote(one, "A")
+    at.run()
+    assert "1 has answered" in texts(at), "a replica of another version tells of nobody"
+    fresh.be_present(code, {"a", "b"})
+    at.run()
+    assert "1 of 3 has answered" in texts(at), "whoever has answered is there"
+    press(at, "class_to_closed")
+    assert "1 has answered" in texts(at)

@@ -67,9 +67,9 @@ PLACES_OF_OTHERS = 1_000_000_000  # larger than any place
 CORNER = 2_000_000_000  # the place of the last row of a table, which is not drawn
 LONGEST = 150  # letters of the arithmetic in a tooltip
 MOST_IN_PARTS = 8  # figures that are kept in their parts
-# Pixels of a figure on a projector, all of it seen at once, and of its numbers: alone, beside a question, and beside
-# the cards of a class.
-ALONE, BESIDE_QUESTION, BESIDE_CARDS = (1225, 574, 24), (890, 574, 24), (800, 430, 18)
+# Pixels of a figure on a projector, all of it seen at once, and of its numbers: beside a question, beside the cards of
+# a class, and alone. Where a class compares what it sees, that counts more than the size of the numbers.
+BESIDE_QUESTION, BESIDE_CARDS, ALONE = (890, 574, 24), (800, 430, 18), (1225, 574, 19)
 HEADING = 54  # of its height
 PROJECTED_IN_LARGE, LARGE_MATRIX = 19, 100  # pixels of numbers there, in a matrix of so many numbers
 HIGHEST_ON_A_PHONE = 30  # rows of cells
