@@ -204,7 +204,7 @@ def draw_strip(here: str) -> None:
     place = -1 if known is None else known.place
     with st.container(key="class_strip", horizontal=True, vertical_alignment="center", width="content"):
         if plan is not None:
-            draw_stops(plan, place)
+            stop_buttons(plan, place)
         if is_alone():
             st.button(translate("Back to the class"), key="class_back", on_click=come_along)
         if known is not None and known.seconds:
@@ -234,7 +234,7 @@ def draw_timer(seconds: int) -> None:
         st.text(f"{seconds // 60}:{seconds % 60:02d}")
 
 
-def draw_stops(plan: Plan, place: int) -> None:
+def stop_buttons(plan: Plan, place: int) -> None:
     """All stops of the plan, and at which one the class is. Pressing one goes there.
 
     Buttons, and no choice that keeps a value: where a page is drawn anew from outside, it would be the one of before.

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from attention_ui.class_plan.leading import (
-    draw_stops,
     draw_timer,
     notes_switch,
     plan_of_class,
     step_buttons,
+    stop_buttons,
     title_of_stop,
 )
 from attention_ui.class_plan.slides import draw_slide
@@ -41,7 +41,7 @@ def notes_view(room: Room) -> None:
             draw_timer(round(room.seconds))
         if room.stage != "waiting":
             draw_count(room)
-    draw_stops(plan, place)
+    stop_buttons(plan, place)
     if place >= 0:
         st.header(translate("Now"), anchor=False)
         draw_step(plan, place)

@@ -176,6 +176,7 @@ NEVER_ONE = {
         "Right answers: {one} in the first",
         "After {steps} training steps",
     ),
+    "a word stands there": ("{token} changes by {change}.",),
 }
 
 
