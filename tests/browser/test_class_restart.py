@@ -9,7 +9,7 @@ import pytest
 from classes.keeper import WRITTEN, Keeper
 from lessons.class_plan.own_question import OwnQuestion, written_own
 from lessons.class_plan.ready_made import ready_plan
-from tests.browser.test_class_plan import press, student_of, teaching
+from tests.browser.test_class_plan import ONE_ANSWERED, press, student_of, teaching
 from tests.server.replicas import Replica
 
 PLAN = ready_plan(45)
@@ -177,14 +177,14 @@ def test_a_class_goes_on_by_itself_after_its_server_was_killed(server, visit, re
 
     here.at_step(ASKS)
     here.phone.page.locator(".st-key-class_vote_B button").click()
-    here.teacher.page.get_by_text("1 has answered").wait_for()
+    here.teacher.page.get_by_text(ONE_ANSWERED).wait_for()
     here.loses(forwarder.target)
     recovers(forwarder, servers)
     here.is_back(ASKS)
     here.phone.page.locator(".st-key-class_vote_B").get_by_text("your answer").wait_for()
     here.phone.page.locator(".st-key-class_vote_A button").click()
     here.phone.page.locator(".st-key-class_vote_A").get_by_text("your answer").wait_for()
-    here.teacher.page.get_by_text("1 has answered").wait_for()
+    here.teacher.page.get_by_text(ONE_ANSWERED).wait_for()
     here.teacher.page.keyboard.press("ArrowRight")
     here.phone.page.get_by_text("The vote is closed").or_(here.phone.page.get_by_text("This is the answer")).wait_for()
 
