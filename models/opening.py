@@ -124,7 +124,9 @@ class SharedModel:
         before = self.newest.kept(ids[:-1])
         past = before.present if before else ()
         for begin in range(len(ids) - 1 if before else 0, len(ids), READ_AT_ONCE):
-            trace = self._read(ids[begin : begin + READ_AT_ONCE], past=past, scored=slice(-1, None))
+            part = ids[begin : begin + READ_AT_ONCE]
+            is_last = begin + READ_AT_ONCE >= len(ids)
+            trace = self._read(part, past=past, scored=slice(-1, None) if is_last else slice(0))
             past = tuple(layer.attention.present for layer in trace.layers)
         weights = tuple(in_torch(layer.attention.heads.weights[:, -1]).clone() for layer in trace.layers)
         return NewestToken(in_torch(trace.logits[-1]).clone(), weights, past)

@@ -45,4 +45,4 @@ def test_only_the_last_position_of_a_beginning_is_scored(smollm2, monkeypatch):
     unembed = type(smollm2.kept).unembed
     monkeypatch.setattr(type(smollm2.kept), "unembed", lambda self, x: made.append(x.shape) or unembed(self, x))
     smollm2.newest_token(real_beginning(smollm2, "one two three " * 9).ids)
-    assert [shape[-2] for shape in made] == [1]
+    assert sum(shape[-2] for shape in made) == 1
