@@ -36,7 +36,7 @@ def test_all_that_is_said_of_a_vote(cards, seed):
     figure = distribution_of_votes(a_question(cards), first, second)
     for place, part in enumerate(figure.parts):
         assert part.shares == pytest.approx((first[place] / len(cast), second[place] / len(cast)))
-        assert render(part.says[1]) == f"{second[place]} of {len(cast)} chose answer {place}."
+        assert render(part.says[1]) == f"{second[place]} of {len(cast)} chose: answer {place}"
     for said, votes in zip(figure.notice, (first, second), strict=True):
         most = [letter for letter, count in zip("ABCD", votes, strict=False) if count == max(votes)]
         assert all(letter in render(said).partition(":")[2].partition(" chosen")[0] for letter in most)

@@ -110,7 +110,7 @@ def gives_away(at, text):
         words = " ".join(str(value) for value in row.values() if isinstance(value, str))
         floats = [value for value in row.values() if isinstance(value, float)]
         near = [value for value in floats for n in numbers if math.isclose(value, n, rel_tol=EXACTLY)]
-        if re.match(r"\d+ of \d+ chose ", str(row.get("say"))):  # how the class has voted
+        if re.match(r"\d+ of \d+ chose: ", str(row.get("say"))):  # how the class has voted
             continue
         alike = question.in_figure and stands_in(answer, words, question)  # of what is seen, other numbers may read so
         if near or alike or any(sentence in words for sentence in kept):
