@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 from attention_core.errors import InputError
 from attention_ui.server.pictures import kind_of_picture
-from classes.stages import told_as
 from lessons.class_plan.plan import MOST_PICTURE
 
 MOST_BROUGHT = 1024 * 1024  # bytes of a file: no more can be uploaded
@@ -17,7 +16,6 @@ WIDEST = HIGHEST = 1280  # pixels; what is larger is made smaller
 MOST_PIXELS = 12_000_000  # of what is decoded: 48 MB while that takes place
 QUALITIES = (85, 75, 60, 45)  # of a JPEG
 FORMATS = ("PNG", "JPEG")
-TOO_MANY_PIXELS = told_as("A picture has at most {most} million pixels, but this one has more: save it smaller.")
 ONE_AT_A_TIME = threading.Lock()
 
 
@@ -41,7 +39,7 @@ def redrawn(data: bytes) -> bytes:
         except InputError:
             raise
         except Image.DecompressionBombError as error:  # Pillow looks as well
-            raise InputError(TOO_MANY_PIXELS, most=MOST_PIXELS // 1_000_000) from error
+            raise too_many_pixels() from error
         except Exception as error:  # whatever its decoder finds wrong with a stranger's file
             raise InputError("This picture is damaged: it cannot be decoded. Save it again, as PNG or JPEG.") from error
 
@@ -49,7 +47,15 @@ def redrawn(data: bytes) -> bytes:
 def check_pixels(width: int, height: int) -> None:
     """Refuse, before anything is decoded, a file that is small and claims to be huge."""
     if width * height > MOST_PIXELS:
-        raise InputError(TOO_MANY_PIXELS, most=MOST_PIXELS // 1_000_000)
+        raise too_many_pixels()
+
+
+def too_many_pixels() -> InputError:
+    """What is said of it."""
+    return InputError(
+        "A picture has at most {most} million pixels, but this one has more: save it smaller.",
+        most=MOST_PIXELS // 1_000_000,
+    )
 
 
 def plain_pixels(brought):
