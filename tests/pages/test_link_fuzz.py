@@ -61,6 +61,7 @@ WAYS = {
         {"paper": "sheet", "paper_code": ""},  # with a code there are no controls of a new sheet
         {"paper": "sheet", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
         {"paper": "platform"},
+        {"paper": "platform", "platform_file": "qti"},
     ],
     "training/generate": [{"writer": "language"}, {}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
