@@ -81,26 +81,21 @@ def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator)
             weights=shaped(n, n),
             values=shaped(n, d_v),
         ),
-        *(
-            Card(shape, said, thought)
-            for shape, thought, said in (
-                (shaped(n, d_v), message("for each query, as many features as a value"), reply),
-                (
-                    shaped(n, n),
-                    message("for each query, as many numbers as there are keys"),
-                    message("That is the shape of the weights, before they meet the values."),
-                ),
-                (
-                    shaped(1, d_v),
-                    message("for the whole sentence, one mix of values"),
-                    message("Each query gets a mix of its own."),
-                ),
-                (
-                    shaped(d_v, n),
-                    message("for each feature of a value, all queries"),
-                    message("That is turned around: in the output, queries are rows."),
-                ),
-            )
+        Card(shaped(n, d_v), reply, message("for each query, as many features as a value")),
+        Card(
+            shaped(n, n),
+            message("That is the shape of the weights, before they meet the values."),
+            message("for each query, as many numbers as there are keys"),
+        ),
+        Card(
+            shaped(1, d_v),
+            message("Each query gets a mix of its own."),
+            message("for the whole sentence, one mix of values"),
+        ),
+        Card(
+            shaped(d_v, n),
+            message("That is turned around: in the output, queries are rows."),
+            message("for each feature of a value, all queries"),
         ),
     )
 

@@ -40,26 +40,21 @@ def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
             x=shaped(n, d),
             W_q=shaped(d, d_k),
         ),
-        *(
-            Card(shape, said, thought)
-            for shape, thought, said in (
-                (shaped(n, d_k), message("the rows of X, the columns of W_q"), reply),
-                (
-                    shaped(n, d),
-                    message("the rows of X, the columns of X"),
-                    message("The columns of X meet the rows of W_q and disappear: its columns are left."),
-                ),
-                (
-                    shaped(d_k, n),
-                    message("the columns of W_q, the rows of X"),
-                    message("That is Qᵀ: in Q, the tokens are the rows."),
-                ),
-                (
-                    shaped(d, d_k),
-                    message("the rows of W_q, the columns of W_q"),
-                    message("That is the shape of W_q itself, not of the product."),
-                ),
-            )
+        Card(shaped(n, d_k), reply, message("the rows of X, the columns of W_q")),
+        Card(
+            shaped(n, d),
+            message("The columns of X meet the rows of W_q and disappear: its columns are left."),
+            message("the rows of X, the columns of X"),
+        ),
+        Card(
+            shaped(d_k, n),
+            message("That is Qᵀ: in Q, the tokens are the rows."),
+            message("the columns of W_q, the rows of X"),
+        ),
+        Card(
+            shaped(d, d_k),
+            message("That is the shape of W_q itself, not of the product."),
+            message("the rows of W_q, the columns of W_q"),
         ),
     )
 

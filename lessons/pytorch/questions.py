@@ -212,21 +212,16 @@ def shape_of_packed_weights(parity: Parity, who: Sequence[Token], random: torch.
             "stores its weights. With {d_model} features per token, what is its shape?",
             d_model=d_model,
         ),
-        *(
-            Card(shaped(*shape), said, thought)
-            for shape, thought, said in (
-                ((3 * d_model, d_model), message("three matrices, stacked one below another"), reply),
-                (
-                    (d_model, 3 * d_model),
-                    message("three matrices, one beside the other"),
-                    message("Beside one another they stand in x @ W. nn.Linear stores each transposed."),
-                ),
-                (
-                    (d_model, d_model),
-                    message("one matrix, used three times"),
-                    message("Queries, keys and values have a matrix each."),
-                ),
-            )
+        Card(shaped(3 * d_model, d_model), reply, message("three matrices, stacked one below another")),
+        Card(
+            shaped(d_model, 3 * d_model),
+            message("Beside one another they stand in x @ W. nn.Linear stores each transposed."),
+            message("three matrices, one beside the other"),
+        ),
+        Card(
+            shaped(d_model, d_model),
+            message("Queries, keys and values have a matrix each."),
+            message("one matrix, used three times"),
         ),
     )
 

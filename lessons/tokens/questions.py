@@ -54,31 +54,26 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
             different=different,
             numbers=d,
         ),
-        *(
-            Card(shape, said, thought)
-            for shape, thought, said in (
-                (shaped(n, d), message("rows for tokens, columns for features"), reply),
-                (
-                    shaped(d, n),
-                    message("rows for features, columns for tokens"),
-                    message("That is Xᵀ: in X, the tokens are the rows."),
-                ),
-                (
-                    shaped(different, d),
-                    message("rows for different tokens, columns for features"),
-                    message("A token that appears twice has two rows in X."),
-                ),
-                (
-                    shaped(n, n),
-                    message("rows for tokens, columns for tokens"),
-                    message("X has a column for each feature, not for each token."),
-                ),
-                (
-                    shaped(1, d),
-                    message("one row for the sentence, columns for features"),
-                    message("Each token keeps a row of its own: nothing is merged yet."),
-                ),
-            )
+        Card(shaped(n, d), reply, message("rows for tokens, columns for features")),
+        Card(
+            shaped(d, n),
+            message("That is Xᵀ: in X, the tokens are the rows."),
+            message("rows for features, columns for tokens"),
+        ),
+        Card(
+            shaped(different, d),
+            message("A token that appears twice has two rows in X."),
+            message("rows for different tokens, columns for features"),
+        ),
+        Card(
+            shaped(n, n),
+            message("X has a column for each feature, not for each token."),
+            message("rows for tokens, columns for tokens"),
+        ),
+        Card(
+            shaped(1, d),
+            message("Each token keeps a row of its own: nothing is merged yet."),
+            message("one row for the sentence, columns for features"),
         ),
     )
 

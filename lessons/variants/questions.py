@@ -308,31 +308,26 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
             asking=n - cut,
             answering=cut,
         ),
-        *(
-            Card(shaped(*shape), said, thought)
-            for shape, thought, said in (
-                ((n - cut, cut), message("rows for those that ask, columns for those that answer"), reply),
-                (
-                    (cut, n - cut),
-                    message("rows for those that answer, columns for those that ask"),
-                    message("That is turned around: those that ask are the rows."),
-                ),
-                (
-                    (n, n),
-                    message("rows and columns for all tokens"),
-                    message("Only one sentence asks, and only the other answers."),
-                ),
-                (
-                    (n - cut, n),
-                    message("rows for those that ask, columns for all tokens"),
-                    message("The tokens that ask are not among the keys."),
-                ),
-                (
-                    (cut, cut),
-                    message("rows and columns for those that answer"),
-                    message("The tokens that answer ask nothing, so they have no rows."),
-                ),
-            )
+        Card(shaped(n - cut, cut), reply, message("rows for those that ask, columns for those that answer")),
+        Card(
+            shaped(cut, n - cut),
+            message("That is turned around: those that ask are the rows."),
+            message("rows for those that answer, columns for those that ask"),
+        ),
+        Card(
+            shaped(n, n),
+            message("Only one sentence asks, and only the other answers."),
+            message("rows and columns for all tokens"),
+        ),
+        Card(
+            shaped(n - cut, n),
+            message("The tokens that ask are not among the keys."),
+            message("rows for those that ask, columns for all tokens"),
+        ),
+        Card(
+            shaped(cut, cut),
+            message("The tokens that answer ask nothing, so they have no rows."),
+            message("rows and columns for those that answer"),
         ),
     )
 
