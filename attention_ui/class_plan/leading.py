@@ -174,13 +174,20 @@ def plan_of_class() -> Plan | None:
     known = KNOWN.get(code)
     if kept[0] != code or (known is not None and known.brought != kept[1]):
         try:
-            known, text = ask_about(code), class_keeper().plan(code)
-            plan = read_plan(text.encode(), PAGES, LANGUAGE_TAGS) if text else None
-        except (ValueError, RefusedError):
+            kept = code, ask_about(code).brought, stored_plan(code)
+        except RefusedError:
             return None
-        kept = code, known.brought, plan
         set_state("class_plan", kept)
     return kept[2]
+
+
+def stored_plan(code: str) -> Plan | None:
+    """The plan that the database has for a class; None where it has none, or one that cannot be read here."""
+    text = class_keeper().plan(code)
+    try:
+        return read_plan(text.encode(), PAGES, LANGUAGE_TAGS) if text else None
+    except ValueError:
+        return None
 
 
 def plan_drawn() -> int:

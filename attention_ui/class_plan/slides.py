@@ -7,14 +7,12 @@ from types import MappingProxyType
 
 import streamlit as st
 
-from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES, stop_at
+from attention_ui.class_plan.leading import stop_at, stored_plan
 from attention_ui.server.pictures import kind_of_picture
 from attention_ui.session.links import address_of
-from attention_ui.voting.database import class_keeper
 from attention_ui.voting.watching import doubt
 from classes.stages import RefusedError, Room, UnreachableError
 from lessons.class_plan.plan import SLIDE_PAGE, Plan, Stop
-from lessons.class_plan.plan_file import read_plan
 from lessons.screen.format import translate
 
 PLANS_KEPT = 16  # a class asks for its plan once, not each of its pages
@@ -40,11 +38,7 @@ def slide_of(room: Room) -> Stop | None:
 @functools.lru_cache(maxsize=PLANS_KEPT)
 def plan_at(code: str, revision: int) -> Plan | None:
     """The plan of a class at this revision, which grows with every plan that is brought."""
-    text = class_keeper().plan(code)
-    try:
-        return read_plan(text.encode(), PAGES, LANGUAGE_TAGS)
-    except ValueError:
-        return None
+    return stored_plan(code)
 
 
 def draw_slide(stop: Stop, key: str = "class_slide", at_hand: Mapping[str, bytes] = NONE_AT_HAND) -> None:

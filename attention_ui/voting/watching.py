@@ -112,7 +112,7 @@ def know(code: str, revision: int, link: str, seconds: float, place: int, brough
 
 
 def know_room(room: Room) -> Known:
-    """The same, of a class that was looked at."""
+    """Keep what is known of a class that has just been looked at."""
     return know(room.code, room.revision, room.link, room.seconds, room.place, room.brought)
 
 

@@ -153,7 +153,7 @@ class Class:
 
 
 def restarted(forwarder, servers):
-    """The same server once more."""
+    """The server that was killed is started again."""
     forwarder.target.start()
 
 

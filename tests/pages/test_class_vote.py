@@ -58,7 +58,7 @@ def fresh(monkeypatch, tmp_path):
     watching.KNOWN.clear()
     for module in ("rooms", "teacher", "view", "watching"):
         monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", lambda: prompt)
-    for module in ("leading", "ask_here", "after", "level_here", "slides"):
+    for module in ("leading", "ask_here", "after", "level_here"):
         monkeypatch.setattr(f"attention_ui.class_plan.{module}.class_keeper", lambda: prompt)
     monkeypatch.setattr(rooms, "address", lambda: "here")
     monkeypatch.setattr(rooms, "GUESSES", Delays(rooms.clock))
