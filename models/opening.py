@@ -6,8 +6,9 @@ and a process that only reads imports no torch. Lessons get the same memory as t
 """
 
 import mmap
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -29,6 +30,12 @@ MOST_MODELS = 3
 PASS_BYTES, WRITING_BYTES = 160_000_000, 64_000_000  # of each model
 READ_AT_ONCE = 16  # tokens of a beginning: all that is computed of 64 takes 80 MB
 SMALL_BYTES = 24_000_000  # that then are kept of passes, and as many of writing
+READING = threading.Lock()
+
+
+def while_reading() -> AbstractContextManager[object]:
+    """Around a pass. On a small host there is one at a time: what six compute beside each other takes 200 MB."""
+    return READING if is_small() else nullcontext()
 
 
 def at_most(n_bytes: int) -> int:
@@ -101,6 +108,21 @@ class SharedModel:
         """The same with torch's tensors."""
         return self._pass(ids, ablated).tensors
 
+    def compute(
+        self,
+        ids: Sequence[int] | Sequence[Sequence[int]],
+        ablated: Collection[tuple[int, int]] = (),
+        patched: Mapping[tuple[int, int], Float[Array, "tokens d_head"]] | None = None,
+        scored: slice = slice(None),
+    ) -> ModelTrace:
+        """As `trace`, of one text or of several that are equally long, with other outputs for heads that are `patched`
+        and logits for the positions in `scored` alone; nothing of it is kept.
+        """
+        import torch  # only where lessons ask for tensors
+
+        with while_reading(), torch.inference_mode():
+            return self.transformer(torch.tensor(ids), ablated, patched=patched, scored=scored)
+
     def newest_token(self, ids: Sequence[int]) -> NewestToken:
         """What follows a text. One token after a text that was asked for just now, only that token is read."""
         return self.newest.get(tuple(ids), lambda: self._read_newest(tuple(ids)))
@@ -116,7 +138,7 @@ class SharedModel:
         scored: slice = slice(None),
     ) -> ModelTrace:
         xp = namespace(self.kept.layers[0].norm.gain)
-        with nullcontext() if xp is np else xp.inference_mode():
+        with while_reading(), nullcontext() if xp is np else xp.inference_mode():
             return self.kept(xp.asarray(ids), ablated, past, scored=scored)
 
     def _read_newest(self, ids: tuple[int, ...]) -> NewestToken:

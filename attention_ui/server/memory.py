@@ -10,7 +10,7 @@ from contextlib import contextmanager
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from glibc's malloc.h
 MEBIBYTE = 1024 * 1024
 HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * MEBIBYTE, 64 * MEBIBYTE
-ON_A_SMALL_HOST = 1, 1 * MEBIBYTE, 16 * MEBIBYTE
+ON_A_SMALL_HOST = 1, MEBIBYTE // 8, 16 * MEBIBYTE
 USUAL, RARE = 10, 100  # collections of the middle generation before the oldest is walked over
 QUIET_SECONDS, ALL_SECONDS = 1.0, 60.0
 

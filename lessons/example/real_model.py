@@ -1,9 +1,12 @@
 """A real language model as lessons ask it: what cuts a text into tokens, what reads them, and what a head is called."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from jaxtyping import Float
+
+from attention_core.arrays import Array
 from attention_core.model import ModelTrace
 from attention_core.stored.tokenizing import Tokenizer
 from attention_core.tokens import clean_text
@@ -33,6 +36,18 @@ class RealModel(Protocol):
 
     def read(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
         """The same in the library that the model computes with, which may be NumPy."""
+        ...
+
+    def compute(
+        self,
+        ids: Sequence[int] | Sequence[Sequence[int]],
+        ablated: Collection[tuple[int, int]] = (),
+        patched: Mapping[tuple[int, int], Float[Array, "tokens d_head"]] | None = None,
+        scored: slice = slice(None),
+    ) -> ModelTrace:
+        """As `trace`, of one text or of several that are equally long, with other outputs for heads that are `patched`
+        and logits for the positions in `scored` alone; nothing of it is kept.
+        """
         ...
 
 

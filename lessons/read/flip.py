@@ -55,8 +55,7 @@ def flip_test(model: RealModel, animals: tuple[str, ...], things: tuple[str, ...
     cut = [model.tokenizer.encode(text) for text in texts]  # with the marks that an encoder was trained with
     words = [[text[begin:end].strip() for begin, end in one.offsets] for text, one in zip(texts, cut, strict=True)]
     it, noun = words[0].index("it"), (words[0].index(animals[0]), words[0].index(things[0]))
-    with torch.inference_mode():
-        layers = model.transformer(torch.tensor([one.ids for one in cut])).layers
+    layers = model.compute([one.ids for one in cut]).layers
     rows = torch.stack(
         [layer.attention.heads.weights[:, :, it] for layer in layers], dim=1
     )  # sentences layers heads keys

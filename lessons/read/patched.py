@@ -88,8 +88,7 @@ def patched_scores(
     """The scores for the token after a text in which some heads have the outputs that they have in another."""
     layers = model.trace(there).layers
     outputs = {(layer, head): layers[layer].attention.heads.output[head] for layer, head in group}
-    with torch.inference_mode():
-        return model.transformer(torch.tensor(here), patched=outputs, scored=slice(-1, None)).logits[0].clone()
+    return model.compute(here, patched=outputs, scored=slice(-1, None)).logits[0].clone()
 
 
 def patched_screen(reading: Reading) -> dict[str, Any]:

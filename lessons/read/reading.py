@@ -126,8 +126,7 @@ def scores_without(
     model: RealModel, ids: tuple[int, ...], ablated: tuple[Place, ...], query: int
 ) -> Float[Tensor, " vocabulary"]:
     """The scores for the token after a query without some heads. Of such a pass nothing else is kept."""
-    with torch.inference_mode():
-        return model.transformer(torch.tensor(ids), ablated, scored=slice(query, query + 1)).logits[0].clone()
+    return model.compute(ids, ablated, scored=slice(query, query + 1)).logits[0].clone()
 
 
 def names_of(text: CutText) -> tuple[Token, ...]:
