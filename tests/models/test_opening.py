@@ -1,5 +1,6 @@
 """A model is opened once a process, from a mapped file; equal texts are computed once; a cache writes."""
 
+import contextlib
 import dataclasses
 import subprocess
 import sys
@@ -140,6 +141,42 @@ def test_a_class_with_one_text_is_computed_for_once(own, monkeypatch):
         student.join(10)
     assert len(passes) == 1 and len(traces) == 8 and len(set(map(id, traces))) == 1
     assert not torch.equal(model.trace(IDS).logits, traces[0].logits) and len(passes) == 2, "without the head"
+
+
+@pytest.mark.parametrize("small", [True, False])
+def test_on_a_small_host_one_text_is_read_at_a_time(own, monkeypatch, small):
+    monkeypatch.setenv("ATTENTION_LAB_SMALL", str(int(small)))
+    model, reading, most = SharedModel(own["small"], *open_model(own["small"])), [], []
+    assert model.transformer, "made once, whoever is first"
+    read, both = Transformer.__call__, threading.Barrier(3)
+
+    def slowly(self, ids, *args, **how):
+        reading.append(1)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(0.3)  # until all three are here
+        most.append(len(reading))
+        reading.pop()
+        return read(self, ids, *args, **how)
+
+    monkeypatch.setattr(Transformer, "__call__", slowly)
+    ways = [lambda: model.read(IDS), lambda: model.newest_token(IDS[:-1]), lambda: model.compute(IDS[1:])]
+    visitors = [threading.Thread(target=way) for way in ways]
+    for visitor in visitors:
+        visitor.start()
+    for visitor in visitors:
+        visitor.join(10)
+    assert len(most) == 3 and max(most) == (1 if small else 3)
+
+
+def test_what_is_computed_of_several_texts_is_what_each_gives_and_is_not_kept(own):
+    model, others = shared_model(own["small"]), (IDS, IDS[::-1])
+    patched = {(1, 0): model.trace(IDS).layers[1].attention.heads.output[0] + 1}
+    both = model.compute(others, scored=slice(-1, None))
+    for place, ids in enumerate(others):
+        assert_close_for_size(both.logits[place, 0], model.trace(ids).logits[-1], rounding=5 * LAYERS)
+    expected = model.transformer(torch.tensor(IDS), [(0, 1)], patched=patched)
+    assert_close_for_size(model.compute(IDS, [(0, 1)], patched).logits, expected.logits, rounding=5 * LAYERS)
+    assert len(model.passes._sizes) == 2
 
 
 def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch):
