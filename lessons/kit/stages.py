@@ -14,6 +14,7 @@ from lessons.screen.message import Fixed, ListOf, Message, Token, message, plura
 
 Stage = Literal["x", "qkv", "scores", "scaled", "masked", "weights", "output"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+BUT_FOR_ROUNDING = {"rtol": 1e-5, "atol": 1e-6}
 STAGE_NAMES = {
     "scores": message("scores"),
     "scaled": message("scaled"),
@@ -57,7 +58,7 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message,
         return (size,)
     positions = tuple(i for i, token in enumerate(example.tokens) if token == repeated)
     numbers = {"token": Token(repeated, positions[0]), "positions": ListOf(tuple(i + 1 for i in positions))}
-    if all(torch.equal(example.x[positions[0]], example.x[i]) for i in positions):
+    if all(torch.allclose(example.x[positions[0]], example.x[i], **BUT_FOR_ROUNDING) for i in positions):
         return size, message("{token} is at positions {positions}: the same row each time.", **numbers)
     return size, message(
         "{token} is at positions {positions}, each time with a different row: X holds more than the token.", **numbers

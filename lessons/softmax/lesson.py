@@ -257,7 +257,8 @@ def notice_changes(
     shift, times = Fixed(SHIFT, 0), Fixed(FACTOR, 0)
     plus = message("Add {shift} to every score and no weight changes: softmax sees only differences.", shift=shift)
     stays = float((added.weights - row.weights).abs().max()) <= 100 * NO_CHANGE  # but for rounding of large scores
-    j = int((tripled.weights - row.weights).abs().argmax())
+    moved = (tripled.weights - row.weights).abs()
+    j = int((moved >= moved.max() - 10 * NO_CHANGE).nonzero()[0])  # of two keys, one gets what the other loses
     before, after = (Percent(float(one.weights[j])) for one in (row, tripled))
     multiplied = message(
         "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",

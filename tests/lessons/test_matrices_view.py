@@ -3,6 +3,7 @@
 import itertools
 import math
 from dataclasses import fields, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from attention_core.attention import AttentionTrace
 from attention_ui.figures.matrices.matrices import Layout
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
-from lessons.kit.stages import STAGES
+from lessons.kit.stages import STAGES, notice_x
 from lessons.overview.matrices_view import Choices, screen
 from lessons.screen.format import number, percent, render_all
 from tests.printed import ABSOLUTE, lead
@@ -45,6 +46,9 @@ def repeated(case, sentence):
     first = sentence.arguments["token"].position
     positions = [i + 1 for i, token in enumerate(tokens) if token == tokens[first]]
     assert len(positions) > 1
+    x = case.example.x.double()
+    apart = max(float((x[first] - x[i - 1]).abs().max()) for i in positions)
+    assert ("the same row" in sentence.template) == (apart < 1e-5 * float(x.abs().max())), "but for rounding"
     return {"token": first, "positions": positions}
 
 
@@ -119,6 +123,14 @@ def one_leads(case, sentence):
         "count": len(others),
         "ranked": Ranked(row, [key], percent),
     }
+
+
+def test_rows_that_rounding_tells_apart_are_the_same_row():
+    row, other = torch.tensor([0.7, -1.3, 0.2]), torch.tensor([1.1, 0.4, -0.6])
+    for by, says in ((1.0 + 2e-7, ": the same row each time."), (1.001, ", each time with a different row")):
+        example = SimpleNamespace(tokens=("a", "b", "a"), x=torch.stack([row, other, by * row]))
+        assert not torch.equal(example.x[0], example.x[2])
+        assert says in notice_x(example, None)[-1].template
 
 
 def every_matrix_has_a_place(case):
