@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from streamlit.starlette import App
 
+from attention_ui.process.memory import collect_in_quiet_moments, collect_rarely, keep_heaps_small, without_collecting
 from attention_ui.server.arrivals import Arrivals
 from attention_ui.server.connection import answer_script
 from attention_ui.server.exported import answer_file
@@ -21,12 +22,11 @@ from attention_ui.server.health import Health, classes_are_reached, computes, tr
 from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.meant_pages import MeantPages
-from attention_ui.server.memory import collect_in_quiet_moments, collect_rarely, keep_heaps_small, without_collecting
 from attention_ui.server.pace import Pace
 from attention_ui.server.pictures import answer_picture
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
-from attention_ui.session.streamlit_insides import front_end_folder, running_session, uploads_kept
+from attention_ui.streamlit_insides import front_end_folder, running_session, uploads_kept
 from models.small import is_small
 
 log = logging.getLogger("app")
@@ -46,8 +46,8 @@ async def lifespan(app: App):
     for task in beside:
         task.cancel()
     await asyncio.gather(*beside, return_exceptions=True)
-    from attention_ui.export.line import exports
-    from attention_ui.server.process import scheduler
+    from attention_ui.export.line import exports  # imported by now: see `get_ready`
+    from attention_ui.process.turns import scheduler
 
     await asyncio.to_thread(exports().stop)
     scheduler().stop()
@@ -57,12 +57,12 @@ async def get_ready() -> None:
     """First what a picture needs; when the first visitor has seen one, the rest. Then look after the garbage."""
     with without_collecting():
         await asyncio.to_thread(start_up)
-        from attention_ui.server.process import FIRST_PAGE
+        from attention_ui.process.turns import FIRST_PAGE  # which `start_up` has imported beside the loop
 
         while not FIRST_PAGE.is_seen():
             await asyncio.sleep(LOOK_SECONDS)
         await asyncio.to_thread(finish)
-    from attention_ui.server.process import turns_so_far
+    from attention_ui.process.turns import turns_so_far  # so has `finish` these
     from models.shared import forget_unused
 
     await collect_in_quiet_moments(turns_so_far, forget_unused, is_small())
@@ -70,9 +70,9 @@ async def get_ready() -> None:
 
 async def watch_classes() -> None:
     """From the beginning: a class may be in the middle of its lesson, and wait for a server that was started again."""
-    await asyncio.to_thread(importlib.import_module, "attention_ui.voting.watching")
-    from attention_ui.voting.presence import keep_present
-    from attention_ui.voting.watching import keep_watching
+    await asyncio.to_thread(importlib.import_module, "attention_ui.classroom.vote.watching")
+    from attention_ui.classroom.vote.presence import keep_present  # imported just now, beside the loop
+    from attention_ui.classroom.vote.watching import keep_watching
 
     await asyncio.gather(keep_watching(), keep_present())
 
@@ -86,7 +86,7 @@ async def forget_classes() -> None:
 
 def forget_once() -> None:
     """Where the database is away, it is tried again an hour later."""
-    from attention_ui.voting.database import forget_old_classes
+    from attention_ui.classroom.vote.database import forget_old_classes  # an hour after the start
 
     try:
         forget_old_classes()
@@ -98,7 +98,7 @@ def start_up() -> None:
     """Import what the first page takes a second to import, while the browser loads, and warm it up."""
     with failure_known():
         import attention_ui.page.first_screen  # noqa: F401
-        from attention_ui.server.process import warm_up
+        from attention_ui.warm_up import warm_up
 
         warm_up()
         health.ready()
@@ -107,12 +107,13 @@ def start_up() -> None:
 def finish() -> None:
     """Import PyTorch and every lesson, and what keeps later pages quick."""
     with failure_known():
-        from attention_ui.session.real_model import smollm2
+        from attention_ui.process.real_models import smollm2
 
         smollm2()  # whoever looks at the first page waits for it
-        import attention_ui.session.link_rules  # noqa: F401
-        from attention_ui.server.process import scheduler, settle_down
-        from attention_ui.session.head_jobs import how_far_measured
+        import attention_ui.link_rules  # noqa: F401
+        from attention_ui.process.head_jobs import how_far_measured
+        from attention_ui.process.turns import scheduler
+        from attention_ui.warm_up import settle_down
         from models.fetch import fetch_at_start
 
         scheduler()

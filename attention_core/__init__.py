@@ -4,42 +4,53 @@ It imports numpy, torch, jaxtyping, safetensors and the standard library, and wh
 tokenizers and gguf: never a lesson, a thread that trains, Streamlit, Altair or pandas. So everything here also runs
 in a notebook.
 
-Order of reading
-    arrays          NumPy arrays and torch tensors: one source for both
-    tokens          text → tokens → ids
-    byte_pairs      text → bytes → pieces → ids, as most models read it today
-    embeddings      ids → vectors; vectors for positions
-    inputs          what may be given to attention, and what is said of anything else
-    attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
-    masks           which query may attend to which key
-    distances       windows, global tokens, ALiBi
-    positions       what is added or turned for a position, and how alike positions are over distance
-    permutation     the same tokens in another order: does attention know?
-    online_softmax  the same attention block by block, as FlashAttention computes it
-    costs           what a layer takes: multiplications, numbers moved and kept
-    heads           several attentions side by side
-    reference       the same attention with loops and with NumPy
-    parity          the same heads in PyTorch's own functions, and every difference
-    measures        what the size of d_k does
-    model           a small transformer made of `attend`
-    tasks           what there is to learn
-    weights         all weights of a model in one vector, and back
-    transformer     the models of today as one family: what the app reads, of any size
-    stored          models as others have stored them: from the bytes of their files
-    losses          how wrong a model is, as one number
-    gradients       the name of every gradient
-    backward        how each is found: the forward pass in reverse order
-    optimiser       from gradients to better weights
-    evaluation      how good a model is at what it is not trained on
-    training        `train`: an iterator of steps; several runs side by side
-    finite_differences  the loss near some weights, measured: gradients without a chain rule
-    observe         what can be seen of a trained model: attention, ablation
-    head_patterns   which keys a head might look at, by what they are to the query
-    cache           keys and values kept from token to token
-    sampling        logits → the next token: temperature, top-k, top-p, one draw
-    generation      token after token, with what led to each
-    puzzles         heads to be built by hand: how well given weights do, and what training finds
-    randomness      where every random number comes from
+Order of reading, room by room
+    base
+        arrays          NumPy arrays and torch tensors: one source for both
+        errors          what is said of an input that cannot be used
+        inputs          what may be given to attention, and what is said of anything else
+        randomness      where every random number comes from
+        traced          arrays that remember how each of their numbers was made
+    text
+        tokens          text → tokens → ids
+        byte_pairs      text → bytes → pieces → ids, as most models read it today
+        embeddings      ids → vectors; vectors for positions
+        positions       what is added or turned for a position, and how alike positions are over distance
+    one_head
+        attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
+        masks           which query may attend to which key
+        distances       windows, global tokens, ALiBi
+        online_softmax  the same attention block by block, as FlashAttention computes it
+        reference       the same attention with loops and with NumPy
+        heads           several attentions side by side
+        turning         the features of a head in another basis, which changes no score
+    model
+        model           a small transformer made of `attend`
+        weights         all weights of a model in one vector, and back
+        transformer     the models of today as one family: what the app reads, of any size
+        cache           keys and values kept from token to token
+        sampling        logits → the next token: temperature, top-k, top-p, one draw
+        generation      token after token, with what led to each
+    learning
+        tasks           what there is to learn
+        losses          how wrong a model is, as one number
+        gradients       the name of every gradient
+        backward        how each is found: the forward pass in reverse order
+        optimiser       from gradients to better weights
+        evaluation      how good a model is at what it is not trained on
+        training        `train`: an iterator of steps; several runs side by side
+        finite_differences  the loss near some weights, measured: gradients without a chain rule
+    measured
+        permutation     the same tokens in another order: does attention know?
+        parity          the same heads in PyTorch's own functions, and every difference
+        measures        what the size of d_k does
+        head_patterns   which keys a head might look at, by what they are to the query
+        head_measures   how much heads differ, and what each of them can see
+        observe         what can be seen of a trained model: attention, ablation
+        sliding         what a cache changes once the window of a text slides
+        costs           what a layer takes: multiplications, numbers moved and kept
+    stored              models as others have stored them: from the bytes of their files
+    puzzles             heads to be built by hand: how well given weights do, and what training finds
 
 Axes, as the shape annotations name them
     queries, keys        the tokens that attend, the tokens attended to (the same in self-attention)

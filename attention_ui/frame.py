@@ -1,23 +1,36 @@
 """The frame: page settings, table of contents, and what surrounds every page."""
 
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 
 import streamlit as st
 
+from attention_ui.contents import CONTENTS, Entry
 from attention_ui.controls.bound import switch
 from attention_ui.controls.pictures import settled_picture
-from attention_ui.page.contents import CONTENTS, Entry
+from attention_ui.page.progress import exchange_progress, progress, share_of_exercises
+from attention_ui.page.question import BELOW, WHEN_ANSWERED
 from attention_ui.page.rail import SIDEBAR, rail
-from attention_ui.server.process import FIRST_PAGE, long_turn, page_turn, turn_of_many, yield_turn
-from attention_ui.session.chart import LARGE, is_projected
-from attention_ui.session.icon import ICON, LOGO
-from attention_ui.session.language import language_menu, language_of_visit
-from attention_ui.session.links import left_out, remember_link, settle_link, text_in_link
-from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
-from attention_ui.session.state import get_state, set_state, take_state
-from attention_ui.session.streamlit_insides import drawn_when_connected
+from attention_ui.process.turns import FIRST_PAGE, long_turn, page_turn, turn_of_many, yield_turn
+from attention_ui.session import (
+    ICON,
+    LARGE,
+    LOGO,
+    get_state,
+    is_projected,
+    language_menu,
+    language_of_visit,
+    left_out,
+    remember_link,
+    set_state,
+    settle_link,
+    take_state,
+    text_in_link,
+    use_rules,
+)
 from attention_ui.session.training_runs import BY_ITSELF, run_badge
+from attention_ui.streamlit_insides import drawn_when_connected
 from words import ask_reader
 
 IS_HERE = "is_here"
@@ -44,7 +57,7 @@ def leads_again() -> bool:
     """True where a teacher's page was loaded anew, and its browser has handed the key back just now."""
     if not get_state("class_inside"):
         return False
-    from attention_ui.voting.rooms import take_kept_key  # which only a class needs
+    from attention_ui.classroom.vote.rooms import take_kept_key  # which only a class needs
 
     return take_kept_key()
 
@@ -53,11 +66,12 @@ def leads_through_plan() -> bool:
     """True for a teacher whose class follows a plan."""
     if not get_state("class_key"):
         return False
-    from attention_ui.class_plan.leading import plan_of_class, shows_notes  # which only a class needs
+    from attention_ui.classroom.plan.leading import plan_of_class, shows_notes  # which only a class needs
 
     return plan_of_class() is not None and not shows_notes()
 
 
+use_rules(lambda: import_module("attention_ui.link_rules").RULES)
 ask_reader(language_of_visit)
 socket = st.context.headers.get("Sec-WebSocket-Key", "")  # another one whenever the browser has connected again
 arrives = get_state(IS_HERE) != socket
@@ -70,17 +84,28 @@ with ExitStack() as turns:
     here = CONTENTS[pages.index(page)]
     settle_link(page, here.address)  # opening another link takes a moment in which others compute
     turn = long_turn if take_state(BY_ITSELF) else page_turn
+    for added in (BELOW, WHEN_ANSWERED):
+        set_state(added, None)
     if in_class := bool(get_state("class_inside") or text_in_link("class")):
-        from attention_ui.class_plan.leading import draw_strip, follow_class  # which only a class needs
-        from attention_ui.voting.watching import nobody_waits
+        from attention_ui.classroom.plan.ask_here import ask_class_button  # which only a class needs
+        from attention_ui.classroom.plan.leading import follow_class
+        from attention_ui.classroom.plan.strip import draw_strip
+        from attention_ui.classroom.vote.watching import nobody_waits
 
         follow_class(here.address, arrives)
+        if get_state("class_key"):
+            set_state(BELOW, ask_class_button)
         if nobody_waits():
             turn = turn_of_many
     if at_home := not in_class and bool(text_in_link("homework")):
-        from attention_ui.class_plan.homework import arrive_at_stop, draw_homework_strip  # which only a homework needs
+        from attention_ui.classroom.homework.homework import (  # which only a homework needs
+            arrive_at_stop,
+            draw_homework_strip,
+            note_answer,
+        )
 
         arrive_at_stop(here.address)
+        set_state(WHEN_ANSWERED, note_answer)
     # What stands in the sidebar is about the lessons' example, and acts on no real model.
     on_model = here is CONTENTS[0] and settled_picture() == "model"  # the picture is settled in any case
     folded = on_model or is_projected()

@@ -17,11 +17,11 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import torch  # noqa: E402
 from report import judged, options_of, say  # noqa: E402
 
-from attention_core.model import ModelConfig, TinyTransformer  # noqa: E402
-from attention_core.randomness import generator  # noqa: E402
-from attention_core.sampling import continue_text  # noqa: E402
-from attention_ui.session.real_model import real_model  # noqa: E402
-from lessons.cost.sliding_window import real_slide, small_slide  # noqa: E402
+from attention_core.base.randomness import generator  # noqa: E402
+from attention_core.model.model import ModelConfig, TinyTransformer  # noqa: E402
+from attention_core.model.sampling import continue_text  # noqa: E402
+from attention_ui.session.chosen_model import real_model  # noqa: E402
+from lessons.today.cost.sliding_window import real_slide, small_slide  # noqa: E402
 
 CONTEXT = 256
 BAR = 3.0

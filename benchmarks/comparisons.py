@@ -16,8 +16,8 @@ from report import options_of
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from attention_core.training import Evaluation, TrainingSettings, train
-from lessons.train.compare_runs import COMPARISONS
+from attention_core.learning.training import Evaluation, TrainingSettings, train
+from lessons.learning.train.compare_runs import COMPARISONS
 
 SEEDS, QUICK_SEEDS = 10, 3
 

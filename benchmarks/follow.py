@@ -22,9 +22,9 @@ from school import IDLE_SECONDS, ONCE, STUDENTS, built, opened  # noqa: E402
 from servers import Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
-from lessons.class_plan.plan import Plan  # noqa: E402
-from lessons.class_plan.plan_file import written_plan  # noqa: E402
-from lessons.class_plan.ready_made import ready_plan  # noqa: E402
+from lessons.teachers.class_plan.plan import Plan  # noqa: E402
+from lessons.teachers.class_plan.plan_file import written_plan  # noqa: E402
+from lessons.teachers.class_plan.ready_made import ready_plan  # noqa: E402
 
 STEPS, APART_SECONDS, PATIENCE_SECONDS = 4, 12.0, 60.0  # each teacher steps at a moment of his own
 

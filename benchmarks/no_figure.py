@@ -15,8 +15,10 @@ sys.path.insert(0, str(ROOT))
 
 from app import lifespan  # noqa: E402
 from attention_ui.session import chart as furniture  # noqa: E402
-from lessons.screen.format import render  # noqa: E402
-from lessons.screen.screen import Figure  # noqa: E402
+from lessons.screen import (  # noqa: E402
+    Figure,
+    render,
+)
 
 
 def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None, **_: object) -> None:

@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest  # noqa: E402
 ROOT = HERE.parent
 BEGIN = {"example": "journey"}
 PAGE = ROOT / "pages" / "one_head" / "softmax.py"
-OF_LETTERS = ("is_wide_letter", "has_no_width", "width_of", "as_blanks")
+OF_LETTERS = ("is_wide_letter", "has_no_width", "width_of")
 OTHERS = (".venv", "benchmarks", "tests")
 
 
@@ -63,9 +63,7 @@ class Calls:
         n_files = len({file for file, _ in self.of_function})
         print(f"{n_files} files, {len(self.of_function)} functions, {self.of_function.total():,} calls")
         print(f"{self.between.total():,} of them from one file to another, on {len(self.between)} ways")
-        print(
-            f"attend ran {self.named('attend')} times; the width of letters was asked for {self.named(*OF_LETTERS)} times"
-        )
+        print(f"attend ran {self.named('attend')} times; letters were measured {self.named(*OF_LETTERS)} times")
 
 
 def file_of(frame: FrameType | None) -> str:

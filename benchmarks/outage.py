@@ -21,7 +21,7 @@ from report import judged, options_of, say  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
-from lessons.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
+from lessons.teachers.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
 
 STUDENTS, READERS, ROUNDS, ROUND_SECONDS = 30, 5, 5, 15.0
 MOVES, PRESSES = (0.3, 1.0), (1.0, 4.0)  # seconds from one to the next

@@ -64,9 +64,9 @@ def measured() -> dict[str, float]:
     import numpy as np
     import torch
 
-    from attention_core import attention
-    from attention_core.heads import MultiHeadAttention
-    from attention_core.masks import causal_mask
+    from attention_core.one_head import attention
+    from attention_core.one_head.heads import MultiHeadAttention
+    from attention_core.one_head.masks import causal_mask
 
     torch.set_num_threads(1)
     random = np.random.RandomState(0)

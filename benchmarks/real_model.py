@@ -29,7 +29,7 @@ from report import judged, lack, options_of, say  # noqa: E402
 from servers import ONE_CHART, OURS, Resident, resident  # noqa: E402
 
 import attention_ui  # noqa: E402, F401  says how many threads NumPy has, before it is imported
-from attention_core.weights import named_weights  # noqa: E402
+from attention_core.model.weights import named_weights  # noqa: E402
 from models.folders import CACHE, cache_folder, model_named  # noqa: E402
 from models.opening import SharedModel, shared_model  # noqa: E402
 from models.wheels import SMOLLM2  # noqa: E402
@@ -188,7 +188,7 @@ def measure_token(model: SharedModel, theirs: Any, ids: Any, rounds: int) -> Non
     """A token with the cache: beside reading each weight once, multiplying each once, and `transformers`."""
     import torch
 
-    from attention_core.cache import present
+    from attention_core.model.cache import present
 
     say("tokens")
     ours, newest = ids.numpy(), ids[-1:]
@@ -271,7 +271,7 @@ class CountedModel(SharedModel):
 
 def measure_class(rounds: int) -> None:
     """Thirty sentences asked of the first screen at once, beside one after the other; and thirty times the same."""
-    from attention_ui.session.head_jobs import MEASUREMENT
+    from attention_ui.process.head_jobs import MEASUREMENT
 
     say("thirty visitors")
     opened = shared_model(model_named(SMOLLM2.name))
@@ -321,9 +321,9 @@ def show_at_once(model: SharedModel, texts: list[str]) -> None:
 
 def show(model: SharedModel, text: str) -> None:
     """What the first screen computes: the pass outside the turn of the page, as there."""
-    from attention_ui.server.process import page_lock
-    from attention_ui.session.head_jobs import head_jobs
-    from lessons.overview.model_view import ModelChoices, model_screen, read_sentence
+    from attention_ui.process.head_jobs import head_jobs
+    from attention_ui.process.turns import page_lock
+    from lessons.start.overview.model_view import ModelChoices, model_screen, read_sentence
 
     with page_lock().page():
         with page_lock().away():

@@ -28,10 +28,10 @@ from school import CLASSES, IDLE_SECONDS, ONCE, STUDENTS, School, look_round, op
 from servers import OURS, Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
-from lessons.class_plan.plan import Plan, Stop  # noqa: E402
-from lessons.class_plan.plan_file import written_plan  # noqa: E402
-from lessons.class_plan.ready_made import ready_plan  # noqa: E402
-from lessons.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
+from lessons.teachers.class_plan.plan import Plan, Stop  # noqa: E402
+from lessons.teachers.class_plan.plan_file import written_plan  # noqa: E402
+from lessons.teachers.class_plan.ready_made import ready_plan  # noqa: E402
+from lessons.teachers.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
 
 WITHIN, KILLED_AFTER, FROZEN_SECONDS, PATIENCE_SECONDS = 6.0, 2.0, 10.0, 60.0
 VOTING = CLASSES // 2  # the others follow their teachers to a screen meanwhile, and vote in the second round

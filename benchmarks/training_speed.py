@@ -36,16 +36,16 @@ from notebook_loop import train_in_notebook  # noqa: E402
 from report import judged, options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
-from attention_core.optimiser import adamw  # noqa: E402
-from attention_core.randomness import generator  # noqa: E402
-from attention_core.sampling import continue_text  # noqa: E402
-from attention_core.tasks import TASKS, CharacterTask  # noqa: E402
-from attention_core.tasks.text import notebook_model  # noqa: E402
-from attention_core.training import TrainingSettings, TrainingStack, begin_run, gradient_of, recommended  # noqa: E402
-from attention_core.weights import model_with  # noqa: E402
-from attention_ui.server.memory import keep_heaps_small  # noqa: E402
-from lessons.screen.format import render  # noqa: E402
-from lessons.train.compare_runs import HEAD_WORDS  # noqa: E402
+from attention_core.base.randomness import generator  # noqa: E402
+from attention_core.learning.optimiser import adamw  # noqa: E402
+from attention_core.learning.tasks import TASKS, CharacterTask  # noqa: E402
+from attention_core.learning.tasks.text import notebook_model  # noqa: E402
+from attention_core.learning.training import TrainingSettings, TrainingStack, begin_run, gradient_of, recommended  # noqa: E402
+from attention_core.model.sampling import continue_text  # noqa: E402
+from attention_core.model.weights import model_with  # noqa: E402
+from attention_ui.process.memory import keep_heaps_small  # noqa: E402
+from lessons.learning.train.compare_runs import HEAD_WORDS  # noqa: E402
+from lessons.screen import render  # noqa: E402
 from runs.recording import Recording, record_together  # noqa: E402
 from runs.run import TrainingRun  # noqa: E402
 from runs.scheduler import Scheduler  # noqa: E402
@@ -320,9 +320,9 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 sys.path.insert(0, ".")
 import torch
 torch.set_num_threads(1)
-from attention_core.tasks import TASKS
-from attention_core.training import recommended
-from attention_ui.server.memory import keep_heaps_small
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import recommended
+from attention_ui.process.memory import keep_heaps_small
 from runs.recording import Recording
 keep_heaps_small()
 for line in sys.stdin:

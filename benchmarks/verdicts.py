@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Error, Frame, Page  # noqa: E402
 from report import judged, options_of, say  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
-from lessons.exercises.every import EXERCISES  # noqa: E402
+from lessons.code.exercises.every import EXERCISES  # noqa: E402
 
 ROUNDS = 5
 LOOP, LOOP_SECONDS = "while True:\n    pass\n", 5.0

@@ -21,7 +21,7 @@ from school import IDLE_SECONDS, ONCE, STUDENTS, built, opened, tells  # noqa: E
 from servers import Fleet  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
-from lessons.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
+from lessons.teachers.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
 
 WITHIN, BETWEEN_SECONDS, ROUNDS = 3.0, 12.0, 8
 

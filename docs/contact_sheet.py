@@ -19,7 +19,7 @@ from playwright.sync_api import TimeoutError as TooLate
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from attention_ui.page.contents import CONTENTS  # noqa: E402
+from attention_ui.contents import CONTENTS  # noqa: E402
 from lessons.example.source import MAX_TOKENS  # noqa: E402
 
 OUT = ROOT / "screenshots"

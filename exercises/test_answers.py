@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from in_browser.driver import run  # with the torch that is installed in the place of the one in the browser
-from lessons.exercises.as_files import exercise_files
-from lessons.exercises.every import EXERCISES
-from lessons.exercises.verdict import verdict_of
+from lessons.code.exercises.as_files import exercise_files
+from lessons.code.exercises.every import EXERCISES
+from lessons.code.exercises.verdict import verdict_of
 from lessons.screen.format import render
 
 FILES = dict(zip(EXERCISES, exercise_files(), strict=True))

@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 from types import ModuleType
 
-from attention_core.masks import causal_mask, full_mask
-from attention_core.parity import fits_pytorch
-from lessons.backward import lesson as backward
-from lessons.cost import lesson as cost
-from lessons.dot_product import lesson as dot_product
+from attention_core.measured.parity import fits_pytorch
+from attention_core.one_head.masks import causal_mask, full_mask
+from lessons.code.pytorch import lesson as pytorch
 from lessons.example.example import ExampleTrace, first_query
-from lessons.heads import lesson as heads
-from lessons.heads.example import heads_example, run_heads
-from lessons.mask import lesson as mask
-from lessons.output import lesson as output
-from lessons.positions import lesson as positions
-from lessons.projections import lesson as projections
-from lessons.pytorch import lesson as pytorch
-from lessons.scores import lesson as scores
-from lessons.softmax import lesson as softmax
-from lessons.tokens import lesson as tokens
-from lessons.variants import lesson as variants
+from lessons.learning.backward import lesson as backward
+from lessons.model.heads import lesson as heads
+from lessons.model.heads.example import heads_example, run_heads
+from lessons.model.positions import lesson as positions
+from lessons.one_head.dot_product import lesson as dot_product
+from lessons.one_head.mask import lesson as mask
+from lessons.one_head.output import lesson as output
+from lessons.one_head.projections import lesson as projections
+from lessons.one_head.scores import lesson as scores
+from lessons.one_head.softmax import lesson as softmax
+from lessons.one_head.tokens import lesson as tokens
+from lessons.today.cost import lesson as cost
+from lessons.today.variants import lesson as variants
 
 
 def lesson_path(example: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from attention_core.errors import Phrase
+from attention_core.base.errors import Phrase
 from models.folders import CACHE
 
 MEGABYTE = 1_000_000

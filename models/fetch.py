@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
 from models.disk import FULL, DiskError, check_disk, not_written, one_process
 from models.folders import cache_folder, model_named
 from models.index import FetchError, Link, download, find_links, host_of, is_local, local_path, sha256_of, size_of

@@ -12,7 +12,7 @@ from typing import Literal
 
 import platformdirs
 
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
 from models.wheels import WHEELS
 
 CACHE = "ATTENTION_LAB_CACHE"  # a folder for what is fetched and converted, where the user's own cache will not do

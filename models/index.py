@@ -21,7 +21,7 @@ from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
-from attention_core.errors import Phrase
+from attention_core.base.errors import Phrase
 from models.settings import IndexSettings
 
 PAGE_TYPES = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"

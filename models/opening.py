@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from attention_core.arrays import Array, namespace
-from attention_core.heads import KeyValues
-from attention_core.model import ModelTrace
+from attention_core.base.arrays import Array, namespace
+from attention_core.model.model import ModelTrace
+from attention_core.model.transformer import Transformer, build_transformer, config_of, weight_shapes
+from attention_core.one_head.heads import KeyValues
 from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_tokenizer
-from attention_core.transformer import Transformer, build_transformer, config_of, weight_shapes
 from models.folders import ModelFiles
 from models.shared import UNUSED_SECONDS, Once, n_bytes_of
 from models.small import is_small
@@ -198,7 +198,7 @@ def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
 
         return hub_model(files.path), hub_tokenizer(files.path)
     if is_small():
-        from attention_core.stored.few_bits import few_bits_model
+        from attention_core.stored.few_bits import few_bits_model  # with torch, as above
 
         model, settings = few_bits_model(files.path)
         return model, gguf_tokenizer(settings)
@@ -211,7 +211,7 @@ def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
 
 def gguf_contents(files: ModelFiles) -> ModelContents:
     """What a GGUF file has for the store: the weights come one after the other, widened to 32 bits."""
-    from attention_core.stored.gguf_file import read_gguf
+    from attention_core.stored.gguf_file import read_gguf  # once a machine: afterwards the store is mapped
     from attention_core.stored.gguf_llama import gguf_weights
 
     with files.path.open("rb") as file:

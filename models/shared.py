@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from attention_core.arrays import Array
+from attention_core.base.arrays import Array
 
 Value = TypeVar("Value")
 EVERY: "weakref.WeakSet[Once]" = weakref.WeakSet()

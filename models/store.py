@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Float32
 from safetensors import SafetensorError, safe_open
 
-from attention_core.arrays import Array
+from attention_core.base.arrays import Array
 from models.disk import check_disk, move_into_place, not_written, one_process
 from models.folders import ModelFiles, cache_folder
 

@@ -16,13 +16,13 @@ from jaxtyping import Float
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from attention_core.arrays import Array
-from attention_core.errors import InputError
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.tasks import CharacterTask
-from attention_core.tokens import is_invisible
-from attention_core.training import TrainingSettings
-from attention_core.weights import blank, in_one_vector, model_with, named_weights
+from attention_core.base.arrays import Array
+from attention_core.base.errors import InputError
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import TrainingSettings
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.weights import blank, in_one_vector, model_with, named_weights
+from attention_core.text.tokens import is_invisible
 from runs.run import RunView
 
 FORMAT, METADATA_KEY = "attention-lab model 2", "attention_lab"

@@ -9,8 +9,8 @@ from contextlib import ExitStack
 import numpy as np
 from jaxtyping import Float
 
-from attention_core.errors import InputError, Phrase
-from attention_core.training import (
+from attention_core.base.errors import InputError, Phrase
+from attention_core.learning.training import (
     Evaluation,
     Snapshot,
     TrainingSettings,

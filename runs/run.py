@@ -4,8 +4,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attention_core.errors import Phrase
-from attention_core.training import TrainingHistory
+from attention_core.base.errors import Phrase
+from attention_core.learning.training import TrainingHistory
 from runs.recording import Recording
 
 

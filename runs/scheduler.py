@@ -11,7 +11,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 
-from attention_core.training import TrainingSettings, stack_shape
+from attention_core.learning.training import TrainingSettings, stack_shape
 from runs.page_lock import PageLock, Priority
 from runs.recording import Recording, record_together
 from runs.run import TrainingRun

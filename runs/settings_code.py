@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from attention_core.errors import TechnicalError
-from attention_core.model import ModelConfig
-from attention_core.tasks import TASKS
-from attention_core.training import TrainingSettings, recommended
+from attention_core.base.errors import TechnicalError
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import TrainingSettings, recommended
+from attention_core.model.model import ModelConfig
 from runs.checkpoint import MODEL, TRAINING, read_json
 
 LONGEST_CODE = 600  # characters

@@ -89,7 +89,7 @@ def pytest_collection_finish():
 
 def pytest_sessionfinish():
     """End the training thread of pages: where it computes while Python ends, the whole process is aborted."""
-    process = sys.modules.get("attention_ui.server.process")
+    process = sys.modules.get("attention_ui.process.turns")
     if process is not None and process.scheduler.cache_info().currsize:
         process.scheduler().stop()
 

@@ -9,7 +9,7 @@ import sys
 
 from playwright.sync_api import sync_playwright
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from tests.chromium import SETTLED, find_chromium
 
 SCREENS = {"wide": (1440, 900), "projector": (1280, 720), "phone": (390, 844)}

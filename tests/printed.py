@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from lessons.screen.format import number
+from lessons.screen import number
 
 RELATIVE, ABSOLUTE = 1e-5, 1e-6  # some units in the last place of a float32, and of a sum of such as 1
 

@@ -10,7 +10,7 @@ def steps_of(settings, choices):
     """Every step of the run, as `train` gives it with these choices."""
     import torch
 
-    from attention_core.training import train
+    from attention_core.learning.training import train
 
     torch.set_num_threads(1)
     return list(train(settings, **choices))

@@ -25,10 +25,13 @@ from pseudo import Heard, spoken_by_all  # noqa: E402
 from test_every_screen import LESSONS, file_of  # noqa: E402
 from visiting import visitor  # noqa: E402
 
-from attention_ui.page.contents import CONTENTS  # noqa: E402
+from attention_ui.contents import CONTENTS  # noqa: E402
 from lessons.example.example import Example, run_example  # noqa: E402
-from lessons.screen.format import equation, render  # noqa: E402
-from lessons.screen.message import Message  # noqa: E402
+from lessons.screen import (  # noqa: E402
+    Message,
+    equation,
+    render,
+)
 from words import CATALOGUES, FIRST, LANGUAGES, language  # noqa: E402
 
 # One that fits most lessons, and one whose words come twice and that looks ahead.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from safetensors.numpy import save_file
 
-from attention_core.training import TrainingSettings
+from attention_core.learning.training import TrainingSettings
 from lessons.example.example import learnt_example, model_settings
 from lessons.example.shipped_weights import DEFAULT_WEIGHTS
 from lessons.example.task_models import ModelRecording

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Bool, Float
 
-from attention_core.arrays import Array
-from attention_core.attention import AttentionTrace, attend
-from attention_core.errors import InputError
-from attention_core.randomness import generator
+from attention_core.base.arrays import Array
+from attention_core.base.errors import InputError
+from attention_core.base.randomness import generator
+from attention_core.one_head.attention import AttentionTrace, attend
 
 LARGEST = 9.0  # no entry that is set by hand goes beyond
 OTHERS = 64  # sentences on which a head is scored

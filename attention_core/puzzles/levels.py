@@ -10,8 +10,8 @@ from functools import partial
 import torch
 from jaxtyping import Bool, Float
 
-from attention_core.arrays import Array
-from attention_core.masks import causal_mask, full_mask
+from attention_core.base.arrays import Array
+from attention_core.one_head.masks import causal_mask, full_mask
 from attention_core.puzzles.base import HOURS, DrawnSentence, Puzzle, Weights
 
 ANIMALS = ("cat", "dog", "fox", "owl")

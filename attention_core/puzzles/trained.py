@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attention_core.arrays import Array
-from attention_core.optimiser import adamw
+from attention_core.base.arrays import Array
+from attention_core.base.randomness import generator
+from attention_core.learning.optimiser import adamw
+from attention_core.model.weights import in_one_vector
 from attention_core.puzzles.base import LARGEST, Puzzle, Sentences, Weights, heads_of
-from attention_core.randomness import generator
-from attention_core.weights import in_one_vector
 
 TRAINED_ON = 128  # sentences
 UPDATES, RATE = 200, 0.1

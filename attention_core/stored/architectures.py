@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from attention_core.embeddings import Rotary
-from attention_core.errors import TechnicalError
-from attention_core.transformer import Activation, TransformerConfig, Unembedding
+from attention_core.base.errors import TechnicalError
+from attention_core.model.transformer import Activation, TransformerConfig, Unembedding
+from attention_core.text.embeddings import Rotary
 
 Settings = Mapping[str, Any]  # of config.json
 

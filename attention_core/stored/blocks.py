@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from attention_core.errors import TechnicalError
+from attention_core.base.errors import TechnicalError
 
 Blocks = UInt8[np.ndarray, "blocks bytes"]
 Numbers = Float[np.ndarray, "blocks numbers"]

@@ -13,11 +13,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attention_core.model.transformer import Transformer, build_transformer
 from attention_core.stored.blocks import BlockKind, dequantise
 from attention_core.stored.gguf_file import Setting, StoredTensor, read_gguf
 from attention_core.stored.gguf_llama import as_here, gguf_tensors
 from attention_core.stored.naming import is_map
-from attention_core.transformer import Transformer, build_transformer
 
 
 @dataclass(frozen=True, eq=False)

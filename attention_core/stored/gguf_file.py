@@ -12,7 +12,7 @@ from typing import Literal, overload
 import numpy as np
 from jaxtyping import Float
 
-from attention_core.errors import TechnicalError
+from attention_core.base.errors import TechnicalError
 from attention_core.stored.blocks import KINDS, BlockKind, dequantise
 
 VERSIONS = (2, 3)

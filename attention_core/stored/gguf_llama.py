@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 
 import torch
 
-from attention_core.embeddings import Rotary
-from attention_core.errors import TechnicalError
+from attention_core.base.errors import TechnicalError
+from attention_core.model.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
 from attention_core.stored.gguf_file import GgufFile, Setting, StoredTensor
 from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room
-from attention_core.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
+from attention_core.text.embeddings import Rotary
 
 # Queries and keys stand in the file as they turn, in neighbouring pairs, and so they do here.
 GGUF_NAMES = {

@@ -13,11 +13,11 @@ from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from attention_core.errors import TechnicalError
+from attention_core.base.errors import TechnicalError
+from attention_core.model.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
 from attention_core.stored.architectures import Architecture, Settings, architecture_of
 from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room
-from attention_core.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
 
 SETTINGS, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 FLOATS = (torch.float32, torch.float16, torch.bfloat16)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from attention_core.errors import TechnicalError
+from attention_core.base.errors import TechnicalError
 
 LAYER = re.compile(r"(?<=\.)\d+(?=\.)")
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from attention_core.errors import TechnicalError
+from attention_core.base.errors import TechnicalError
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")

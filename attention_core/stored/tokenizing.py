@@ -9,8 +9,8 @@ https://arxiv.org/abs/1808.06226.
 from pathlib import Path
 from typing import Any
 
-from attention_core.byte_pairs import BytePairs
-from attention_core.errors import TechnicalError
+from attention_core.base.errors import TechnicalError
+from attention_core.text.byte_pairs import BytePairs
 
 Tokenizer = Any  # of the package `tokenizers`
 GgufSettings = dict[str, Any]  # each a `Setting`

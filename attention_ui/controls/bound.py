@@ -9,22 +9,35 @@ from typing import TypeVar
 
 import streamlit as st
 
-from attention_ui.session.chart import show_notes
-from attention_ui.session.links import (
+from attention_ui.session import (
     beginning_of,
     forget_in_link,
+    get_state,
     linked_option,
     name_option_in_link,
+    plain_label,
     restore_number,
     say_in_link,
+    set_state,
+    show_notes,
     text_in_link,
     write_in_link,
 )
-from attention_ui.session.markdown import plain_label
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.choice import Choice, Label, Limit, Number, OneOf, OneToken, Switch, Text, said_in_links
-from lessons.screen.format import format_value, translate
-from lessons.screen.message import Integer, message
+from lessons.screen import (
+    Choice,
+    Integer,
+    Label,
+    Limit,
+    Number,
+    OneOf,
+    OneToken,
+    Switch,
+    Text,
+    format_value,
+    message,
+    said_in_links,
+    translate,
+)
 
 One = TypeVar("One")
 

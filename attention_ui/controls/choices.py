@@ -10,19 +10,29 @@ import pandas as pd
 import streamlit as st
 import torch
 
-from attention_core.attention import Mask
-from attention_core.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
+from attention_core.one_head.attention import Mask
+from attention_core.one_head.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
 from attention_ui.controls.bound import changing_slider, control_of, one_in_changing_list, one_in_row, text_field
 from attention_ui.controls.editing import typed_cells
-from attention_ui.session.chart import show_notes
+from attention_ui.session import get_state, set_state, show_notes
 from attention_ui.session.mask_codes import mask_code, mask_from_code
-from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace, first_query
 from lessons.example.second_sentence import followed_by
-from lessons.kit.shared_choices import HIDDEN_FROM, MASK, MASK_CODE, QUERY, REAL_TOKENS, SecondSentence
-from lessons.screen.choice import Choice, DrawnMask, Limit, Number, OneOf, OneToken, Text, choices_of
-from lessons.screen.format import format_value, translate
-from lessons.screen.message import message, reason
+from lessons.screen import (
+    Choice,
+    DrawnMask,
+    Limit,
+    Number,
+    OneOf,
+    OneToken,
+    Text,
+    choices_of,
+    format_value,
+    message,
+    reason,
+    translate,
+)
+from lessons.shared.shared_choices import HIDDEN_FROM, MASK, MASK_CODE, QUERY, REAL_TOKENS, SecondSentence
 
 MOST_MASKS = 64
 

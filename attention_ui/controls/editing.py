@@ -7,14 +7,11 @@ import pandas as pd
 import streamlit as st
 
 from attention_ui.controls.bound import text_field
-from attention_ui.session.chart import fold, show_notes
-from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session import fold, get_state, set_state, show_notes, take_state
 from lessons.example.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example.example import ExampleTrace, projection_of
-from lessons.kit.edit_notices import shared_row
-from lessons.screen.choice import Text
-from lessons.screen.format import render, translate, visible_text
-from lessons.screen.message import message, plural
+from lessons.screen import Text, message, plural, render, translate, visible_text
+from lessons.shared.edit_notices import shared_row
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50

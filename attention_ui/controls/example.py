@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.training import TrainingSettings
+from attention_core.learning.training import TrainingSettings
 from attention_ui.controls.bound import (
     clamped_control,
     number_field,
@@ -28,10 +28,8 @@ from attention_ui.controls.learnt import (
 )
 from attention_ui.controls.pictures import BEFORE_MODELS_CAME
 from attention_ui.controls.real_sizes import SMALL_MODEL, real_sizes, way_back
-from attention_ui.server.process import yield_turn
-from attention_ui.session.chart import show_notes
-from attention_ui.session.links import link_notes, named_in_link, say_in_link, text_in_link
-from attention_ui.session.state import get_state, set_state
+from attention_ui.process.turns import yield_turn
+from attention_ui.session import get_state, link_notes, named_in_link, say_in_link, set_state, show_notes, text_in_link
 from lessons.example.example import (
     LIMITS,
     SOURCES,
@@ -43,10 +41,8 @@ from lessons.example.example import (
 from lessons.example.presets import Preset
 from lessons.example.source import DEFAULT_SENTENCE, Source
 from lessons.example.task_models import OwnRun
-from lessons.kit.glossary import TERMS
-from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
-from lessons.screen.format import render, translate
-from lessons.screen.message import message, plural, reason
+from lessons.screen import Limit, Number, OneOf, Switch, Text, message, plural, reason, render, translate
+from lessons.shared.glossary import TERMS
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()

@@ -7,12 +7,17 @@ import streamlit as st
 
 from attention_ui.controls.bound import one_in_list, one_in_row, slider, switch
 from attention_ui.controls.learnt import see_it_trained
-from attention_ui.session.chart import picked_cell, show_notes
-from attention_ui.session.links import number_in_link, too_large_in_link
-from attention_ui.session.markdown import plain_label
-from attention_ui.session.state import get_state, set_state
+from attention_ui.session import (
+    get_state,
+    number_in_link,
+    picked_cell,
+    plain_label,
+    set_state,
+    show_notes,
+    too_large_in_link,
+)
 from lessons.example.example import Example, ExampleTrace, model_settings
-from lessons.heads.example import (
+from lessons.model.heads.example import (
     HEADS_LIMITS,
     HEADS_PRESETS,
     NOTEBOOK_SEED,
@@ -24,10 +29,8 @@ from lessons.heads.example import (
     nearest_divisor,
     run_heads,
 )
-from lessons.heads.lesson import HEAD, ROLE, STEP, Choices
-from lessons.screen.choice import Limit, Number, OneOf, Switch
-from lessons.screen.format import render, translate
-from lessons.screen.message import Message, message, plural
+from lessons.model.heads.lesson import HEAD, ROLE, STEP, Choices
+from lessons.screen import Limit, Message, Number, OneOf, Switch, message, plural, render, translate
 
 HEADS_DEFAULTS = HeadsExample()
 SOURCE_OF_HEADS = OneOf(

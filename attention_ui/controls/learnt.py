@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.training import MAX_STEPS, TrainingSettings
+from attention_core.learning.training import MAX_STEPS, TrainingSettings
 from attention_ui.controls.bound import (
     changing_slider,
     clamped_control,
@@ -13,16 +13,15 @@ from attention_ui.controls.bound import (
     switch,
     text_field,
 )
-from attention_ui.page.get_model import get_model_panel, which_model
-from attention_ui.server.process import lower_priority, yield_turn
-from attention_ui.session.markdown import plain_label
-from attention_ui.session.real_model import real_model, smollm2
+from attention_ui.controls.get_model import get_model_panel, which_model
+from attention_ui.process.real_models import smollm2
+from attention_ui.process.turns import lower_priority, yield_turn
+from attention_ui.session import plain_label
+from attention_ui.session.chosen_model import real_model
 from lessons.example.example import LIMITS, SOURCES, Example, run_example
 from lessons.example.real_layer import RealModelSource
 from lessons.example.task_models import LearntExample, OfTask, kept_updates, recording_of
-from lessons.screen.choice import Limit, Number, OneOf, Switch, Text
-from lessons.screen.format import render, translate
-from lessons.screen.message import message
+from lessons.screen import Limit, Number, OneOf, Switch, Text, message, render, translate
 
 MOST_TYPED = 200  # characters
 SENTENCES = {

@@ -4,11 +4,11 @@ import streamlit as st
 
 from attention_ui.controls.bound import stepper
 from attention_ui.controls.choices import query_choice
-from attention_ui.session.state import get_state, set_state
+from attention_ui.session import get_state, set_state
 from lessons.example.example import ExampleTrace
-from lessons.overview import row_view as carried
-from lessons.overview.sentence_view import Choices, place_to_change, sentence_with, words_that_fit
-from lessons.screen.format import translate
+from lessons.screen import translate
+from lessons.start.overview import row_view as carried
+from lessons.start.overview.sentence_view import Choices, place_to_change, sentence_with, words_that_fit
 
 
 def look_choices(trace: ExampleTrace) -> Choices:

@@ -7,19 +7,15 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.tokens import clean_text
+from attention_core.text.tokens import clean_text
+from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.bound import label_of, one_in_changing_list, one_in_list, switch, text_field
-from attention_ui.page.contents import CONTENTS, open_entry
-from attention_ui.session.chart import show_notes
-from attention_ui.session.links import forget_in_link, text_in_link
-from attention_ui.session.real_model import CHOSEN
-from attention_ui.session.state import get_state, set_state
+from attention_ui.session import forget_in_link, get_state, set_state, show_notes, text_in_link
+from attention_ui.session.chosen_model import CHOSEN
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, SMOLLM2, head_name
-from lessons.kit.head_jobs import MIXTURE, HeadJobs
-from lessons.overview.model_view import HEADS, MOST_TOKENS, SENTENCE_NAMES, SENTENCES, shown_tokens, usual_query
-from lessons.screen.choice import Limit, OneOf, OneToken, Switch, Text
-from lessons.screen.format import render, translate
-from lessons.screen.message import Message, message
+from lessons.screen import Limit, Message, OneOf, OneToken, Switch, Text, message, render, translate
+from lessons.shared.head_jobs import MIXTURE, HeadJobs
+from lessons.start.overview.model_view import HEADS, MOST_TOKENS, SENTENCE_NAMES, SENTENCES, shown_tokens, usual_query
 
 LONGEST_TEXT = 120  # characters
 N_LAYERS, N_HEADS = 30, 9

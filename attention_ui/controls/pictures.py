@@ -5,10 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_ui.controls.bound import one_in_row
-from attention_ui.session.links import named_in_link, text_in_link
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.choice import OneOf
-from lessons.screen.message import message
+from attention_ui.session import get_state, named_in_link, set_state, text_in_link
+from lessons.screen import OneOf, message
 
 PICTURE = OneOf(
     "picture",

@@ -2,17 +2,15 @@
 
 import streamlit as st
 
-from attention_core.permutation import Permutation, random_permutation, read_permutation
-from attention_core.positions import PositionKind, kinds_for
+from attention_core.measured.permutation import Permutation, random_permutation, read_permutation
+from attention_core.text.positions import PositionKind, kinds_for
 from attention_ui.controls.bound import next_number, number_field, one_in_row, text_field
 from attention_ui.controls.choices import query_choice
-from attention_ui.session.chart import show_notes
-from attention_ui.session.state import set_state
+from attention_ui.session import set_state, show_notes
 from lessons.example.example import ExampleTrace
-from lessons.kit.shared_choices import UNMASKED_QUERY
-from lessons.positions.lesson import KIND, ORDER, ORDER_MASK, SHUFFLE, VIEW, Choices
-from lessons.screen.format import translate
-from lessons.screen.message import message, reason
+from lessons.model.positions.lesson import KIND, ORDER, ORDER_MASK, SHUFFLE, VIEW, Choices
+from lessons.screen import message, reason, translate
+from lessons.shared.shared_choices import UNMASKED_QUERY
 
 
 def position_choices(example: ExampleTrace) -> Choices:

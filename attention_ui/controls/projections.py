@@ -8,9 +8,8 @@ from attention_ui.controls.bound import control_of, one_in_changing_list
 from attention_ui.controls.choices import query_choice
 from lessons.example.example import MOST_FEATURES, SOURCES, Example, ExampleTrace, run_example
 from lessons.example.real_model import DEFAULT_HEAD
-from lessons.projections.lesson import ASKS, MEETS, ROLE, Choices
-from lessons.screen.format import format_value
-from lessons.screen.message import message
+from lessons.one_head.projections.lesson import ASKS, MEETS, ROLE, Choices
+from lessons.screen import format_value, message
 
 REAL_HEAD = message("A real head")
 OF_MANY = "head"  # the view of all numbers, where they are too many for cells

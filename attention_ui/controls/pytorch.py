@@ -4,19 +4,16 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.parity import fits_pytorch
+from attention_core.measured.parity import fits_pytorch
 from attention_ui.controls.bound import next_number, number_field, one_in_row
 from attention_ui.controls.choices import chosen_mask
 from attention_ui.controls.heads import SOURCE_OF_HEADS, seen_trained, source_and_sizes
-from attention_ui.session.chart import show_notes
-from attention_ui.session.links import repaired_option, text_in_link
-from attention_ui.session.state import get_state, set_state
+from attention_ui.session import get_state, repaired_option, set_state, show_notes, text_in_link
+from lessons.code.pytorch.lesson import DRAWN_FROM, VIEW, Choices
+from lessons.code.pytorch.random_cases import CASES
 from lessons.example.example import ExampleTrace
-from lessons.heads.example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
-from lessons.pytorch.lesson import DRAWN_FROM, VIEW, Choices
-from lessons.pytorch.random_cases import CASES
-from lessons.screen.format import translate
-from lessons.screen.message import message
+from lessons.model.heads.example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
+from lessons.screen import message, translate
 
 VIEWS_WITHOUT_MODULE = ("fused", "cases")
 

@@ -15,11 +15,10 @@ from attention_ui.controls.bound import (
     text_field,
 )
 from attention_ui.controls.model_view import open_head
-from attention_ui.session.head_jobs import jobs_of
-from attention_ui.session.state import get_state, set_state
+from attention_ui.process.head_jobs import jobs_of
+from attention_ui.session import get_state, set_state
 from lessons.example.real_model import SMOLLM2, RealModel, head_name
-from lessons.kit.head_jobs import MIXTURE
-from lessons.read.choices import (
+from lessons.model.read.choices import (
     BEGINS,
     HEAD,
     MAPS,
@@ -37,11 +36,10 @@ from lessons.read.choices import (
     WORD,
     ReadChoices,
 )
-from lessons.read.earned_names import called
-from lessons.read.reading import Reading
-from lessons.screen.choice import OneOf
-from lessons.screen.format import format_value, render, translate
-from lessons.screen.message import Message
+from lessons.model.read.earned_names import called
+from lessons.model.read.reading import Reading
+from lessons.screen import Message, OneOf, format_value, render, translate
+from lessons.shared.head_jobs import MIXTURE
 
 ASK_A_WORD = ("one", "maps", "sink", "guesses", "off")  # the views that look from one word
 DRAW_HEADS = ("off", "patch")  # those with heads drawn at random beside

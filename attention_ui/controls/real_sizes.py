@@ -3,11 +3,9 @@
 import streamlit as st
 
 from attention_ui.controls.learnt import MODEL_SIZES
-from attention_ui.session.markdown import plain_label
-from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session import get_state, plain_label, set_state, take_state
 from lessons.example.real_layer import RealModelSource
-from lessons.screen.choice import Number
-from lessons.screen.format import translate
+from lessons.screen import Number, translate
 
 SMALL_MODEL = "stories"
 WAY_BACK = "way_back"  # what was shown before somebody moved a size of the real model

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from attention_ui.controls.choices import chosen_in
-from attention_ui.server.process import outside_turn
-from lessons.cost.lesson import Choices
-from lessons.cost.sliding_window import slide_of
+from attention_ui.process.turns import outside_turn
 from lessons.example.example import ExampleTrace
+from lessons.today.cost.lesson import Choices
+from lessons.today.cost.sliding_window import slide_of
 
 
 def cost_choices(example: ExampleTrace) -> Choices:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import BinaryIO
 
-from attention_ui.server.process import page_turn
-from attention_ui.session.streamlit_insides import session_is_open
+from attention_ui.process.turns import page_turn
+from attention_ui.streamlit_insides import session_is_open
 from runs.page_lock import Priority
 from words import speaking
 

@@ -12,11 +12,24 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attention_ui.export.notebook_exercises import written_exercises
+from lessons import name_of
 from lessons.example.example import ExampleTrace
-from lessons.screen.format import labels_of, render, translate
-from lessons.screen.message import plural
-from lessons.screen.program import PRINT_OPTIONS, Call, Program, array_literal, program_of
-from lessons.screen.screen import Code, Figure, Film, Matrix, matrices_figures
+from lessons.screen import (
+    PRINT_OPTIONS,
+    Call,
+    Code,
+    Figure,
+    Film,
+    Matrix,
+    Program,
+    array_literal,
+    labels_of,
+    matrices_figures,
+    plural,
+    program_of,
+    render,
+    translate,
+)
 
 NEEDS = "`pip install torch numpy pandas altair`"
 IMPORTS = {
@@ -67,7 +80,7 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
     sections = []
     for lesson, choices in lesson_path(example):
         screen = lesson.screen(example, head, choices)
-        address = lesson.__name__.split(".")[1]
+        address = name_of(lesson)
         sections.append(Section(render(lesson.TOPIC), screen.code, screen.figures, address))
     return notebook_of(sections)
 

@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterator
 import numpy as np
 
 from in_browser.driver import NotReady, call, given, number, output, outputs
-from lessons.exercises.base import Exercise
-from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render, translate
-from lessons.screen.message import message
+from lessons.code.exercises.base import Exercise
+from lessons.code.exercises.every import EXERCISES
+from lessons.screen import message, render, translate
 
 CASES_SEED = 1  # of the cases in every notebook
 ALSO_NEEDS = {"import math", "from torch import nn", "from torch.nn import functional as F"}

@@ -10,13 +10,11 @@ from html import escape
 from itertools import chain, repeat
 from pathlib import Path
 
-from lessons.screen.format import labels_of, render, render_all, translate
-from lessons.screen.message import message
-from lessons.screen.screen import Matrix
-from lessons.take_home.numbers import on_paper
-from lessons.take_home.sheet import PAPER_SENTENCE, SheetChoices, sheet_code
-from lessons.take_home.tasks import Blanks, PaperTask, decimals_in, derivations, sum_on_paper, written_cell
-from lessons.take_home.thread import how_to_check
+from lessons.screen import Matrix, labels_of, message, render, render_all, translate
+from lessons.teachers.take_home.numbers import on_paper
+from lessons.teachers.take_home.sheet import PAPER_SENTENCE, SheetChoices, sheet_code
+from lessons.teachers.take_home.tasks import Blanks, PaperTask, decimals_in, derivations, sum_on_paper, written_cell
+from lessons.teachers.take_home.thread import how_to_check
 from words import language, tag_of
 
 PAPER_SIZES = {"a4": "A4", "letter": message("Letter")}  # by their names in style sheets

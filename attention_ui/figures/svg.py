@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from attention_ui.figures.roles import role_colours
-from lessons.screen.format import NOT_IN_XML
+from lessons.screen import NOT_IN_XML
 
 
 def svg_file(drawn: Iterable[str], left: float, wide: float, high: float) -> bytes:

@@ -7,14 +7,18 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention_ui.controls.bound import one_in_row
-from attention_ui.session.chart import show_rows
-from attention_ui.session.state import get_state
-from lessons.screen.choice import OneOf
-from lessons.screen.format import render, translate
-from lessons.screen.message import message
-from lessons.screen.program import WRITTEN_WITH, call_in_other_way, program_of
-from lessons.screen.screen import Code
-from lessons.screen.tensor_shapes import shape_table
+from attention_ui.session import get_state, show_rows
+from lessons.screen import (
+    WRITTEN_WITH,
+    Code,
+    OneOf,
+    call_in_other_way,
+    message,
+    program_of,
+    render,
+    shape_table,
+    translate,
+)
 
 WAY = OneOf("code", message("Written with"), {"torch": "PyTorch", "loops": message("plain loops"), "numpy": "NumPy"})
 A_PROGRAM = message("A program to copy")
@@ -37,7 +41,7 @@ def draw_code(code: Code) -> None:
         show_source(*code.functions)
         show_call(code)
         return
-    from lessons.dot_product.compare_ways import compared  # with torch, which the first screen does without
+    from lessons.one_head.dot_product.compare_ways import compared  # with torch, which the first screen does without
 
     way = one_in_row(WAY)
     st.text(render(compared(code.attention, code.scale)))

@@ -5,13 +5,23 @@ from functools import partial
 
 import streamlit as st
 
-from attention_ui.page.question import as_text
-from attention_ui.session.chart import Picked, fold
-from attention_ui.session.links import hidden
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import equation, labels_of, quote_token, render, translate
-from lessons.screen.message import Token, message
-from lessons.screen.screen import Axis, Matrix, Question, Screen, Step, matrices_figures
+from attention_ui.session import Picked, fold, get_state, hidden, set_state
+from lessons.screen import (
+    Axis,
+    Matrix,
+    Question,
+    Screen,
+    Step,
+    Token,
+    as_text,
+    equation,
+    labels_of,
+    matrices_figures,
+    message,
+    quote_token,
+    render,
+    translate,
+)
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 CHOOSE = message("Choose a number by row and column")

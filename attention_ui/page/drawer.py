@@ -8,16 +8,12 @@ from functools import partial
 
 import streamlit as st
 
+from attention_ui.contents import CONTENTS, step_to
 from attention_ui.controls.bound import label_of
 from attention_ui.page.code import A_PROGRAM, draw_code, draw_program
-from attention_ui.page.contents import CONTENTS, step_to
 from attention_ui.page.drawing import kind_of, offer_figures
-from attention_ui.session.chart import COVERED, covered, offer
-from attention_ui.session.links import hidden, text_in_link
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import render, translate
-from lessons.screen.message import Message, message
-from lessons.screen.screen import Code, Figure
+from attention_ui.session import COVERED, covered, get_state, hidden, offer, set_state, text_in_link
+from lessons.screen import Code, Figure, Message, message, render, translate
 
 OPEN, IPYNB = "drawer", "application/x-ipynb+json"
 WITHOUT_NOTEBOOK = ("read", "generate")  # whole models at work: of these the program is enough

@@ -63,35 +63,30 @@ from attention_ui.figures.shares.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import fitted, template, written_template
 from attention_ui.page.code import show_source
 from attention_ui.page.derivation import traceable
-from attention_ui.server.process import yield_turn
-from attention_ui.session.chart import (
+from attention_ui.process.kept import KeptByLanguage, KeptWithIt
+from attention_ui.process.turns import yield_turn
+from attention_ui.session import (
     CLASS_VOTE,
     Picked,
     covered,
     first_pick,
     fold,
+    get_state,
+    hidden,
     is_projected,
     least_letters,
     left_to_find,
     liked,
     offer,
     offer_numbers,
+    set_state,
     show_chart,
     show_rows,
 )
-from attention_ui.session.kept import KeptByLanguage, KeptWithIt
-from attention_ui.session.links import hidden
-from attention_ui.session.state import get_state, set_state
-from lessons.class_vote.lesson import Flow
 from lessons.example.real_model import MAX_TOKENS, head_name
-from lessons.screen.by_feature import ByFeature
-from lessons.screen.format import format_value, join_sentences, not_yet_said, render, translate
-from lessons.screen.message import Message
-from lessons.screen.model_view import ModelView
-from lessons.screen.online_softmax import OnlineSoftmaxFigure
-from lessons.screen.ribbons import Ribbons
-from lessons.screen.screen import (
+from lessons.screen import (
     Arcs,
+    ByFeature,
     Curves,
     Facts,
     Figure,
@@ -100,13 +95,23 @@ from lessons.screen.screen import (
     Listing,
     Matrices,
     Matrix,
+    Message,
+    ModelView,
+    OnlineSoftmaxFigure,
     Parts,
     Points,
+    Ribbons,
+    Sharing,
+    Strips,
     Table,
+    TokenText,
+    format_value,
+    join_sentences,
+    not_yet_said,
+    render,
+    translate,
 )
-from lessons.screen.softmax_parts import Sharing
-from lessons.screen.strips import Strips
-from lessons.screen.token_text import TokenText
+from lessons.teachers.class_vote.lesson import Flow
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 LETTERS_OF_FILM = 13  # pixels
@@ -260,6 +265,7 @@ def only_first_level(curves: Curves) -> Curves:
 
 def draw_moving(lesson: str | None, film: Film, on_pick: Callable[[], None] | None, *, alone: bool) -> None:
     """A film with its curves, or its matrices `alone`, as large as a projector allows."""
+    # With Altair, which the first page does without.
     from attention_ui.figures.matrices.film_chart import film_template, stand_beside
 
     jumps, whole = jumps_of(film), film
@@ -318,7 +324,7 @@ def curves_beside(curves: tuple[Curves, ...], height: int, letters: int) -> tupl
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:
     """Bars for the parts of a whole."""
-    from attention_ui.figures.shares.parts_chart import parts_chart
+    from attention_ui.figures.shares.parts_chart import parts_chart  # with Altair, which the first page does without
 
     width, line, letters = figure.width, line_height(figure), least_letters()
     if is_projected():

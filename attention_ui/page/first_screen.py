@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from attention_ui.controls.get_model import get_model_panel
 from attention_ui.controls.model_view import (
     asking_choice,
     follow_head,
@@ -15,17 +16,14 @@ from attention_ui.controls.model_view import (
 )
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice
-from attention_ui.page.get_model import get_model_panel
-from attention_ui.server.process import outside_turn
-from attention_ui.session.chart import fold, show_notes
-from attention_ui.session.head_jobs import head_jobs, how_far_measured
-from attention_ui.session.links import link_notes
-from attention_ui.session.markdown import ROLE_COLOURS, marked
-from attention_ui.session.real_model import begin_opening, smollm2, smollm2_so_far, will_be_open
-from attention_ui.session.state import get_state, set_state
+from attention_ui.process.head_jobs import head_jobs, how_far_measured
+from attention_ui.process.real_models import begin_opening, smollm2, smollm2_so_far, will_be_open
+from attention_ui.process.turns import outside_turn
+from attention_ui.session import ROLE_COLOURS, fold, get_state, link_notes, marked, set_state, show_notes
 from lessons.example.real_model import DEFAULT_LAYER, DEFAULT_TEXT, RealModel, head_name
-from lessons.kit.head_jobs import HeadJobs
-from lessons.overview.model_view import (
+from lessons.screen import Percent, Screen, Table, join_sentences, message, reason, render, translate
+from lessons.shared.head_jobs import HeadJobs
+from lessons.start.overview.model_view import (
     TOPIC,
     ModelChoices,
     ReadSentence,
@@ -34,9 +32,6 @@ from lessons.overview.model_view import (
     read_sentence,
     shipped_sentence,
 )
-from lessons.screen.format import join_sentences, render, translate
-from lessons.screen.message import Percent, message, reason
-from lessons.screen.screen import Screen, Table
 
 COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"], "share": "violet"}
 WATCH_SECONDS = 1.0

@@ -9,28 +9,24 @@ from types import ModuleType
 
 import streamlit as st
 
+from attention_ui.contents import draw_topic
 from attention_ui.controls.choices import chosen_in
 from attention_ui.controls.example import USUAL_EXAMPLE, current_trace, head_choice
 from attention_ui.export.notebook import notebook_of_path
 from attention_ui.figures.roles import in_role_colours
-from attention_ui.page.contents import draw_topic
 from attention_ui.page.derivation import derivation_of_click, derivation_panel
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice, kind_of
 from attention_ui.page.question import current_question, is_answered, question_panel, reply_to_choice
 from attention_ui.page.words import draw_words
-from attention_ui.server.process import yield_turn
-from attention_ui.session.chart import Picked, covered
-from attention_ui.session.kept import KeptByLanguage
-from attention_ui.session.links import hidden
-from attention_ui.session.markdown import ROLE_COLOURS, marked
+from attention_ui.process.kept import KeptByLanguage
+from attention_ui.process.turns import yield_turn
+from attention_ui.session import ROLE_COLOURS, Picked, covered, hidden, marked
 from attention_ui.session.recent_screens import remember_screen
+from lessons import name_of
 from lessons.example.example import ExampleTrace, unedited
-from lessons.kit.formulas import spoken_formula
-from lessons.screen.compare_edits import diff
-from lessons.screen.format import join_sentences, render
-from lessons.screen.message import Message
-from lessons.screen.screen import Figure, Screen
+from lessons.screen import Figure, Message, Screen, diff, join_sentences, render
+from lessons.shared.formulas import spoken_formula
 from models.small import is_small
 
 NOWHERE_ELSE = nullcontext()
@@ -111,7 +107,7 @@ def open_lesson(
     `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
     Where one uses `x_alone`, the controls that do not change X are hidden.
     """
-    address, room = address or lesson.__name__.split(".")[1], room or lay_out()
+    address, room = address or name_of(lesson), room or lay_out()
     own_example = getattr(lesson, "OWN_EXAMPLE", USUAL_EXAMPLE)
     with room.notes:
         example = current_trace(
@@ -169,7 +165,7 @@ def draw_screen(
         with room.question:
             question_panel(address, question, offered=covers)
     with room.question:
-        draw_words(lesson.__name__.split(".")[1])
+        draw_words(name_of(lesson))
     yield_turn()
     first, others = with_the_first_picture(groups(screen.figures))
     picked = None

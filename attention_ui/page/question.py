@@ -5,20 +5,40 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention_ui.controls.bound import switch
-from attention_ui.session.chart import COVER, COVERED, covered, room_for, thinks_first, uncover
-from attention_ui.session.links import hidden, text_in_link
-from attention_ui.session.markdown import ROLE_COLOURS, marked
-from attention_ui.session.progress import solve_question
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import render, render_all, translate
-from lessons.screen.message import Message, message
-from lessons.screen.screen import LETTERS, QUESTION_STEPS, Card, Question
+from attention_ui.page.progress import solve_question
+from attention_ui.session import (
+    COVER,
+    COVERED,
+    ROLE_COLOURS,
+    covered,
+    get_state,
+    hidden,
+    marked,
+    room_for,
+    set_state,
+    thinks_first,
+    uncover,
+)
+from lessons.screen import (
+    LETTERS,
+    QUESTION_STEPS,
+    Card,
+    Message,
+    Question,
+    as_text,
+    message,
+    render,
+    render_all,
+    translate,
+)
 
 RIGHT = message("✓ right")
 SAYS = {True: message("Yes."), False: message("Not right.")}
 SHOW_NOW = message("Show them now")
 VERDICTS = {"right": RIGHT, "wrong": message("✗ your guess")}
 MOST_SKIPPED = 20
+# What a class and a homework add to the questions of a visit: what is drawn below each, and what notes an answer.
+BELOW, WHEN_ANSWERED = "below_question", "when_answered"
 SHORT = 14  # letters of a card, of which two stand side by side on a phone
 
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
@@ -47,10 +67,8 @@ def question_panel(lesson: str, question: Question, *, cover: bool = True, offer
             elif cover and covered(lesson):
                 say_covered(lesson)
         go_on_to_another(lesson)
-        if get_state("class_key"):
-            from attention_ui.class_plan.ask_here import ask_class_button  # which only a teacher of a class needs
-
-            ask_class_button(lesson)
+        if draw_below := get_state(BELOW):
+            draw_below(lesson)
     if cover and offered:
         cover_switch()
 
@@ -134,9 +152,7 @@ def choose_card(lesson: str, letter: str, right: bool) -> None:
     set_state(f"{lesson}_answer", letter)
     if right:
         solve_question(lesson)
-    if text_in_link("homework"):
-        from attention_ui.class_plan.homework import note_answer  # which only a homework needs
-
+    if note_answer := get_state(WHEN_ANSWERED):
         note_answer(lesson, get_state(f"{lesson}_asked"), right)
 
 
@@ -166,11 +182,6 @@ def current_question(lesson: str, ask: Ask) -> Question:
         set_state(f"{lesson}_answer", None)
     set_state(f"{lesson}_in_figure", question.in_figure)
     return question
-
-
-def as_text(question: Question) -> str:
-    """A question as it is read: two that read alike are the same."""
-    return "\n".join([render(question.prompt), *(render(card.text) for card in question.cards)])
 
 
 def reveal(lesson: str, question: Question, chosen: int) -> None:

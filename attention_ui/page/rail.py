@@ -9,11 +9,11 @@ says where one is.
 import itertools
 from collections.abc import Collection
 
+from attention_ui.contents import CONTENTS, Entry
 from attention_ui.figures.roles import role_styles
-from attention_ui.page.contents import CONTENTS, Entry
-from attention_ui.session.links import path_of
-from lessons.screen.format import translate
-from lessons.screen.text_width import is_wide_letter
+from attention_ui.session import path_of
+from lessons.screen import is_wide_letter, translate
+from words import cached_by_language
 
 SIDEBAR, ROOM_FOR_A_GROUP, LAPTOP, ANY = 272, 1200, 1440, 10_000  # pixels
 ROOM_FOR_STOPS = 1024  # pixels: as class.css says
@@ -74,6 +74,7 @@ def around_names() -> int:
     return SIDEBAR + AT_THE_END + BETWEEN_GROUPS * groups + AROUND * len(CONTENTS)
 
 
+@cached_by_language(maxsize=20)
 def width_of_names() -> float:
     """About how many pixels all names take in letters of the usual size."""
     return sum(width_of(entry.name) for entry in CONTENTS)

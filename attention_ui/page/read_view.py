@@ -2,20 +2,20 @@
 
 from types import ModuleType
 
+from attention_ui.contents import draw_topic
+from attention_ui.controls.get_model import get_model_panel, which_model
 from attention_ui.controls.read import read_choices
-from attention_ui.page.contents import draw_topic
-from attention_ui.page.get_model import get_model_panel, which_model
 from attention_ui.page.lesson_page import draw_screen, lay_out
-from attention_ui.server.process import outside_turn
-from attention_ui.session.chart import show_notes
-from attention_ui.session.head_jobs import jobs_of
-from attention_ui.session.kept import KeptByLanguage
-from attention_ui.session.links import link_notes
-from attention_ui.session.real_model import encoder_model, real_model, smollm2
+from attention_ui.process.head_jobs import jobs_of
+from attention_ui.process.kept import KeptByLanguage
+from attention_ui.process.real_models import encoder_model, smollm2
+from attention_ui.process.turns import outside_turn
+from attention_ui.session import link_notes, show_notes
+from attention_ui.session.chosen_model import real_model
 from attention_ui.session.recent_screens import forget_screen, remember_screen
 from lessons.example.example import Example
-from lessons.read.reading import Reading, how_it_was_read
-from lessons.screen.screen import Screen
+from lessons.model.read.reading import Reading, how_it_was_read
+from lessons.screen import Screen
 from models.opening import SharedModel
 from models.wheels import MINILM
 

@@ -2,9 +2,9 @@
 
 from attention_ui.controls.look import carried_choices, look_choices
 from attention_ui.page.lesson_page import show_lesson
-from lessons.overview import matrices_view as overview
-from lessons.overview import row_view as carried
-from lessons.overview import sentence_view as look
+from lessons.start.overview import matrices_view as overview
+from lessons.start.overview import row_view as carried
+from lessons.start.overview import sentence_view as look
 
 
 def show_small_picture(picture: str) -> None:

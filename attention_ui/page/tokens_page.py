@@ -2,24 +2,21 @@
 
 import streamlit as st
 
-from attention_core.tokens import clean_text
+from attention_core.text.tokens import clean_text
 from attention_ui.controls.bound import changing_slider, one_in_changing_list, one_in_row, text_field
 from attention_ui.controls.choices import chosen_in
-from attention_ui.page.get_model import get_model_panel, which_model
+from attention_ui.controls.get_model import get_model_panel, which_model
 from attention_ui.page.lesson_page import Room, draw_screen, lay_out, show_lesson
-from attention_ui.session.chart import show_notes
-from attention_ui.session.links import link_notes
-from attention_ui.session.real_model import real_model, smollm2
+from attention_ui.process.real_models import smollm2
+from attention_ui.session import get_state, link_notes, set_state, show_notes
+from attention_ui.session.chosen_model import real_model
 from attention_ui.session.recent_screens import forget_screen
-from attention_ui.session.state import get_state, set_state
 from lessons.example.example import ExampleTrace
 from lessons.example.real_model import SMOLLM2, RealModel
-from lessons.screen.choice import Limit, Number, OneOf, OneToken, Text
-from lessons.screen.format import translate
-from lessons.screen.message import message
-from lessons.tokens import lesson as tokens
-from lessons.tokens.cutting import MOST_LETTERS, TEXT_AT_FIRST, Cutting, cut, cutting_screen, is_cut_into_bytes
-from lessons.tokens.cutting_questions import seen_word
+from lessons.one_head.tokens import lesson as tokens
+from lessons.one_head.tokens.cutting import MOST_LETTERS, TEXT_AT_FIRST, Cutting, cut, cutting_screen, is_cut_into_bytes
+from lessons.one_head.tokens.cutting_questions import seen_word
+from lessons.screen import Limit, Number, OneOf, OneToken, Text, message, translate
 
 WHO_CUTS = OneOf(
     "cuts",

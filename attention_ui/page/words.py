@@ -4,10 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.page.contents import CONTENTS
-from attention_ui.session.markdown import literal
-from lessons.kit.glossary import words_of
-from lessons.screen.format import render, translate
+from attention_ui.contents import CONTENTS
+from attention_ui.session import literal
+from lessons.screen import render, translate
+from lessons.shared.glossary import words_of
 
 
 def draw_words(lesson: str) -> None:

@@ -12,20 +12,24 @@ from attention_ui.page.derivation import derivation_panel
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.page.lesson_page import Room, draw_group, draw_top, groups, lay_out
-from attention_ui.session.chart import is_projected, show_notes
-from attention_ui.session.links import forget_in_link, link_notes, say_in_link, text_in_link
-from attention_ui.session.progress import Progress, add_progress, progress
-from attention_ui.session.state import get_state, set_state
-from attention_ui.session.streamlit_insides import came_through_history
-from lessons.build import lesson as build
-from lessons.build.compute import feature_name
-from lessons.build.levels import LEVELS
-from lessons.build.numbers import MATRICES, Place, read_numbers, write_numbers
-from lessons.kit.formulas import spoken_formula
-from lessons.screen.choice import OneOf
-from lessons.screen.format import format_value, render, translate
-from lessons.screen.message import ListOf, message, plural
-from lessons.screen.screen import Screen
+from attention_ui.page.progress import Progress, add_progress, progress
+from attention_ui.session import (
+    forget_in_link,
+    get_state,
+    is_projected,
+    link_notes,
+    say_in_link,
+    set_state,
+    show_notes,
+    text_in_link,
+)
+from attention_ui.streamlit_insides import came_through_history
+from lessons.one_head.puzzle import lesson as build
+from lessons.one_head.puzzle.compute import feature_name
+from lessons.one_head.puzzle.levels import LEVELS
+from lessons.one_head.puzzle.numbers import MATRICES, Place, read_numbers, write_numbers
+from lessons.screen import ListOf, OneOf, Screen, format_value, message, plural, render, translate
+from lessons.shared.formulas import spoken_formula
 
 LINKS_KNOWN = 20  # that this page has said last
 CHANGES_TO_HINT, CHANGES_TO_SOLUTION = 6, 20  # numbers that are changed until there is a hint, and our solution
@@ -61,7 +65,7 @@ def show_build() -> None:
             compared = one_in_row(beside)
     screen = build.build_screen(build.BuildChoices(level, code, sentence, compared))
     if get_state("class_inside"):
-        from attention_ui.class_plan.level_here import level_of_class  # which only a class needs
+        from attention_ui.classroom.plan.level_here import level_of_class  # which only a class needs
 
         with room.notes:
             level_of_class(level, solved)

@@ -7,21 +7,18 @@ import secrets
 
 import streamlit as st
 
+from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.bound import one_in_list
-from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.page.drawing import draw_figure
+from attention_ui.page.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
 from attention_ui.practice.progress_view import EXERCISE_TITLES
 from attention_ui.server.runner import MOST_CODE, runner_version
-from attention_ui.session.chart import is_projected
-from attention_ui.session.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
-from attention_ui.session.state import get_state, set_state
-from attention_ui.session.streamlit_insides import component
-from lessons.exercises.base import Exercise, written_job
-from lessons.exercises.every import EXERCISES
-from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
-from lessons.screen.choice import OneOf
-from lessons.screen.format import render, translate
-from lessons.screen.message import ListOf, message, plural
+from attention_ui.session import get_state, is_projected, set_state
+from attention_ui.streamlit_insides import component
+from lessons.code.exercises.base import Exercise, written_job
+from lessons.code.exercises.every import EXERCISES
+from lessons.code.exercises.verdict import SECONDS, Verdict, verdict_of
+from lessons.screen import ListOf, OneOf, message, plural, render, translate
 from words import language, tag_of
 
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"

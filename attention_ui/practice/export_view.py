@@ -3,9 +3,8 @@
 import streamlit as st
 
 from attention_ui.export.line import Export, Write, exports
-from attention_ui.session.streamlit_insides import running_session
-from lessons.screen.format import render, translate
-from lessons.screen.message import Fixed, Percent, plural
+from attention_ui.streamlit_insides import running_session
+from lessons.screen import Fixed, Percent, plural, render, translate
 from words import language
 
 LOOK_SECONDS = 1.0

@@ -12,16 +12,16 @@ from typing import BinaryIO
 import pyarrow as pa
 import streamlit as st
 
-from attention_core.tokens import clean_text
+from attention_core.text.tokens import clean_text
+from attention_ui.contents import CONTENTS
 from attention_ui.controls.bound import number_field, one_in_list, one_in_row, several_in_list, slider, text_field
-from attention_ui.page.contents import CONTENTS
 from attention_ui.page.drawing import picture_of
 from attention_ui.practice.export_view import offer_export
-from attention_ui.session.chart import show_notes
-from attention_ui.session.state import get_state
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.platform.gift import write_gift
-from lessons.platform.items import (
+from attention_ui.session import get_state, show_notes
+from lessons.screen import Limit, Number, OneOf, Text, message, plural, render, translate
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.platform.gift import write_gift
+from lessons.teachers.platform.items import (
     LAST_SEED,
     LONGEST_SENTENCE,
     MOST_QUESTIONS,
@@ -34,10 +34,7 @@ from lessons.platform.items import (
     own_items,
     undrawn,
 )
-from lessons.platform.qti import write_qti
-from lessons.screen.choice import Limit, Number, OneOf, Text
-from lessons.screen.format import render, translate
-from lessons.screen.message import message, plural
+from lessons.teachers.platform.qti import write_qti
 from words import LANGUAGES, cached_by_language, language, speaking, tag_of
 
 WriteItems = Callable[[Iterable[Item], BinaryIO], Iterator[None]]

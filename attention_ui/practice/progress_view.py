@@ -5,8 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention_ui.session.chart import offer, show_notes
-from attention_ui.session.progress import (
+from attention_ui.page.progress import (
     LESSON_TITLES,
     add_progress,
     forget_everything,
@@ -14,11 +13,10 @@ from attention_ui.session.progress import (
     progress,
     save_progress,
 )
-from attention_ui.session.state import get_state, set_state
-from lessons.build.levels import LEVELS
-from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render_all, translate
-from lessons.screen.message import ListOf, Message, message, plural, reason
+from attention_ui.session import get_state, offer, set_state, show_notes
+from lessons.code.exercises.every import EXERCISES
+from lessons.one_head.puzzle.levels import LEVELS
+from lessons.screen import ListOf, Message, message, plural, reason, render_all, translate
 
 EXERCISE_TITLES = {key: exercise.title for key, exercise in EXERCISES.items()}
 LEVEL_TITLES = {key: level.title for key, level in LEVELS.items()}

@@ -8,25 +8,21 @@ from typing import BinaryIO
 
 import streamlit as st
 
-from attention_core.errors import InputError
-from attention_ui.class_plan.homework import open_homework
-from attention_ui.class_plan.plan_view import plan_panel
+from attention_core.base.errors import InputError
+from attention_ui.classroom.homework.certificates import certificates_panel
+from attention_ui.classroom.homework.homework import open_homework
+from attention_ui.classroom.homework.view import homework_view
+from attention_ui.classroom.plan.plan_view import plan_panel
+from attention_ui.contents import draw_topic
 from attention_ui.controls.bound import next_number, number_field, one_in_row, text_field
 from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
-from attention_ui.page.contents import draw_topic
 from attention_ui.page.drawer import show_drawer
-from attention_ui.practice.certificates_view import certificates_panel
 from attention_ui.practice.export_view import offer_export
-from attention_ui.practice.homework_view import homework_view
 from attention_ui.practice.platform_view import platform_panel
-from attention_ui.session.chart import offer, show_notes
-from attention_ui.session.links import link_notes
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.choice import Limit, Number, OneOf, Text
-from lessons.screen.format import render, translate
-from lessons.screen.message import message, plural, reason
-from lessons.take_home import sheet
-from lessons.take_home.sheet import (
+from attention_ui.session import get_state, link_notes, offer, set_state, show_notes
+from lessons.screen import Limit, Number, OneOf, Text, message, plural, reason, render, translate
+from lessons.teachers.take_home import sheet
+from lessons.teachers.take_home.sheet import (
     LAST_SHEET,
     LONGEST_ON_PAPER,
     LONGEST_SHEET_CODE,
@@ -39,7 +35,7 @@ from lessons.take_home.sheet import (
     sheets_of_class,
     words_on_paper,
 )
-from lessons.take_home.thread import thread_tasks
+from lessons.teachers.take_home.thread import thread_tasks
 from words import cached_by_language
 
 TAKEN_HOME = SheetChoices()

@@ -13,7 +13,7 @@ def answer_file(request: Request) -> Response:
     """The file with this token, or a sentence where there is none. Without `async`: it waits for the disk."""
     # With what the first page does without.
     from attention_ui.export.line import exports
-    from lessons.screen.format import translate
+    from lessons.screen import translate
 
     export = exports().found(request.path_params["token"])
     if export is None:

@@ -77,7 +77,8 @@ def computes() -> str | None:
     """One query, two keys whose scores are 0 and ln 3: weights ¼ and ¾, so the values 4 and 8 mix to 7."""
     import numpy as np
 
-    from attention_core.attention import attend
+    # A server answers before either is imported.
+    from attention_core.one_head.attention import attend
 
     key = np.log(np.array([[1.0], [3.0]]))
     mixed = attend(np.ones((1, 1)), key, np.array([[4.0], [8.0]])).output.item()
@@ -86,13 +87,13 @@ def computes() -> str | None:
 
 def training_thread_lives() -> str | None:
     """The one thread that trains for everybody; when it is gone, every training stands still."""
-    from attention_ui.server.process import scheduler
+    from attention_ui.process.turns import scheduler  # there is none before the first page is seen
 
     return None if scheduler().alive else "the training thread has ended"
 
 
 def classes_are_reached() -> str | None:
     """The database of the classes, as those found it who asked it last; lessons do without it."""
-    from attention_ui.voting.database import database_problem
+    from attention_ui.classroom.vote.database import database_problem  # a server answers before it is imported
 
     return database_problem()

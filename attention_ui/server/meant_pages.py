@@ -33,8 +33,8 @@ class MeantPages:
 
 def meant_address(word: str, code: str) -> str | None:
     """The address of the page that a word of the menu means; None where it is an address itself, or means none."""
-    from attention_ui.page.contents import CONTENTS  # and with it what takes a second to import
-    from attention_ui.session.links import address_of
+    from attention_ui.contents import CONTENTS  # and with it what takes a second to import
+    from attention_ui.session import address_of
 
     if any(word == entry.address for entry in CONTENTS[1:]):
         return None
@@ -45,7 +45,7 @@ def meant_address(word: str, code: str) -> str | None:
 @functools.cache
 def named_pages(code: str) -> dict[str, str]:
     """The pages by their names in a language, and by their addresses."""
-    from attention_ui.page.contents import CONTENTS
+    from attention_ui.contents import CONTENTS  # and with it what takes a second to import
 
     with speaking(code):
         return {bare(word): entry.address for entry in CONTENTS for word in (entry.name, entry.address)}

@@ -9,8 +9,8 @@ from ipaddress import ip_address
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attention_ui.server.addresses import proxies_named, sender
-from attention_ui.session.streamlit_insides import answers, asks
+from attention_ui.process.addresses import proxies_named, sender
+from attention_ui.streamlit_insides import answers, asks
 
 TRY_AGAIN_LATER = 1013  # a code of the websocket protocol
 GONE: Message = {"type": "websocket.disconnect", "code": 1006}

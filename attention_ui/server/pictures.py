@@ -5,21 +5,17 @@ import re
 from starlette.requests import Request
 from starlette.responses import Response
 
+from classes.pictures import kind_of_picture
+
 HASH = re.compile("[0-9a-f]{64}")
 AS_LONG_AS_A_CLASS = "private, immutable, max-age=86400"
 NOTHING_ELSE = "default-src 'none'; sandbox"  # whoever opens it by itself sees a picture, which does nothing
-KINDS_OF_PICTURES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg"}
-
-
-def kind_of_picture(data: bytes) -> str | None:
-    """The type of a picture, by how it begins; None for what is no picture."""
-    return next((kind for start, kind in KINDS_OF_PICTURES.items() if data.startswith(start)), None)
 
 
 def answer_picture(request: Request) -> Response:
     """The picture; 404 where no class has it, 503 while nobody knows. Without `async`: it waits for the database."""
     # With what the first page does without.
-    from attention_ui.voting.database import class_keeper, has_classes
+    from attention_ui.classroom.vote.database import class_keeper, has_classes
     from classes.stages import UnreachableError
 
     name = request.path_params["name"]

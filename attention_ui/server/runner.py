@@ -24,7 +24,7 @@ from starlette.responses import Response
 from attention_ui.server.brython import interpreter, package_file
 from attention_ui.server.files import GZIP_LEVEL, accepts_gzip, cache_control, version_of
 from attention_ui.server.headers import EMBEDDERS, frame_ancestors
-from attention_ui.session.streamlit_insides import front_end_folder
+from attention_ui.streamlit_insides import front_end_folder
 
 IN_BROWSER = Path(__file__).parents[2] / "in_browser"
 OF_PYTHON = ("math", "__future__")

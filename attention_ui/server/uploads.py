@@ -7,7 +7,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attention_ui.server.addresses import sender
+from attention_ui.process.addresses import sender
 
 UPLOAD = re.compile(r"/_stcore/upload_file/(?P<session>[^/]+)/(?P<file>[^/]+)/?$")
 MEGABYTE = 1024 * 1024

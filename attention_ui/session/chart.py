@@ -8,18 +8,14 @@ from functools import partial
 import pyarrow as pa
 import streamlit as st
 
-from attention_core.errors import Phrase
+from attention_core.base.errors import Phrase
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import alt_table
-from attention_ui.server.process import yield_turn
+from attention_ui.process.turns import yield_turn
 from attention_ui.session.links import hidden, switched_off_in_link, text_in_link
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.choice import Switch
-from lessons.screen.format import format_value, render, render_all, translate
-from lessons.screen.message import Message, message
-from lessons.screen.screen import Figure
-from lessons.screen.text_width import is_wide_letter
+from attention_ui.state import get_state, set_state
+from lessons.screen import Figure, Message, Switch, format_value, is_wide_letter, message, render, render_all, translate
 from words import language, speaking
 
 CLASS_VOTE = "class_vote"  # there the teacher says when the numbers are seen, and no switch does

@@ -7,8 +7,8 @@ sends the browser back (see server/languages.py): the page is loaded anew, in th
 import streamlit as st
 
 from attention_ui.session.links import text_in_link
-from attention_ui.session.state import get_state, set_state
-from attention_ui.session.streamlit_insides import running_session
+from attention_ui.state import get_state, set_state
+from attention_ui.streamlit_insides import running_session
 from words import COOKIE, FIRST, LANGUAGES, chosen_language, language, tag_of
 
 

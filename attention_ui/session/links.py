@@ -7,38 +7,62 @@ one arrives is opened with it: however one comes there, it shows what the page b
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from attention_core.tokens import clean_text, split_characters
-from attention_ui.server.process import end_turn
-from attention_ui.session.state import get_state, set_state, take_all, take_state
-from attention_ui.session.streamlit_insides import address_by_controls, address_given, came_through_history, switch_page
-from lessons.screen.choice import (
+from attention_core.text.tokens import clean_text, split_characters
+from attention_ui.process.turns import end_turn
+from attention_ui.state import get_state, set_state, take_all, take_state
+from attention_ui.streamlit_insides import address_by_controls, address_given, came_through_history, switch_page
+from lessons.screen import (
+    Argument,
     Choice,
+    Integer,
     Label,
     Limit,
+    Message,
     Number,
     OneOf,
     OneToken,
     Span,
     Switch,
     Text,
+    format_value,
+    message,
+    render,
     said_in_links,
     spellings,
+    translate,
 )
-from lessons.screen.format import format_value, render, translate
-from lessons.screen.message import Argument, Integer, message
 from words import FIRST, speaking
 
 MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no more is read than can be shown
 MOST_DIGITS = 18  # of a number that a control could take; of thousands Python reads none
 FIRST_PLACE = "home"  # the page that has the bare address
 SHOWN_WITH = ("large", "lang", "hide")  # how pages are shown, whatever they are about
+
+
+@dataclass(frozen=True)
+class LinkRules:
+    """Every choice that a link can make, by its name in links; the names that go `along` from page to page; and what
+    links may still say though it is gone, a name or one value of a name, with what is said of that.
+    """
+
+    choices: Mapping[str, Choice]
+    along: frozenset[str]
+    retired: Mapping[str, Message | None]
+
+
+def use_rules(make: Callable[[], LinkRules]) -> None:
+    """Have links follow these rules. They are made where a link is looked at: with them every control is imported,
+    which the first page does without.
+    """
+    global link_rules
+    link_rules = make
 
 
 @dataclass(frozen=True)
@@ -117,9 +141,7 @@ def along_to(place: str) -> dict[str, str]:
     kept = get_state("visit_link")
     if not kept:
         return {}
-    from attention_ui.session.link_rules import GOES_ALONG  # and with it every control: the first page does without
-
-    return kept.on_page(place, GOES_ALONG)
+    return kept.on_page(place, link_rules().along)
 
 
 def remember_link(place: str) -> None:
@@ -137,14 +159,12 @@ def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[s
     """What of the values of a link can be, for each name one; and sentences on what it says otherwise, or twice."""
     if not said:
         return {}, []
-    from attention_ui.session.link_rules import LINK_RULES, RETIRED
-
-    possible, notes = {}, []
+    rules, possible, notes = link_rules(), {}, []
     for name, (*others, asked) in said.items():
-        if gone := {name, f"{name}={asked}"} & RETIRED.keys():
-            notes += [render(says) for says in map(RETIRED.get, gone) if says]
+        if gone := {name, f"{name}={asked}"} & rules.retired.keys():
+            notes += [render(says) for says in map(rules.retired.get, gone) if says]
             continue
-        value, note = repaired_value(name, asked, LINK_RULES.get(name))
+        value, note = repaired_value(name, asked, rules.choices.get(name))
         notes += [translate("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []
         possible |= {name: [value]} if value is not None else {}
@@ -360,9 +380,7 @@ def begin_link_anew() -> None:
 
     To be called before a link is opened that says everything, as when one follows a class: nothing goes along then.
     """
-    from attention_ui.session.link_rules import LINK_RULES
-
-    chosen = {f"{name}{what}" for name in LINK_RULES for what in ("", "_in_link", "_default", "_begin")}
+    chosen = {f"{name}{what}" for name in link_rules().choices for what in ("", "_in_link", "_default", "_begin")}
     take_all(chosen | {"covering"})
     set_state("visit_link", None)
 

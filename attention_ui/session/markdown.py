@@ -9,9 +9,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lessons.screen.format import format_value, listed, template_of
-from lessons.screen.message import Argument, ListOf, Message, Token
-from lessons.screen.text_width import is_wide_letter
+from lessons.screen import Argument, ListOf, Message, Token, format_value, is_wide_letter, listed, template_of
 from words import language
 
 ENDS_A_LINE = re.compile(r"[^\S\u00a0\u202f]+")  # all white space but what holds words together

@@ -3,8 +3,8 @@
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention_core.errors import InputError
-from attention_core.masks import drawn_mask
+from attention_core.base.errors import InputError
+from attention_core.one_head.masks import drawn_mask
 
 
 def mask_code(rows: list[list[bool]]) -> str:

@@ -2,16 +2,17 @@
 
 from types import ModuleType
 
-from attention_ui.session.state import get_state, set_state
-from lessons.class_plan.plan import MOST_SAID, Stop
-from lessons.class_plan.plan_file import NOT_FOR_PLANS
-from lessons.class_vote.question_link import ScreenLink, written_asked
+from attention_ui.state import get_state, set_state
+from lessons import name_of
 from lessons.example.example import Example
+from lessons.teachers.class_plan.plan import MOST_SAID, Stop
+from lessons.teachers.class_plan.plan_file import NOT_FOR_PLANS
+from lessons.teachers.class_vote.question_link import ScreenLink, written_asked
 
 
 def remember_screen(lesson: ModuleType, address: str, example: Example, head: int, choices: object) -> None:
     """Keep the choices of a screen, and which question stood on it."""
-    name = lesson.__name__.split(".")[1]
+    name = name_of(lesson)
     asked = ScreenLink(name, example, head, choices, get_state(f"{address}_question") or 0)
     set_state("screens_seen", (get_state("screens_seen") or {}) | {name: asked})
     set_state("lesson_seen", name)
@@ -20,7 +21,7 @@ def remember_screen(lesson: ModuleType, address: str, example: Example, head: in
 
 def forget_screen(lesson: ModuleType) -> None:
     """Keep that a page was seen last whose question nobody else's screen can ask."""
-    name = lesson.__name__.split(".")[1]
+    name = name_of(lesson)
     set_state(
         "screens_seen", {known: seen for known, seen in (get_state("screens_seen") or {}).items() if known != name}
     )

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import render, translate
-from lessons.screen.message import plural
+from attention_ui.process.turns import redrawn_picture, refresh_seconds, scheduler
+from attention_ui.state import get_state, set_state
+from lessons.screen import plural, render, translate
 
 if TYPE_CHECKING:  # on a page of a visitor who trains nothing, torch is not needed
-    from attention_core.training import TrainingSettings
+    from attention_core.learning.training import TrainingSettings
     from attention_ui.training.controls import ChosenRun
     from runs.run import TrainingRun
 

@@ -1,12 +1,12 @@
 """The run on the training page, for a teacher who wants to ask a class about it."""
 
-from attention_core.training import TrainingSettings
+from attention_core.learning.training import TrainingSettings
 from attention_ui.page.question import current_question
 from attention_ui.session.recent_screens import remember_screen
-from lessons.class_vote.asked_runs import choices_of_run
 from lessons.example.example import Example
-from lessons.screen.screen import Question
-from lessons.train import lesson as train
+from lessons.learning.train import lesson as train
+from lessons.screen import Question
+from lessons.teachers.class_vote.asked_runs import choices_of_run
 
 
 def question_of_run(settings: TrainingSettings) -> Question:

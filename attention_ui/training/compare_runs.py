@@ -6,9 +6,8 @@ import streamlit as st
 
 from attention_ui.controls.bound import one_in_list
 from attention_ui.page.drawing import step_through
-from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
-from attention_ui.session.links import hidden
-from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.process.turns import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
+from attention_ui.session import get_state, hidden, set_state, take_state
 from attention_ui.session.training_runs import BY_ITSELF, FIRST, RUN, start, visitors_run
 from attention_ui.training.controls import QUESTION, ChosenRun, set_task
 from attention_ui.training.view import (
@@ -21,8 +20,8 @@ from attention_ui.training.view import (
     note_change,
     run_buttons,
 )
-from lessons.screen.format import render_all, translate
-from lessons.train.compare_runs import COMPARISONS, comparison_sentences
+from lessons.learning.train.compare_runs import COMPARISONS, comparison_sentences
+from lessons.screen import render_all, translate
 from runs.run import TrainingRun
 
 

@@ -4,19 +4,16 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from attention_core.errors import Phrase
-from attention_core.tasks import TASKS, CharacterTask, Task
-from attention_core.tokens import clean_text
-from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
+from attention_core.base.errors import Phrase
+from attention_core.learning.tasks import TASKS, CharacterTask, Task
+from attention_core.learning.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
+from attention_core.text.tokens import clean_text
 from attention_ui.controls.bound import control_of, number_field, one_in_list, switch, text_field
-from attention_ui.session.links import link_notes, named_in_link
-from attention_ui.session.state import get_state, set_state
+from attention_ui.session import get_state, link_notes, named_in_link, set_state
 from lessons.example.task_texts import TASK_TEXTS
-from lessons.screen.choice import Limit, Number, OneOf, Span, Switch, Text, numbers
-from lessons.screen.format import format_value, translate
-from lessons.screen.message import message, reason
-from lessons.train.compare_runs import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
-from lessons.train.notebook_runs import HELLO_WORLD, notebook_notes
+from lessons.learning.train.compare_runs import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
+from lessons.learning.train.notebook_runs import HELLO_WORLD, notebook_notes
+from lessons.screen import Limit, Number, OneOf, Span, Switch, Text, format_value, message, numbers, reason, translate
 
 DEFAULT_TASK = "induction"
 TASK_OF_OLD_LINKS = "characters"  # which once was the default, and so was named in no link

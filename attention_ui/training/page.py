@@ -4,20 +4,20 @@ from contextlib import AbstractContextManager, nullcontext
 
 import streamlit as st
 
-from attention_ui.page.contents import draw_topic
+from attention_ui.contents import draw_topic
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_notice
 from attention_ui.page.question import question_panel
 from attention_ui.page.words import draw_words
-from attention_ui.session.chart import show_notes
+from attention_ui.session import show_notes
 from attention_ui.training.asked import question_of_run
 from attention_ui.training.compare_runs import compare_panel, live_run
 from attention_ui.training.controls import training_controls
 from attention_ui.training.run_tools import run_tools
 from attention_ui.training.view import asks_beside
 from lessons.example.task_texts import texts_of
-from lessons.screen.format import render
-from lessons.train import lesson as train
+from lessons.learning.train import lesson as train
+from lessons.screen import render
 
 
 def show_training() -> None:

@@ -2,16 +2,14 @@
 
 import streamlit as st
 
-from attention_core.training import TrainingSettings
+from attention_core.learning.training import TrainingSettings
+from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.example import show_in_lessons
-from attention_ui.page.contents import CONTENTS, open_entry
 from attention_ui.page.drawing import draw_figure, draw_notice
-from attention_ui.session.chart import show_notes
-from attention_ui.session.links import hidden
+from attention_ui.session import hidden, show_notes
 from attention_ui.training.save_load import download_history, download_model, run_checkpoint
-from lessons.screen.format import render, translate
-from lessons.screen.message import message, reason
-from lessons.train.ablation import ablation_table
+from lessons.learning.train.ablation import ablation_table
+from lessons.screen import message, reason, render, translate
 from runs.checkpoint import run_history
 from runs.run import RunView, TrainingRun
 

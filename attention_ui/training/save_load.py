@@ -4,10 +4,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_ui.session.chart import show_notes
-from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import render_all, translate
-from lessons.screen.message import message, reason
+from attention_ui.session import get_state, set_state, show_notes
+from lessons.screen import message, reason, render_all, translate
 from runs.checkpoint import Checkpoint, History, load_checkpoint, save_checkpoint
 from runs.run import RunView
 from words.spreadsheet import csv_file

@@ -7,29 +7,25 @@ from functools import partial
 
 import streamlit as st
 
-from attention_core.model import ModelConfig
-from attention_core.observe import ObservedTask, observe_task, observe_texts
-from attention_core.tasks import CharacterTask
-from attention_core.training import Snapshot, TrainingSettings
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import Snapshot, TrainingSettings
+from attention_core.measured.observe import ObservedTask, observe_task, observe_texts
+from attention_core.model.model import ModelConfig
 from attention_ui.controls.bound import slider
 from attention_ui.figures.template import alt_table, template
 from attention_ui.page.drawing import PROJECTED_WIDTH, draw_figure, draw_film, draw_notice, say_whose_weights
-from attention_ui.server.process import lower_priority, yield_turn
-from attention_ui.session.chart import first_pick, is_projected, least_letters, show_notes
-from attention_ui.session.kept import KeptByLanguage
-from attention_ui.session.links import hidden
-from attention_ui.session.state import get_state, set_state
+from attention_ui.process.kept import KeptByLanguage
+from attention_ui.process.turns import lower_priority, yield_turn
+from attention_ui.session import first_pick, get_state, hidden, is_projected, least_letters, set_state, show_notes
 from attention_ui.session.training_runs import FIRST, RUN, one_step, pause, reset, start
 from attention_ui.training.controls import HEAT, ChosenRun
 from attention_ui.training.run_tools import RUN_TOOLS
 from lessons.example.prompt import Beginning, read_probe
-from lessons.kit.head_maps import head_name
-from lessons.screen.format import labelled, listed, render, render_all, translate
-from lessons.screen.message import message, plural
-from lessons.screen.screen import Screen
-from lessons.train.ablation import WithoutHead, heads_by_layer, without_head
-from lessons.train.compare_runs import differences
-from lessons.train.lesson import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
+from lessons.learning.train.ablation import WithoutHead, heads_by_layer, without_head
+from lessons.learning.train.compare_runs import differences
+from lessons.learning.train.lesson import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
+from lessons.screen import Screen, labelled, listed, message, plural, render, render_all, translate
+from lessons.shared.head_maps import head_name
 from models.shared import UNUSED_SECONDS, Once
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun

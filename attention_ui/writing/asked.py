@@ -2,19 +2,20 @@
 
 from dataclasses import replace
 
-from attention_ui.session.real_model import smollm2
+from attention_ui.process.real_models import smollm2
+from attention_ui.session import get_state
 from attention_ui.session.recent_screens import forget_screen, remember_screen
-from attention_ui.session.state import get_state
 from attention_ui.writing.controls import BEGINNING, Request
-from attention_ui.writing.view import in_no_order, screen_so_far
+from attention_ui.writing.screens import screen_so_far
 from attention_ui.writing.writers import WRITER, Writer, shipped
-from lessons.class_vote.asked_runs import GenerateChoices
-from lessons.class_vote.question_link import needed
 from lessons.example.example import Example
 from lessons.example.prompt import beginning_of
-from lessons.generate import lesson as generate
-from lessons.generate.real_writer import real_beginning
-from lessons.screen.screen import Parts, Screen
+from lessons.model.generate import lesson as generate
+from lessons.model.generate.lesson import in_no_order
+from lessons.model.generate.real_writer import real_beginning
+from lessons.screen import Parts, Screen
+from lessons.teachers.class_vote.asked_runs import GenerateChoices
+from lessons.teachers.class_vote.question_link import needed
 
 
 def choices_of_writing(request: Request) -> GenerateChoices | None:

@@ -5,18 +5,16 @@ from itertools import product
 
 import streamlit as st
 
-from attention_core.generation import MAX_NEW_TOKENS
-from attention_core.sampling import Sampling
+from attention_core.model.generation import MAX_NEW_TOKENS
+from attention_core.model.sampling import Sampling
 from attention_ui.controls.bound import number_field, one_in_list, one_on_slider, text_field
-from attention_ui.session.state import get_state, set_state
+from attention_ui.session import get_state, set_state
 from attention_ui.writing.growing import GrowingText, growing_text
 from attention_ui.writing.writers import Writer
 from lessons.example.prompt import Beginning, beginning_of
 from lessons.example.real_model import RealModel, head_name
-from lessons.generate.real_writer import BEGINS_WITH, Head, RealBeginning, real_beginning
-from lessons.screen.choice import Limit, Number, OneOf, Text, numbers
-from lessons.screen.format import render, translate
-from lessons.screen.message import message
+from lessons.model.generate.real_writer import BEGINS_WITH, Head, RealBeginning, real_beginning
+from lessons.screen import Limit, Number, OneOf, Text, message, numbers, render, translate
 
 BEGINNING = Text("begin", message("Begin with"), 200)
 ODDS = OneOf("temp", message("Temperature"), numbers(tenth / 10 for tenth in range(31)), 1.0)

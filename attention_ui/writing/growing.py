@@ -5,9 +5,9 @@ import functools
 import time
 from dataclasses import dataclass
 
-from attention_core.sampling import Sampling
-from attention_ui.session.streamlit_insides import check_rerun
-from lessons.generate.real_writer import Ids, RealWriting, WritingModel, real_writing, write_on
+from attention_core.model.sampling import Sampling
+from attention_ui.streamlit_insides import check_rerun
+from lessons.model.generate.real_writer import Ids, RealWriting, WritingModel, real_writing, write_on
 
 MOST_TEXTS = 300  # of all visitors, a few kilobytes each
 WRITING_SECONDS = 0.6

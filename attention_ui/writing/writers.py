@@ -6,22 +6,19 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from attention_core.model import ModelConfig
-from attention_core.tasks import CharacterTask
-from attention_core.tasks.text import notebook_model
-from attention_core.training import TrainingSettings
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.tasks.text import notebook_model
+from attention_core.learning.training import TrainingSettings
+from attention_core.model.model import ModelConfig
 from attention_ui.controls.bound import one_in_row
-from attention_ui.page.get_model import get_model_panel, which_model
-from attention_ui.server.process import scheduler
-from attention_ui.session.chart import fold
-from attention_ui.session.real_model import real_model
-from attention_ui.session.state import get_state, set_state
+from attention_ui.controls.get_model import get_model_panel, which_model
+from attention_ui.process.turns import scheduler
+from attention_ui.session import fold, get_state, set_state
+from attention_ui.session.chosen_model import real_model
 from attention_ui.session.training_runs import RUN
 from attention_ui.training.save_load import BROUGHT, bring_model, download_history, download_model, run_checkpoint
-from lessons.generate.real_writer import WritingModel
-from lessons.screen.choice import OneOf
-from lessons.screen.format import translate
-from lessons.screen.message import Message, message, reason
+from lessons.model.generate.real_writer import WritingModel
+from lessons.screen import Message, OneOf, message, reason, translate
 from runs.checkpoint import Checkpoint, History, check_writes, run_history
 
 NOTEBOOK, SEA_SHELLS = "hello world", "she sells sea shells by the sea shore"

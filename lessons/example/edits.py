@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.errors import InputError
-from attention_core.tokens import clean_text
-from lessons.screen.message import Integer, Message, message, plural, reason
+from attention_core.base.errors import InputError
+from attention_core.text.tokens import clean_text
+from lessons.screen import Integer, Message, message, plural, reason
 
 LETTER_OF = {"x": "x", "W_q": "q", "W_k": "k", "W_v": "v"}  # the matrices that can be edited, as a link spells them
 LARGEST = 1000

@@ -14,22 +14,20 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace, attend
-from attention_core.embeddings import rotate
-from attention_core.heads import sets_of_keys, split_heads
-from attention_core.masks import causal_mask
-from attention_core.randomness import MAX_SEED
-from attention_core.training import TrainingSettings
-from attention_core.turning import turn_for_scores, turn_for_values
+from attention_core.base.randomness import MAX_SEED
+from attention_core.learning.training import TrainingSettings
+from attention_core.one_head.attention import AttentionTrace, attend
+from attention_core.one_head.heads import sets_of_keys, split_heads
+from attention_core.one_head.masks import causal_mask
+from attention_core.one_head.turning import turn_for_scores, turn_for_values
+from attention_core.text.embeddings import rotate
 from lessons.example.edits import LETTER_OF, Edits, apply_edits, waiting_notes
 from lessons.example.presets import EVERY_PRESET, RandomSource
 from lessons.example.real_layer import LayerOfRealModel, RealModelSource
 from lessons.example.real_model import head_name
 from lessons.example.source import MOST_UPDATES, Chosen, Drawn, ExampleInputs, Source
 from lessons.example.task_models import EVERY_TASK, TASK_SOURCES, OwnRun, TaskSource
-from lessons.screen.choice import Limit
-from lessons.screen.format import names
-from lessons.screen.message import Message, Token, message
+from lessons.screen import Limit, Message, Token, message, names
 
 SourceKey = RandomSource | TaskSource | Literal["language", "mine"]
 SOURCES: dict[str, Source] = {

@@ -14,9 +14,9 @@ import numpy as np
 from jaxtyping import Float
 from safetensors import safe_open
 
-from attention_core.arrays import Array, namespace
-from attention_core.heads import MultiHeadAttention
-from attention_core.transformer import TransformerConfig, config_of, widened
+from attention_core.base.arrays import Array, namespace
+from attention_core.model.transformer import TransformerConfig, config_of, widened
+from attention_core.one_head.heads import MultiHeadAttention
 from lessons.example.real_model import MAX_TOKENS, RealModel, cut_text
 from lessons.example.token_names import told_apart
 

@@ -13,10 +13,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.embeddings import embed, embedding_table
-from attention_core.errors import Phrase
-from attention_core.randomness import generator
-from attention_core.tokens import Vocabulary, clean_text, tokenize
+from attention_core.base.errors import Phrase
+from attention_core.base.randomness import generator
+from attention_core.text.embeddings import embed, embedding_table
+from attention_core.text.tokens import Vocabulary, clean_text, tokenize
 from lessons.example.real_model import MAX_TOKENS
 from lessons.example.source import (
     DEFAULT_SENTENCE,
@@ -28,7 +28,7 @@ from lessons.example.source import (
     WeightKind,
     first_shown,
 )
-from lessons.screen.message import Message, message
+from lessons.screen import Message, message
 
 RandomSource = Literal["journey", "search", "mat", "batch", "modules", "meanings", "sentence"]
 

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-from attention_core.errors import Phrase
-from attention_core.tasks import CharacterTask
-from attention_core.tokens import clean_text, tokenize
-from attention_core.training import TrainingSettings
-from lessons.screen.format import visible_text
-from lessons.screen.message import Message, Token, message
+from attention_core.base.errors import Phrase
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import TrainingSettings
+from attention_core.text.tokens import clean_text, tokenize
+from lessons.screen import Message, Token, message, visible_text
 
 MAX_START = 200
 MOST_LISTED = 8

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, replace
 
-from attention_core.heads import MultiHeadAttention
-from attention_core.tokens import clean_text
-from attention_core.transformer import TransformerConfig
+from attention_core.model.transformer import TransformerConfig
+from attention_core.one_head.heads import MultiHeadAttention
+from attention_core.text.tokens import clean_text
 from lessons.example.layer_on_text import LayerOnText, called, layer_of, shipped_layer, sizes_of
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, SMOLLM2, RealModel, head_name
 from lessons.example.source import Chosen, ExampleInputs, Job, Source, TrainedLayer, first_shown
-from lessons.screen.message import Message, message, plural
+from lessons.screen import Message, message, plural
 
 NAME = "SmolLM2-135M"
 NOT_HERE = message(

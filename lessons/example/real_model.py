@@ -6,11 +6,11 @@ from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float
 
-from attention_core.arrays import Array
-from attention_core.model import ModelTrace
+from attention_core.base.arrays import Array
+from attention_core.model.model import ModelTrace
+from attention_core.model.transformer import Transformer
 from attention_core.stored.tokenizing import Tokenizer
-from attention_core.tokens import clean_text
-from attention_core.transformer import Transformer
+from attention_core.text.tokens import clean_text
 
 SMOLLM2 = "SmolLM2-135M-Instruct"  # the model that the lessons speak of
 DEFAULT_TEXT = "The cat sat on the mat because it was very"

@@ -13,18 +13,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.embeddings import Rotary
-from attention_core.errors import Phrase
-from attention_core.heads import MultiHeadAttention, SlicedHeads, thirds
-from attention_core.model import TinyTransformer
-from attention_core.tasks import Task
-from attention_core.tokens import Unit
-from attention_core.training import TrainingSettings
+from attention_core.base.errors import Phrase
+from attention_core.learning.tasks import Task
+from attention_core.learning.training import TrainingSettings
+from attention_core.model.model import TinyTransformer
+from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads, thirds
+from attention_core.text.embeddings import Rotary
+from attention_core.text.tokens import Unit
 from lessons.example.edits import Edits
 from lessons.example.real_model import RealModel
-from lessons.screen.choice import Limit
-from lessons.screen.format import format_value
-from lessons.screen.message import Message, Percent, message
+from lessons.screen import Limit, Message, Percent, format_value, message
 
 WeightKind = Literal["normal", "small", "linear"]
 
@@ -86,7 +84,7 @@ class Drawn:
 
     A model may have positions that are not in x: `added` to what queries and keys are made of, or `rotary` ones, by
     which queries and keys are turned. A head of many features may be shown along other axes: `turn` is that of its
-    queries and keys, `turn_v` that of its values, see `attention_core.turning`.
+    queries and keys, `turn_v` that of its values, see `attention_core.one_head.turning`.
     """
 
     x: Float[Tensor, "tokens d_model"]

@@ -17,11 +17,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.errors import InputError, Phrase
-from attention_core.evaluation import Evaluation, evaluate_together, side_by_side
-from attention_core.masks import causal_mask, full_mask
-from attention_core.model import TinyTransformer
-from attention_core.tasks import (
+from attention_core.base.errors import InputError, Phrase
+from attention_core.learning.evaluation import Evaluation, evaluate_together, side_by_side
+from attention_core.learning.tasks import (
     NO_TARGET,
     InductionTask,
     LookUpTask,
@@ -31,8 +29,7 @@ from attention_core.tasks import (
     StoryTask,
     Task,
 )
-from attention_core.tokens import Vocabulary, clean_text, tokenize
-from attention_core.training import (
+from attention_core.learning.training import (
     EVALUATE_EVERY,
     HELD_OUT,
     MAX_STEPS,
@@ -42,7 +39,10 @@ from attention_core.training import (
     recommended,
     train,
 )
-from attention_core.weights import model_with
+from attention_core.model.model import TinyTransformer
+from attention_core.model.weights import model_with
+from attention_core.one_head.masks import causal_mask, full_mask
+from attention_core.text.tokens import Vocabulary, clean_text, tokenize
 from lessons.example.real_model import MAX_TOKENS
 from lessons.example.shipped_weights import shipped_weights
 from lessons.example.source import (
@@ -59,7 +59,7 @@ from lessons.example.source import (
     projected,
 )
 from lessons.example.task_texts import texts_of
-from lessons.screen.message import ListOf, Message, Token, message, plural
+from lessons.screen import ListOf, Message, Token, message, plural
 
 TaskSource = Literal["stories", "pronouns", "previous", "reverse", "lookup", "induction"]
 MOST_RECORDINGS = 48  # half a megabyte each, or less

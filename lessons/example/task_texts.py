@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from attention_core.randomness import generator
-from attention_core.tasks import Baseline, CharacterTask, Task
-from attention_core.training import HELD_OUT
-from lessons.screen.message import Message, message, plural
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import Baseline, CharacterTask, Task
+from attention_core.learning.training import HELD_OUT
+from lessons.screen import Message, message, plural
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from attention_core.byte_pairs import BYTE_OF
 from attention_core.stored.tokenizing import Tokenizer
-from attention_core.tokens import Vocabulary
+from attention_core.text.byte_pairs import BYTE_OF
+from attention_core.text.tokens import Vocabulary
 from lessons.example.real_model import RealModel
 
 LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -1,1 +1,116 @@
 """The vocabulary of all lessons: messages, numbers, figures, questions, programs."""
+
+from lessons.screen.by_feature import Amount, ByFeature, FeatureTerm, KeyByFeature
+from lessons.screen.choice import (
+    Choice,
+    DrawnMask,
+    Label,
+    Limit,
+    Number,
+    OneOf,
+    OneToken,
+    Span,
+    Switch,
+    Text,
+    choices_of,
+    declared_in,
+    numbers,
+    said_in_links,
+    spellings,
+)
+from lessons.screen.compare_edits import diff
+from lessons.screen.format import (
+    DOTTED_CIRCLE,
+    END_OF_ISOLATED,
+    ISOLATED,
+    LABELLED,
+    NOT_IN_XML,
+    POINT,
+    argmax_ties,
+    as_text,
+    distinguishable,
+    equation,
+    format_value,
+    join_sentences,
+    labelled,
+    labels_of,
+    listed,
+    localised,
+    magnitude,
+    names,
+    not_yet_said,
+    number,
+    percent,
+    power_of_ten,
+    quote_token,
+    render,
+    render_all,
+    template_of,
+    translate,
+    visible_text,
+    with_point,
+)
+from lessons.screen.message import (
+    Argument,
+    Fixed,
+    Integer,
+    ListOf,
+    Magnitude,
+    Message,
+    Numeral,
+    Percent,
+    Phrase,
+    Token,
+    message,
+    plural,
+    reason,
+)
+from lessons.screen.model_view import Guess, ModelView, NamedHeads
+from lessons.screen.online_softmax import BlockState, OnlineSoftmaxFigure
+from lessons.screen.program import (
+    PRINT_OPTIONS,
+    WRITTEN_WITH,
+    Call,
+    Program,
+    array_literal,
+    call_in_other_way,
+    packed_literal,
+    program_of,
+)
+from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
+from lessons.screen.screen import (
+    LETTERS,
+    QUESTION_STEPS,
+    Arcs,
+    Array,
+    Axis,
+    Card,
+    Cells,
+    Code,
+    Colour,
+    Curves,
+    Facts,
+    Figure,
+    Film,
+    HeadMap,
+    HeadMaps,
+    Line,
+    Listing,
+    Matrices,
+    Matrix,
+    Part,
+    Parts,
+    Points,
+    Question,
+    QuestionStep,
+    Scale,
+    Screen,
+    Step,
+    Table,
+    matrices_figures,
+)
+from lessons.screen.softmax_parts import Portion, Sharing
+from lessons.screen.strips import Strip, Strips
+from lessons.screen.tensor_shapes import shape_table
+from lessons.screen.text_width import balanced, has_no_width, is_wide_letter, letters, wrapped
+from lessons.screen.token_text import TextToken, TokenText

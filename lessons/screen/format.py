@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from typing import Any
 
-from attention_core.errors import Phrase
-from attention_core.tokens import needs_base
+from attention_core.base.errors import Phrase
+from attention_core.text.tokens import needs_base
 from lessons.screen.message import (
     Argument,
     Fixed,
@@ -22,7 +22,7 @@ from lessons.screen.message import (
     message,
     said_by,
 )
-from lessons.screen.screen import Array, Axis, Step
+from lessons.screen.screen import Array, Axis, Question, Step
 from words import cached_by_language, language
 
 THE_OTHERS, NOT_A_NUMBER = re.compile(r"the other (\d+)"), "not a number"  # as `lessons.trace` writes them
@@ -229,3 +229,8 @@ def distinguishable(*values: float, least: int = 2) -> tuple[Fixed, ...]:
     """Different numbers with as many decimals as it takes to tell them apart, so many at `least`."""
     enough = next((n for n in range(least, 9) if len({number(value, n) for value in values}) == len(values)), 9)
     return tuple(Fixed(value, enough) for value in values)
+
+
+def as_text(question: Question) -> str:
+    """A question as it is read: two that read alike are the same."""
+    return "\n".join([render(question.prompt), *(render(card.text) for card in question.cards)])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from attention_core.errors import Phrase
+from attention_core.base.errors import Phrase
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from attention_core.arrays import Array
+from attention_core.base.arrays import Array
 from lessons.screen.message import Message, Token
 from lessons.screen.screen import Figure
 

@@ -17,9 +17,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attention_core.arrays import Array
-from attention_core.attention import AttentionTrace
-from attention_core.reference import attend_with_loops, attend_with_numpy
+from attention_core.base.arrays import Array
+from attention_core.one_head.attention import AttentionTrace
+from attention_core.one_head.reference import attend_with_loops, attend_with_numpy
 
 OUR_PACKAGES = ("attention_core", "lessons")
 PREAMBLE = '''"""The code and the numbers of one screen of Attention Lab. All it needs is `pip install torch numpy`."""

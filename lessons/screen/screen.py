@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from attention_core.arrays import Array
-from attention_core.attention import AttentionTrace
+from attention_core.base.arrays import Array
+from attention_core.one_head.attention import AttentionTrace
 from lessons.screen.message import Argument, Message, Token, message
 from lessons.screen.program import Call
 

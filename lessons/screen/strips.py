@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from attention_core.arrays import Array
+from attention_core.base.arrays import Array
 from lessons.screen.message import Message, Token
 from lessons.screen.screen import Colour, Figure
 

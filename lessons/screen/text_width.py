@@ -1,5 +1,6 @@
 """How wide a text is, in letters, and its lines: a letter of Chinese or Japanese is as wide as two."""
 
+import functools
 import math
 import re
 import textwrap
@@ -18,13 +19,16 @@ STEM = rf"(?:\d[\d.,]*{KANJI}+|{WORD}|{KATAKANA}+|{KANJI}+|{HIRAGANA}+|.)"
 PHRASE = re.compile(rf"[{OPENING}]*{STEM}{CLOSING}{HIRAGANA}*{CLOSING}\s*")
 
 MANY = 1000  # lines: more than any text takes
+DIFFERENT = 4096  # letters whose widths are kept: a page asks for the same ones thousands of times
 
 
+@functools.lru_cache(maxsize=DIFFERENT)
 def is_wide_letter(letter: str) -> bool:
     """True for a letter as wide as two others."""
     return unicodedata.east_asian_width(letter) in "WF"
 
 
+@functools.lru_cache(maxsize=DIFFERENT)
 def has_no_width(letter: str) -> bool:
     """True for a mark that stands on the letter before it, and for what only says how a text is set."""
     return unicodedata.category(letter) in ("Mn", "Me", "Cf")

@@ -13,11 +13,10 @@ import pyarrow as pa
 from jaxtyping import Float
 from pyarrow import compute
 
-from attention_core.arrays import Array
-from attention_core.attention import AttentionTrace
-from attention_core.traced import Traced, given
-from lessons.screen.program import Call
-from lessons.screen.screen import Code, Matrix, Step
+from attention_core.base.arrays import Array
+from attention_core.base.traced import Traced, given
+from attention_core.one_head.attention import AttentionTrace
+from lessons.screen import Call, Code, Matrix, Step
 from lessons.trace.story import Names, axes_of_annotation, lines_of, lines_together, name_arrays, story_of
 
 INPUT_AXES = {  # what the axes of usual inputs count

@@ -5,13 +5,13 @@ from typing import Any
 
 from jaxtyping import Float
 
-from attention_core.arrays import Array
-from attention_core.attention import AttentionTrace, Mask, Number, attend
-from attention_core.embeddings import Rotary, rotate
-from attention_core.masks import causal_mask
-from attention_core.traced import Written
+from attention_core.base.arrays import Array
+from attention_core.base.traced import Written
+from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend
+from attention_core.one_head.masks import causal_mask
+from attention_core.text.embeddings import Rotary, rotate
 from lessons.example.example import MOST_FEATURES, ExampleTrace, projection_of
-from lessons.screen.message import Argument, Message, message
+from lessons.screen import Argument, Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 

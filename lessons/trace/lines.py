@@ -14,7 +14,7 @@ from itertools import islice
 
 import numpy as np
 
-from attention_core.traced import Cells, Numbers
+from attention_core.base.traced import Cells, Numbers
 
 COMPARED = (">", "≥", "<", "≤", "=", "≠", "and", "or", "not")
 CALLED = {"exp": "e^", "log": "ln", "sqrt": "√", "tanh": "tanh", "sin": "sin", "cos": "cos", "max": "max"}

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from attention_core.traced import Cells, EachCell, Given, Made, Moved, Numbers, Traced, arrays_behind, sources_of
-from lessons.screen.message import Argument, Message, message
-from lessons.screen.screen import Step
+from attention_core.base.traced import Cells, EachCell, Given, Made, Moved, Numbers, Traced, arrays_behind, sources_of
+from lessons.screen import Argument, Message, Step, message
 from lessons.trace.lines import COMPARED, Term, digits, flat, taken, texts_of, write_all, write_lines
 
 DEPTH = 3  # signs of arithmetic without a name that stand in one line

@@ -3,7 +3,7 @@
 from attention_ui.controls.editing import editing_panel
 from attention_ui.controls.projections import OF_MANY, chosen_in_projections
 from attention_ui.page.lesson_page import open_lesson
-from lessons.projections import lesson as projections
+from lessons.one_head.projections import lesson as projections
 
 page = open_lesson(projections)
 with page.room.controls:

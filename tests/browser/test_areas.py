@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_core.attention import attend
+from attention_core.one_head.attention import attend
 from attention_ui.figures.roles import FULL, role_colours
 from lessons.example.example import Example, run_example
 

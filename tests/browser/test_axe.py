@@ -5,7 +5,7 @@ and open; and before and after an answer, at every width, nothing lies over what
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from tests.browser.within_reach import WIDTHS, out_of_reach
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}

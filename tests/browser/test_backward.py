@@ -2,10 +2,9 @@
 
 from attention_ui.figures.matrices.matrices import tooltip
 from attention_ui.page.derivation import LAST_STEPS
-from lessons.backward.lesson import Choices, screen
 from lessons.example.example import Example, run_example
-from lessons.screen.format import equation
-from lessons.screen.screen import Cells
+from lessons.learning.backward.lesson import Choices, screen
+from lessons.screen import Cells, equation
 
 RINGED = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')

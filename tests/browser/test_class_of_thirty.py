@@ -9,13 +9,13 @@ import time
 
 import pytest
 
-from lessons.class_plan.plan import Plan
-from lessons.class_plan.plan_file import written_plan
-from lessons.class_plan.ready_made import ready_plan
-from lessons.class_vote.question_link import screen_asked
-from lessons.homework.certificate import certificate_of, written_certificate
-from lessons.homework.notes import noted
-from lessons.homework.stops import mark_of
+from lessons.teachers.class_plan.plan import Plan
+from lessons.teachers.class_plan.plan_file import written_plan
+from lessons.teachers.class_plan.ready_made import ready_plan
+from lessons.teachers.class_vote.question_link import screen_asked
+from lessons.teachers.homework.certificate import certificate_of, written_certificate
+from lessons.teachers.homework.notes import noted
+from lessons.teachers.homework.stops import mark_of
 from tests.browser.conftest import ROOT
 
 sys.path.append(str(ROOT / "benchmarks"))

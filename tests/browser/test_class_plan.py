@@ -5,8 +5,8 @@ import re
 import pytest
 from PIL import Image
 
-from lessons.class_plan.ready_made import ready_plan
-from lessons.class_vote.question_link import screen_asked
+from lessons.teachers.class_plan.ready_made import ready_plan
+from lessons.teachers.class_vote.question_link import screen_asked
 from models.folders import model_named
 from models.opening import shared_model
 from models.wheels import MINILM

@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from classes.keeper import WRITTEN, Keeper
-from lessons.class_plan.own_question import OwnQuestion, written_own
-from lessons.class_plan.ready_made import ready_plan
+from lessons.teachers.class_plan.own_question import OwnQuestion, written_own
+from lessons.teachers.class_plan.ready_made import ready_plan
 from tests.browser.test_class_plan import ONE_ANSWERED, press, student_of, teaching
 from tests.server.replicas import Replica
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, first_query, run_example
+from lessons.today.cost.lesson import Choices, screen
 
 FIGURE = ".st-key-cost_passing"
 HEIGHTS = """kind => [...document.querySelectorAll(`.st-key-cost_passing .passing_${kind}_marks path`)]

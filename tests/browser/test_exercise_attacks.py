@@ -8,7 +8,7 @@ import pytest
 
 from attention_ui.practice.exercise_view import EDITOR_WORDS
 from attention_ui.server.runner import runner_page
-from lessons.screen.format import render
+from lessons.screen import render
 
 # Ways to reach another host from a worker, in a learner's Python. {url} is where to.
 REACH = {

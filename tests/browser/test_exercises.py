@@ -2,8 +2,8 @@
 
 import pytest
 
-from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render
+from lessons.code.exercises.every import EXERCISES
+from lessons.screen import render
 
 VERDICT = ".st-key-exercise_right, .st-key-exercise_wrong"
 NEWLY = """seed => {

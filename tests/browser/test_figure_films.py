@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from attention_core.attention import attend
+from attention_core.one_head.attention import attend
 from lessons.example.example import Example, run_example
 
 FILMS = "document.getAnimations().filter(film => (film.animationName || '') === 'lab-reshare')"

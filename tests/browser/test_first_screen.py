@@ -4,8 +4,8 @@ import pytest
 
 from attention_ui.figures.sentence.model_view_chart import DOWN, HEIGHT
 from lessons.example.real_model import DEFAULT_TEXT
-from lessons.overview.model_view import ModelChoices, expected, look_back, read_sentence
-from lessons.screen.format import render
+from lessons.screen import render
+from lessons.start.overview.model_view import ModelChoices, expected, look_back, read_sentence
 
 FIGURE = ".st-key-model_view"
 ROOMS = f"{FIGURE} .touch_marks path"

@@ -5,9 +5,9 @@ import pytest
 from attention_ui.controls.heads import STEP
 from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from lessons.example.example import Example, run_example
-from lessons.heads.example import heads_example
-from lessons.heads.lesson import Choices, screen
-from lessons.screen.format import format_value
+from lessons.model.heads.example import heads_example
+from lessons.model.heads.lesson import Choices, screen
+from lessons.screen import format_value
 
 RINGED = """() => [...document.querySelectorAll('.st-key-way_figure svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')

@@ -1,10 +1,10 @@
 """A student alone: from the teacher's link through a stop, with a reload on the way, to the certificate."""
 
-from lessons.class_plan.plan import Plan
-from lessons.class_plan.plan_file import plan_in_link
-from lessons.class_plan.ready_made import ready_plan
-from lessons.class_vote.question_link import screen_asked
-from lessons.homework.certificate import read_certificate
+from lessons.teachers.class_plan.plan import Plan
+from lessons.teachers.class_plan.plan_file import plan_in_link
+from lessons.teachers.class_plan.ready_made import ready_plan
+from lessons.teachers.class_vote.question_link import screen_asked
+from lessons.teachers.homework.certificate import read_certificate
 
 ASKS = ready_plan(45).stops[3]
 PLAN = Plan(title="Week 3", stops=(ASKS,))

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from words import FIRST, LANGUAGES, speaking, tag_of
 
 CODES = [code for code in LANGUAGES if code != FIRST]

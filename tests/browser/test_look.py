@@ -4,7 +4,7 @@ import pytest
 
 from attention_ui.figures.sentence.ribbons_chart import WHOLE_RIBBON
 from lessons.example.example import learnt_example, run_example
-from lessons.overview.sentence_view import Choices, screen
+from lessons.start.overview.sentence_view import Choices, screen
 
 FIGURE = ".st-key-ribbons"
 WIDTHS = f"""() => Object.fromEntries([...document.querySelectorAll('{FIGURE} .ribbons_marks path')]

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import TimeoutError
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from tests.chromium import SETTLED
 
 SIZES = {"laptop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from attention_ui.session.link_rules import LINK_RULES
-from lessons.dot_product.lesson import attend_without_weights
+from attention_ui.link_rules import LINK_RULES
 from lessons.example.example import Example, first_query, run_example
-from lessons.screen.format import format_value
-from lessons.softmax.lesson import softmax_row
+from lessons.one_head.dot_product.lesson import attend_without_weights
+from lessons.one_head.softmax.lesson import softmax_row
+from lessons.screen import format_value
 
 LINES = "() => [...document.querySelectorAll('[class*=st-key-derivation] code')].map(c => c.textContent)"
 RINGED = """figure => [...document.querySelectorAll(`.st-key-${figure} svg [aria-label]`)]

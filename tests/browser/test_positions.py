@@ -1,9 +1,9 @@
 """What only a browser shows of the lesson on order: a token lights up in both orders, and the address follows."""
 
-from attention_core.permutation import random_permutation
+from attention_core.measured.permutation import random_permutation
 from attention_ui.figures.matrices.matrices import said
 from lessons.example.example import Example, run_example
-from lessons.positions.lesson import Choices, screen
+from lessons.model.positions.lesson import Choices, screen
 
 RINGED = """() => [...document.querySelectorAll('.st-key-positions_figure svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')

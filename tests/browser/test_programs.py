@@ -12,10 +12,10 @@ import pytest
 
 from attention_ui.server.runner import python_library, worker_script
 from in_browser.driver import run
-from lessons.exercises.base import written_job
-from lessons.exercises.every import EXERCISES
-from lessons.exercises.verdict import verdict_of
-from lessons.screen.format import render
+from lessons.code.exercises.base import written_job
+from lessons.code.exercises.every import EXERCISES
+from lessons.code.exercises.verdict import verdict_of
+from lessons.screen import render
 
 SEED, SAMPLE, ALL = 3, 55, 2200
 MASK_MADE = (

@@ -5,7 +5,7 @@ import json
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from lessons.exercises.every import EXERCISES
+from lessons.code.exercises.every import EXERCISES
 
 COLOUR = "link => getComputedStyle(link).borderTopColor"
 STORED = "() => JSON.parse(localStorage.getItem('attention-lab progress'))"

@@ -1,6 +1,6 @@
 """On a projector: room for the figure, and words that the back row can read."""
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from tests.first_views import QUESTION_BESIDE, measure
 
 LEAST = 18  # pixels

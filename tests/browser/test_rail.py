@@ -4,7 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import expect
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 
 IN_SIGHT = """count => [...document.querySelectorAll('[data-testid=stTopNavLink]')].filter(one => {
     const box = one.getBoundingClientRect()

@@ -1,6 +1,6 @@
 """What only a browser shows of the lesson on the real model, where that is not on the machine."""
 
-from lessons.read.lesson import STANDS_HERE
+from lessons.model.read.lesson import STANDS_HERE
 
 
 def test_on_a_phone_the_page_says_what_will_stand_there_and_does_not_scroll_sideways(visit):

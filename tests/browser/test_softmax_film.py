@@ -5,7 +5,7 @@ import re
 import pytest
 
 from lessons.example.example import Example, first_query, run_example
-from lessons.softmax.lesson import softmax_row
+from lessons.one_head.softmax.lesson import softmax_row
 
 FIGURE = ".st-key-softmax_sharing"
 BOXES = """layer => [...document.querySelectorAll(`.st-key-softmax_sharing .${layer}_marks path`)]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_ui.practice.take_home_view import file_of_sheets
-from lessons.take_home.sheet import SheetChoices
+from lessons.teachers.take_home.sheet import SheetChoices
 from words import LANGUAGES, speaking
 
 LONGEST = "Unvergessliche Zusammenhänge überraschen Fachleute !"  # words that are too long for their cells

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from attention_ui.figures.matrices.matrices import tooltip
 from attention_ui.page.derivation import LAST_STEPS
 from lessons.example.example import Example
-from lessons.screen.format import equation
+from lessons.screen import equation
 
 
 def explainer(example=None):

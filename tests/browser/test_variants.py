@@ -1,9 +1,8 @@
 """The page of variants in a browser: every choice is drawn, fits a phone, and what is typed stays in the link."""
 
 from lessons.example.example import learnt_example, run_example
-from lessons.screen.format import format_value
-from lessons.screen.screen import Table
-from lessons.variants.lesson import VARIANT, Choices, screen
+from lessons.screen import Table, format_value
+from lessons.today.variants.lesson import VARIANT, Choices, screen
 
 FIGURE = ".st-key-variants_figure svg.marks"
 LINK = "variants?example=pronouns"

@@ -16,7 +16,7 @@ from classes import keeper as keeping
 from classes.keeper import DATABASE, FORGOTTEN_AFTER, LATE, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, Keeper
 from classes.keys import CODE_ALPHABET, new_code, new_key, token_of, typed_code
 from classes.stages import NEXT, Lead, RefusedError
-from lessons.class_plan import plan
+from lessons.teachers.class_plan import plan
 
 ROOT = Path(__file__).parent.parent.parent
 

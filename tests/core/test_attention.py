@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core.attention import (
+from attention_core.base.inputs import check_mask, check_shapes
+from attention_core.base.randomness import generator
+from attention_core.learning.backward import attend_backward
+from attention_core.one_head.attention import (
     AttentionTrace,
     attend,
     cap_scores,
@@ -20,10 +23,7 @@ from attention_core.attention import (
     softmax_rows,
     softmax_with_sink,
 )
-from attention_core.backward import attend_backward
-from attention_core.inputs import check_mask, check_shapes
-from attention_core.masks import causal_mask
-from attention_core.randomness import generator
+from attention_core.one_head.masks import causal_mask
 
 # Distinct primes, so that no axis can be mistaken for another.
 QUERIES, KEYS, D_K, D_V = 5, 7, 3, 11

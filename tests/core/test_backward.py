@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from strategies import BATCHES, models
 from torch import nn
 
-from attention_core.attention import attend
-from attention_core.backward import (
+from attention_core.base.randomness import generator
+from attention_core.learning.backward import (
     attend_backward,
     cross_entropy_backward,
     heads_backward,
@@ -22,14 +22,14 @@ from attention_core.backward import (
     softmax_backward,
     squared_error_backward,
 )
-from attention_core.evaluation import loss_of
-from attention_core.heads import MultiHeadAttention, SlicedHeads, linear
-from attention_core.losses import cross_entropy, squared_error
-from attention_core.masks import causal_mask
-from attention_core.model import LayerNorm, ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import NO_TARGET
-from attention_core.weights import count_weights, model_with, named_weights, weights_of
+from attention_core.learning.evaluation import loss_of
+from attention_core.learning.losses import cross_entropy, squared_error
+from attention_core.learning.tasks import NO_TARGET
+from attention_core.model.model import LayerNorm, ModelConfig, TinyTransformer
+from attention_core.model.weights import count_weights, model_with, named_weights, weights_of
+from attention_core.one_head.attention import attend
+from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads, linear
+from attention_core.one_head.masks import causal_mask
 
 BATCH, QUERIES, KEYS, D_K, D_V, VOCABULARY = 2, 5, 7, 3, 11, 13
 ALL_BATCHES = [(), (BATCH,), (13, BATCH)]

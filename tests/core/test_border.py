@@ -14,30 +14,15 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy as torch_cross_entropy
 
-from attention_core.attention import attend
-from attention_core.byte_pairs import CHARACTER_OF, BytePairs, readable
-from attention_core.cache import measure_sliding, read_newest
-from attention_core.distances import alibi_biases, distances, with_global_tokens
-from attention_core.embeddings import (
-    Rotary,
-    embed,
-    embedding_table,
-    one_hot,
-    rotate,
-    rotation_angles,
-    sinusoidal_positions,
-)
-from attention_core.errors import InputError
-from attention_core.generation import check_request
-from attention_core.heads import MultiHeadAttention, features_per_head, share_heads, split_heads
-from attention_core.losses import cross_entropy, squared_error
-from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.online_softmax import attend_in_blocks
-from attention_core.permutation import attend_in_both_orders, random_permutation
-from attention_core.positions import add_positions, added_positions, turn_vectors
-from attention_core.randomness import MAX_SEED, generator
-from attention_core.sampling import (
+from attention_core.base.errors import InputError
+from attention_core.base.randomness import MAX_SEED, generator
+from attention_core.learning.losses import cross_entropy, squared_error
+from attention_core.measured.permutation import attend_in_both_orders, random_permutation
+from attention_core.measured.sliding import measure_sliding
+from attention_core.model.cache import read_newest
+from attention_core.model.generation import check_request
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.sampling import (
     Sampling,
     continue_text,
     keep_top_k,
@@ -46,8 +31,24 @@ from attention_core.sampling import (
     pick,
     renormalise,
 )
-from attention_core.tokens import Vocabulary, tokenize
-from attention_core.transformer import TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.transformer import TransformerConfig, build_transformer, weight_shapes
+from attention_core.one_head.attention import attend
+from attention_core.one_head.distances import alibi_biases, distances, with_global_tokens
+from attention_core.one_head.heads import MultiHeadAttention, features_per_head, share_heads, split_heads
+from attention_core.one_head.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
+from attention_core.one_head.online_softmax import attend_in_blocks
+from attention_core.text.byte_pairs import CHARACTER_OF, BytePairs, readable
+from attention_core.text.embeddings import (
+    Rotary,
+    embed,
+    embedding_table,
+    one_hot,
+    rotate,
+    rotation_angles,
+    sinusoidal_positions,
+)
+from attention_core.text.positions import add_positions, added_positions, turn_vectors
+from attention_core.text.tokens import Vocabulary, tokenize
 
 # As they run outside the tests: without the checks of their annotations.
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from attention_core.byte_pairs import BYTE_OF, BytePairs, readable, words_of
+from attention_core.text.byte_pairs import BYTE_OF, BytePairs, readable, words_of
 
 SCRIPTS = {
     "Latin": (0x20, 0x17F),

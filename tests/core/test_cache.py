@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import models
 
-from attention_core.cache import SLIDING_POSITIONS, measure_sliding, present, read_newest
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.sampling import continue_text
-from attention_core.weights import model_with, weights_of
+from attention_core.base.randomness import generator
+from attention_core.measured.sliding import measure_sliding
+from attention_core.model.cache import SLIDING_POSITIONS, present, read_newest
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.sampling import continue_text
+from attention_core.model.weights import model_with, weights_of
 
 POSITIONS = ["learned", "none", "sinusoidal", "rotary", "alibi", "qk"]
 

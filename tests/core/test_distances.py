@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-from attention_core.attention import attend, mask_scores
-from attention_core.distances import alibi_biases, alibi_slopes, distances, with_global_tokens, within_window
-from attention_core.masks import causal_mask, sliding_window_mask
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.one_head.attention import attend, mask_scores
+from attention_core.one_head.distances import alibi_biases, alibi_slopes, distances, with_global_tokens, within_window
+from attention_core.one_head.masks import causal_mask, sliding_window_mask
 
 HEADS, QUERIES, KEYS, D_K, D_V = 2, 5, 7, 3, 11
 SIDE = st.none() | st.integers(0, 6)

@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.embeddings import embedding_table
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.text.embeddings import embedding_table
 from lessons.example.edits import (
     LARGEST,
     LETTER_OF,
@@ -24,9 +24,9 @@ from lessons.example.edits import (
 )
 from lessons.example.example import Example, run_example, unedited
 from lessons.example.presets import PRESETS
-from lessons.kit.edit_notices import edit_remarks, shared_row, tensors_of
-from lessons.kit.matrices import PAIRS
-from lessons.screen.format import format_value, render
+from lessons.screen import format_value, render
+from lessons.shared.edit_notices import edit_remarks, shared_row, tensors_of
+from lessons.shared.matrices import PAIRS
 
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from attention_core.embeddings import rotate, sinusoidal_positions
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.text.embeddings import rotate, sinusoidal_positions
 from tests.rounding import SUMS
 
 

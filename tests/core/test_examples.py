@@ -8,14 +8,14 @@ from hypothesis import example as also
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention import AttentionTrace, attend
-from attention_core.embeddings import embed, embedding_table
-from attention_core.randomness import MAX_SEED, generator
+from attention_core.base.randomness import MAX_SEED, generator
+from attention_core.one_head.attention import AttentionTrace, attend
+from attention_core.text.embeddings import embed, embedding_table
 from lessons.example.example import LIMITS, Example, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X, draw_weight
 from lessons.example.real_model import MAX_TOKENS
 from lessons.example.source import DEFAULT_SENTENCE
-from lessons.screen.format import format_value
+from lessons.screen import format_value
 from tests.printed import as_printed
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

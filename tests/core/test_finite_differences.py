@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.backward import loss_backward, model_backward
-from attention_core.finite_differences import central_differences, losses_at
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import NO_TARGET, Batch
-from attention_core.training import gradient_by_autograd, predict
-from attention_core.weights import model_with, weights_of
+from attention_core.base.randomness import generator
+from attention_core.learning.backward import loss_backward, model_backward
+from attention_core.learning.finite_differences import central_differences, losses_at
+from attention_core.learning.tasks import NO_TARGET, Batch
+from attention_core.learning.training import gradient_by_autograd, predict
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.weights import model_with, weights_of
 
 CONFIGS = [
     ModelConfig(vocabulary=5, context=7, d_model=6, n_heads=2, n_layers=1, d_k=3),

@@ -5,8 +5,8 @@ import pytest
 import torch
 from gguf_files import gguf_bytes, gguf_of, random_llama, settings_of, tensors_of
 
-from attention_core import transformer
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
+from attention_core.model import transformer
 from attention_core.stored.few_bits import few_bits_model
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model

@@ -5,17 +5,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention import attend
-from attention_core.head_measures import (
+from attention_core.base.randomness import generator
+from attention_core.measured.head_measures import (
     head_contributions,
     head_difference,
     head_reach,
     outside_slice,
     total_variation,
 )
-from attention_core.heads import MultiHeadAttention, SlicedHeads
-from attention_core.masks import causal_mask
-from attention_core.randomness import generator
+from attention_core.one_head.attention import attend
+from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads
+from attention_core.one_head.masks import causal_mask
 
 
 def drawn_heads(n_heads, n_tokens, causal, seed):

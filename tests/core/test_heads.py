@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from attention_core.attention import attend
-from attention_core.heads import (
+from attention_core.base.randomness import draw_linear, generator
+from attention_core.model.weights import count_weights, named_weights
+from attention_core.one_head.attention import attend
+from attention_core.one_head.heads import (
     MultiHeadAttention,
     SlicedHeads,
     drop_weights,
@@ -18,9 +20,7 @@ from attention_core.heads import (
     share_heads,
     split_heads,
 )
-from attention_core.masks import causal_mask
-from attention_core.randomness import draw_linear, generator
-from attention_core.weights import count_weights, named_weights
+from attention_core.one_head.masks import causal_mask
 from tests.rounding import assert_close_for_size
 
 BATCH, QUERIES, KEYS, HEADS, D_HEAD = 2, 5, 7, 3, 11

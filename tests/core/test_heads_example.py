@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from attention_core.head_measures import head_contributions
-from attention_core.heads import MultiHeadAttention, split_heads
-from attention_core.masks import causal_mask, full_mask
-from attention_core.parity import compare_with_pytorch, shapes_of_batch
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.measured.head_measures import head_contributions
+from attention_core.measured.parity import compare_with_pytorch, shapes_of_batch
+from attention_core.one_head.heads import MultiHeadAttention, split_heads
+from attention_core.one_head.masks import causal_mask, full_mask
 from lessons.example.example import Example, run_example
 from lessons.example.presets import JOURNEY_X
 from lessons.example.real_model import MAX_TOKENS
-from lessons.heads.example import (
+from lessons.model.heads.example import (
     HEADS_PRESETS,
     HeadsExample,
     HeadsTrace,

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from torch.nn.attention.flex_attention import flex_attention
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core.backward import heads_backward
-from attention_core.embeddings import Rotary, rotate
-from attention_core.heads import MultiHeadAttention, merge_heads, split_heads, unit_rms
-from attention_core.masks import causal_mask
-from attention_core.randomness import generator
-from attention_core.weights import count_weights, named_weights
+from attention_core.base.randomness import generator
+from attention_core.learning.backward import heads_backward
+from attention_core.model.weights import count_weights, named_weights
+from attention_core.one_head.heads import MultiHeadAttention, merge_heads, split_heads, unit_rms
+from attention_core.one_head.masks import causal_mask
+from attention_core.text.embeddings import Rotary, rotate
 
 N, D_MODEL, D_K, D_V = 7, 12, 6, 5
 

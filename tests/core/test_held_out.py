@@ -5,11 +5,11 @@ import itertools
 import pytest
 import torch
 
-from attention_core.model import TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import TASKS, CharacterTask, CopyTask, LastTokensTask, fingerprints
-from attention_core.training import HELD_OUT, draw_batches, held_out, held_out_batch, recommended, train
-from lessons.train.compare_runs import COMPARISONS
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import TASKS, CharacterTask, CopyTask, LastTokensTask, fingerprints
+from attention_core.learning.training import HELD_OUT, draw_batches, held_out, held_out_batch, recommended, train
+from attention_core.model.model import TinyTransformer
+from lessons.learning.train.compare_runs import COMPARISONS
 
 RUNS = {
     **{key: task for key, task in TASKS.items() if not isinstance(task, CharacterTask)},

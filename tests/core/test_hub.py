@@ -7,8 +7,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModel, AutoModelForCausalLM
 
-from attention_core.cache import present
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
+from attention_core.model.cache import present
 from attention_core.stored.hub_folder import hub_model
 from tests.rounding import LAYERS, assert_close_for_size
 

@@ -12,17 +12,17 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention_core.attention import attend, cap_scores, mask_scores, softmax_rows
-from attention_core.backward import attend_backward
-from attention_core.cache import present, read_newest
-from attention_core.distances import alibi_slopes, distances, within_window
-from attention_core.embeddings import Rotary, rotate
-from attention_core.errors import InputError
-from attention_core.heads import KeyValues, MultiHeadAttention, share_heads, split_heads
-from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.online_softmax import attend_in_blocks
-from attention_core.randomness import generator
+from attention_core.base.errors import InputError
+from attention_core.base.randomness import generator
+from attention_core.learning.backward import attend_backward
+from attention_core.model.cache import present, read_newest
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.one_head.attention import attend, cap_scores, mask_scores, softmax_rows
+from attention_core.one_head.distances import alibi_slopes, distances, within_window
+from attention_core.one_head.heads import KeyValues, MultiHeadAttention, share_heads, split_heads
+from attention_core.one_head.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
+from attention_core.one_head.online_softmax import attend_in_blocks
+from attention_core.text.embeddings import Rotary, rotate
 
 # As they run outside the tests: without the checks of their annotations.
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lessons.dot_product.loops_and_numpy import compare_references
 from lessons.example.example import Example, projection_of, run_example
-from lessons.screen.tensor_shapes import shape_table
+from lessons.one_head.dot_product.loops_and_numpy import compare_references
+from lessons.screen import shape_table
 
 examples = st.builds(
     Example,

@@ -4,15 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 
-from attention_core.attention import attend
-from attention_core.masks import (
-    causal_mask,
-    drawn_mask,
-    full_mask,
-    padding_mask,
-    sliding_window_mask,
-)
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.one_head.attention import attend
+from attention_core.one_head.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
 from attention_ui.session.mask_codes import mask_code, mask_from_code
 
 SIZES = st.integers(1, 13)

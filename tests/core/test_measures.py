@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from attention_core.measures import mean_entropy, measure_scaling, softmax_jacobian_norm
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.measured.measures import mean_entropy, measure_scaling, softmax_jacobian_norm
 
 
 def test_the_jacobian_norm_is_that_of_the_whole_matrix():

@@ -8,12 +8,11 @@ import pytest
 import torch
 from torch.nn.functional import mse_loss
 
-from attention_core import training
-from attention_core.model import TinyTransformer
-from attention_core.optimiser import adamw, clipped, sgd
-from attention_core.randomness import generator
-from attention_core.tasks import NO_TARGET, TASKS, CharacterTask, FourVectorsTask
-from attention_core.training import (
+from attention_core.base.randomness import generator
+from attention_core.learning import training
+from attention_core.learning.optimiser import adamw, clipped, sgd
+from attention_core.learning.tasks import NO_TARGET, TASKS, CharacterTask, FourVectorsTask
+from attention_core.learning.training import (
     EVALUATE_EVERY,
     HELD_OUT,
     MAX_STEPS,
@@ -22,7 +21,8 @@ from attention_core.training import (
     recommended,
     train,
 )
-from attention_core.weights import model_with, named_weights
+from attention_core.model.model import TinyTransformer
+from attention_core.model.weights import model_with, named_weights
 from runs.recording import Recording
 from runs.run import TrainingRun
 

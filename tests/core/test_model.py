@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from attention_core.attention import attend
-from attention_core.masks import causal_mask, full_mask
-from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import CharacterTask, CopyTask
-from attention_core.tasks.text import notebook_model
-from attention_core.training import TrainingSettings, recommended, train
-from attention_core.weights import count_weights, model_with, weights_of
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import CharacterTask, CopyTask
+from attention_core.learning.tasks.text import notebook_model
+from attention_core.learning.training import TrainingSettings, recommended, train
+from attention_core.model.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
+from attention_core.model.weights import count_weights, model_with, weights_of
+from attention_core.one_head.attention import attend
+from attention_core.one_head.masks import causal_mask, full_mask
 
 VOCABULARY, CONTEXT = 13, 7
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 from strategies import models
 
-from attention_core import backward, heads
-from attention_core.arrays import align_runs, namespace, row_max, row_sum, sum_of_rows
-from attention_core.attention import attend
-from attention_core.backward import attend_backward
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.tasks.text import notebook_model
-from attention_core.training import TrainingSettings, TrainingStack, begin_run, recommended, stack_shape, train
+from attention_core.base.arrays import align_runs, namespace, row_max, row_sum, sum_of_rows
+from attention_core.learning import backward
+from attention_core.learning.backward import attend_backward
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.tasks.text import notebook_model
+from attention_core.learning.training import TrainingSettings, TrainingStack, begin_run, recommended, stack_shape, train
+from attention_core.one_head import heads
+from attention_core.one_head.attention import attend
 from tests.rounding import LAYERS, assert_close_for_size
 
 HELLO = CharacterTask("hello world")
@@ -36,13 +37,14 @@ def losses_of(settings):
 
 
 def test_attention_needs_no_torch():
-    code = "import sys, attention_core.attention; sys.exit('torch' in sys.modules)"
+    code = "import sys, attention_core.one_head.attention; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_attention_on_numpy_arrays_alone_needs_no_torch():
     code = (
-        "import sys, numpy as np; from attention_core.attention import attend; x = np.ones((5, 3), np.float32);"
+        "import sys, numpy as np; from attention_core.one_head.attention import attend;"
+        "x = np.ones((5, 3), np.float32);"
         "assert attend(x, x, x, np.tri(5, dtype=bool)).output.dtype == np.float32; sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.arrays import namespace
-from attention_core.attention import attend
-from attention_core.online_softmax import attend_in_blocks
-from attention_core.randomness import generator
+from attention_core.base.arrays import namespace
+from attention_core.base.randomness import generator
+from attention_core.one_head.attention import attend
+from attention_core.one_head.online_softmax import attend_in_blocks
 
 QUERIES, KEYS, D_K, D_V = 5, 13, 3, 11
 

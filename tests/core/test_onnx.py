@@ -12,9 +12,9 @@ import torch
 from onnx.backend.test.case import node
 from onnx.helper import get_attribute_value
 
-from attention_core.attention import attend
-from attention_core.distances import distances, within_window
-from attention_core.heads import merge_heads, share_heads, split_heads
+from attention_core.one_head.attention import attend
+from attention_core.one_head.distances import distances, within_window
+from attention_core.one_head.heads import merge_heads, share_heads, split_heads
 
 CASES = {case.name: case for case in node._NodeTestCases if "expanded" not in case.name}
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.optimiser import adamw, clipped
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.learning.optimiser import adamw, clipped
 from tests.rounding import assert_close_for_size
 
 

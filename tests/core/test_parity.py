@@ -8,15 +8,10 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.heads import MultiHeadAttention
-from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
-from attention_core.parity import (
-    compare_with_pytorch,
-    copy_to_pytorch,
-    one_mask_for_both,
-    random_cases,
-)
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.measured.parity import compare_with_pytorch, copy_to_pytorch, one_mask_for_both, random_cases
+from attention_core.one_head.heads import MultiHeadAttention
+from attention_core.one_head.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
 
 
 def run(n, d_head, n_heads, mask=None, bias=False, seed=0):

@@ -7,17 +7,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention import attend
-from attention_core.embeddings import Rotary, rotate, sinusoidal_positions
-from attention_core.masks import causal_mask
-from attention_core.permutation import (
+from attention_core.base.randomness import generator
+from attention_core.measured.permutation import (
     attend_in_both_orders,
     attend_with_positions,
     measure_residuals,
     random_permutation,
     read_permutation,
 )
-from attention_core.positions import (
+from attention_core.one_head.attention import attend
+from attention_core.one_head.masks import causal_mask
+from attention_core.text.embeddings import Rotary, rotate, sinusoidal_positions
+from attention_core.text.positions import (
     FURTHEST,
     N_POSITIONS,
     add_positions,
@@ -29,7 +30,6 @@ from attention_core.positions import (
     turn_vectors,
     wavelengths,
 )
-from attention_core.randomness import generator
 from lessons.example.example import Example, run_example
 from lessons.trace.head import head_inputs
 

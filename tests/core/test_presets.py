@@ -9,14 +9,14 @@ import torch
 from overview_cells import matrices_of
 from torch import nn
 
-from attention_core.costs import LayerSizes
-from attention_core.randomness import default_weight, generator
-from lessons.cost.lesson import cost_formula
+from attention_core.base.randomness import default_weight, generator
+from attention_core.measured.costs import LayerSizes
 from lessons.example.example import LIMITS, Example, run_example
 from lessons.example.presets import JOURNEY_X, PRESETS
-from lessons.kit.stages import STAGES, notice_stage
-from lessons.screen.format import render
-from lessons.softmax import lesson as softmax
+from lessons.one_head.softmax import lesson as softmax
+from lessons.screen import render
+from lessons.shared.stages import STAGES, notice_stage
+from lessons.today.cost.lesson import cost_formula
 from tests.printed import as_printed
 from tests.rounding import assert_close_for_size
 

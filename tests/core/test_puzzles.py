@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
+from attention_core.base.randomness import generator
 from attention_core.puzzles import (
     LARGEST,
     PUZZLES,
@@ -16,7 +17,6 @@ from attention_core.puzzles import (
     train_puzzle,
 )
 from attention_core.puzzles.base import Puzzle
-from attention_core.randomness import generator
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 EVERY = pytest.mark.parametrize("puzzle", PUZZLES.values(), ids=PUZZLES)

@@ -10,7 +10,7 @@ from gguf_files import gguf_of, random_llama
 from test_gguf import check_alike
 from transformers import AutoModel, AutoTokenizer
 
-from attention_core.cache import present
+from attention_core.model.cache import present
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
 from attention_core.stored.tokenizing import byte_pairs_in

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.sampling import (
+from attention_core.base.randomness import generator
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.sampling import (
     Sampling,
     continue_text,
     draw_token,
@@ -19,7 +19,7 @@ from attention_core.sampling import (
     ranked,
     renormalise,
 )
-from attention_core.weights import model_with, weights_of
+from attention_core.model.weights import model_with, weights_of
 
 VOCABULARY, CONTEXT = 7, 5
 

@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.randomness import generator
-from attention_core.tasks import MAX_VOCABULARY, CharacterTask, conditional_entropy
-from attention_core.tasks.text import MAX_WINDOW
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import MAX_VOCABULARY, CharacterTask, conditional_entropy
+from attention_core.learning.tasks.text import MAX_WINDOW
 
 
 def decoded(task, rows):

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 import torch
 
-from attention_core.randomness import generator
-from attention_core.tasks import (
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import (
     MAX_VOCABULARY,
     NO_TARGET,
     TASKS,
@@ -27,10 +27,10 @@ from attention_core.tasks import (
     SortTask,
     StoryTask,
 )
-from attention_core.tasks.lookup import among_drawn
-from attention_core.training import recommended
+from attention_core.learning.tasks.lookup import among_drawn
+from attention_core.learning.training import recommended
 from lessons.example.task_texts import baseline_name, texts_of
-from lessons.screen.format import render
+from lessons.screen import render
 
 DRAWN = 41
 WOMEN = ["girl", "queen", "nun", "witch", "bride"]

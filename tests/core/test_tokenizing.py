@@ -11,7 +11,7 @@ from test_byte_pairs import SAMPLES, characters, trained
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from transformers import AutoTokenizer
 
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
 from attention_core.stored.tokenizing import byte_pairs_in, gguf_tokenizer, hub_tokenizer
 
 NORMAL, UNKNOWN, CONTROL, OF_USER, BYTE = 1, 2, 3, 4, 6

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from attention_core.tokens import (
+from attention_core.text.tokens import (
     Vocabulary,
     clean_text,
     is_invisible,

@@ -7,8 +7,8 @@ import pytest
 import torch
 from traced_settings import SETTINGS, arrays_in, plain
 
-from attention_core.arrays import namespace
-from attention_core.traced import XP, Cells, Given, NoRule, Traced, arrays_behind, given, sources_of
+from attention_core.base.arrays import namespace
+from attention_core.base.traced import XP, Cells, Given, NoRule, Traced, arrays_behind, given, sources_of
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

@@ -10,12 +10,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.training import EVALUATE_EVERY, train
+from attention_core.learning.training import EVALUATE_EVERY, train
 from lessons.example.example import Example, first_query, learnt_example, model_settings, run_example
 from lessons.example.source import Sizes
 from lessons.example.task_models import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
-from lessons.heads.example import heads_example, run_heads
-from lessons.screen.format import format_value
+from lessons.model.heads.example import heads_example, run_heads
+from lessons.screen import format_value
 
 SOURCES = sorted(TASK_SOURCES)
 QUICK = dict(d_model=5, d_k=2, d_v=3, n_heads=2)

@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from attention_core import training
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import MAX_SEED, generator
-from attention_core.tasks import MAX_VOCABULARY, NO_TARGET, TASKS, CharacterTask
-from attention_core.tasks.base import fingerprints
-from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, draw_batches, recommended, train
-from attention_core.weights import named_weights, weights_of
+from attention_core.base.randomness import MAX_SEED, generator
+from attention_core.learning import training
+from attention_core.learning.tasks import MAX_VOCABULARY, NO_TARGET, TASKS, CharacterTask
+from attention_core.learning.tasks.base import fingerprints
+from attention_core.learning.training import MAX_BATCH, MAX_STEPS, TrainingSettings, draw_batches, recommended, train
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.weights import named_weights, weights_of
 
 
 def settings(text="abcabcabcacb", window=3, model=None, **choices):

@@ -7,18 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.cache import present
-from attention_core.embeddings import Rotary
-from attention_core.errors import InputError
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.transformer import (
-    ACTIVATIONS,
-    TransformerConfig,
-    build_transformer,
-    weight_shapes,
-)
-from attention_core.weights import named_weights
+from attention_core.base.errors import InputError
+from attention_core.base.randomness import generator
+from attention_core.model.cache import present
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.transformer import ACTIVATIONS, TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.weights import named_weights
+from attention_core.text.embeddings import Rotary
 from tests.rounding import LAYERS, assert_close_for_size
 
 SIZES = {"vocabulary": 31, "context": 13, "d_model": 14, "n_layers": 3, "d_hidden": 19}

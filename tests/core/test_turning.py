@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.turning import FEATURES, clear_axes, turn_for_scores, turn_for_values
+from attention_core.one_head.turning import FEATURES, clear_axes, turn_for_scores, turn_for_values
 
 
 def drawn(n_queries, n_keys, d_k, seed=0):

@@ -3,22 +3,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.evaluation import evaluate
-from attention_core.model import ModelConfig
-from attention_core.observe import (
-    SAMPLE_CHARACTERS,
-    ablate_heads,
-    observe_task,
-    observe_texts,
-)
-from attention_core.randomness import generator
-from attention_core.sampling import continue_text
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import TrainingSettings, held_out_batch, recommended
-from attention_core.weights import model_with
+from attention_core.base.randomness import generator
+from attention_core.learning.evaluation import evaluate
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.training import TrainingSettings, held_out_batch, recommended
+from attention_core.measured.observe import SAMPLE_CHARACTERS, ablate_heads, observe_task, observe_texts
+from attention_core.model.model import ModelConfig
+from attention_core.model.sampling import continue_text
+from attention_core.model.weights import model_with
 from lessons.example.prompt import read_probe
-from lessons.screen.format import format_value
-from lessons.train.future_leak import measure_future_leak
+from lessons.learning.train.future_leak import measure_future_leak
+from lessons.screen import format_value
 from runs.recording import Recording
 from runs.run import TrainingRun
 

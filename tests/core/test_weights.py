@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.model import TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import TASKS
-from attention_core.training import draw_batches, recommended
-from attention_core.weights import count_weights, model_with, named_weights, weights_of
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import draw_batches, recommended
+from attention_core.model.model import TinyTransformer
+from attention_core.model.weights import count_weights, model_with, named_weights, weights_of
 
 CONFIG = recommended(TASKS["characters"]).model
 WEIGHTS = weights_of(TinyTransformer.draw(CONFIG, generator(3)))

@@ -5,16 +5,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.generation import MAX_NEW_TOKENS, generate, regenerate_last
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.observe import SAMPLE_CHARACTERS, observe_texts
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling, continue_text
-from attention_core.tasks import CharacterTask
-from attention_core.tasks.text import notebook_model
-from attention_core.training import TrainingSettings
-from attention_core.weights import model_with
-from lessons.generate.seen_in_training import never_an_input
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.tasks.text import notebook_model
+from attention_core.learning.training import TrainingSettings
+from attention_core.measured.observe import SAMPLE_CHARACTERS, observe_texts
+from attention_core.model.generation import MAX_NEW_TOKENS, generate, regenerate_last
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.sampling import Sampling, continue_text
+from attention_core.model.weights import model_with
+from lessons.model.generate.seen_in_training import never_an_input
 from runs.recording import Recording
 
 HELLO = CharacterTask("hello world")

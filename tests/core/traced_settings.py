@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from attention_core import attention, backward, losses, online_softmax, weights
-from attention_core.embeddings import Rotary, embed
-from attention_core.heads import MultiHeadAttention, SlicedHeads
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.tasks import NO_TARGET
-from attention_core.traced import Traced
+from attention_core.base.traced import Traced
+from attention_core.learning import backward, losses
+from attention_core.learning.tasks import NO_TARGET
+from attention_core.model import weights
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.one_head import attention, online_softmax
+from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads
+from attention_core.text.embeddings import Rotary, embed
 
 Give = Callable[..., Any]  # (values, name, axes) → an array: `given`, or the plain values
 

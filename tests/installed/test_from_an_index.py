@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from replicas import ROOT, free_port, wait_for
 
 from benchmarks.browser import FIRST_FIGURE, PAINTED
-from lessons.exercises.every import EXERCISES
+from lessons.code.exercises.every import EXERCISES
 from models.wheels import SMOLLM2
 from tests.chromium import SETTLED
 

@@ -4,8 +4,8 @@ from functools import cache
 
 import torch
 
-from attention_core.tasks import NO_TARGET
-from attention_core.training import held_out_batch
+from attention_core.learning.tasks import NO_TARGET
+from attention_core.learning.training import held_out_batch
 from lessons.example.example import model_settings
 from lessons.example.task_models import recorded
 from lessons.example.task_texts import texts_of

@@ -1,7 +1,7 @@
 """The cells of the overview, as its screen describes them."""
 
 from lessons.example.example import Example, run_example
-from lessons.overview.matrices_view import Choices, screen
+from lessons.start.overview.matrices_view import Choices, screen
 
 KEYS = ("x", "k_transposed", "k", "v", "q", "scores", "scaled", "masked", "weights", "output")
 

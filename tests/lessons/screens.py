@@ -23,30 +23,38 @@ from learnt_oracle import ORACLE as LEARNT
 from mistakes import is_mistake
 
 from lessons.example.example import ExampleTrace
-from lessons.screen.format import equation, format_value, render
-from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, Token
-from lessons.screen.online_softmax import OnlineSoftmaxFigure
-from lessons.screen.ribbons import Ribbons
-from lessons.screen.screen import (
+from lessons.screen import (
     Arcs,
     Card,
     Curves,
     Facts,
     Figure,
     Film,
+    Fixed,
     HeadMaps,
+    Integer,
     Listing,
+    ListOf,
+    Magnitude,
     Matrices,
     Matrix,
+    Message,
+    OnlineSoftmaxFigure,
     Parts,
+    Percent,
     Points,
     Question,
+    Ribbons,
     Screen,
+    Sharing,
     Step,
+    Strips,
     Table,
+    Token,
+    equation,
+    format_value,
+    render,
 )
-from lessons.screen.softmax_parts import Sharing
-from lessons.screen.strips import Strips
 from tests.counts import WRONG
 from tests.printed import lead, readings, with_decimals
 

@@ -25,25 +25,25 @@ from screens import (
 )
 from torch.nn.functional import cross_entropy
 
-from attention_core.tasks import PronounTask
-from attention_core.training import gradient_of, held_out_batch
-from lessons.backward.check_view import CHECKED, STEP_SIZES, places_of
-from lessons.backward.gradients_view import STAGES_BACK
-from lessons.backward.lesson import Choices, screen
-from lessons.backward.one_prediction import (
+from attention_core.learning.tasks import PronounTask
+from attention_core.learning.training import gradient_of, held_out_batch
+from lessons.example.example import Example, run_example
+from lessons.learning.backward.check_view import CHECKED, STEP_SIZES, places_of
+from lessons.learning.backward.gradients_view import STAGES_BACK
+from lessons.learning.backward.lesson import Choices, screen
+from lessons.learning.backward.one_prediction import (
     UPDATES,
     learner_after,
     predict_one,
     sentence_with_pronoun,
     settings_of_learner,
 )
-from lessons.backward.questions import QUESTIONS
-from lessons.backward.softmax_view import NEARLY_CERTAIN, measured_sizes
-from lessons.backward.sums_view import sentence_that_shares
-from lessons.backward.update_view import RATES, TRIED, notice_update
-from lessons.example.example import Example, run_example
-from lessons.kit.questions import question_picker
-from lessons.screen.format import equation, magnitude, percent, render, render_all
+from lessons.learning.backward.questions import QUESTIONS
+from lessons.learning.backward.softmax_view import NEARLY_CERTAIN, measured_sizes
+from lessons.learning.backward.sums_view import sentence_that_shares
+from lessons.learning.backward.update_view import RATES, TRIED, notice_update
+from lessons.screen import equation, magnitude, percent, render, render_all
+from lessons.shared.questions import question_picker
 from lessons.trace.story import sources_among
 
 WORDS = PronounTask().vocabulary.tokens

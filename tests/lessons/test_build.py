@@ -5,13 +5,12 @@ import torch
 from screens import Case, Ranked, check_case
 
 from attention_core.puzzles import OTHERS, PUZZLES, other_sentences
-from lessons.build.compute import feature_name
-from lessons.build.lesson import BuildChoices, build_screen, trained_on
-from lessons.build.levels import LEVELS
-from lessons.build.notices import MOST_NAMED, worst_notice
-from lessons.build.numbers import count_numbers, free_places, read_numbers, write_numbers
-from lessons.screen.format import format_value, percent, render, render_all
-from lessons.screen.program import program_of
+from lessons.one_head.puzzle.compute import feature_name
+from lessons.one_head.puzzle.lesson import BuildChoices, build_screen, trained_on
+from lessons.one_head.puzzle.levels import LEVELS
+from lessons.one_head.puzzle.notices import MOST_NAMED, worst_notice
+from lessons.one_head.puzzle.numbers import count_numbers, free_places, read_numbers, write_numbers
+from lessons.screen import format_value, percent, program_of, render, render_all
 from tests.core.test_puzzles import score_by_loops
 from tests.printed import read_alike
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from printed_lines import wrong
 
-from attention_core.attention import attend
+from attention_core.one_head.attention import attend
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.screen.format import render
+from lessons.screen import render
 from lessons.trace.computation import WRITTEN, Computation, as_written, remembering
 from lessons.trace.head import compute_head, head_inputs, head_names, one_head
 

@@ -3,7 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from lessons.kit.computed_once import computed_once
+from lessons.shared.computed_once import computed_once
 
 
 def test_equal_questions_asked_at_once_are_computed_once_and_the_latest_are_kept():

@@ -15,20 +15,19 @@ from hypothesis import strategies as st
 from screens import JUDGE, Case, by_thought, check_said, chosen
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from attention_core.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
-from attention_core.heads import KeyValues
-from attention_core.model import TinyTransformer
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.measured.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
+from attention_core.model.model import TinyTransformer
+from attention_core.one_head.heads import KeyValues
 from attention_core.stored.few_bits import few_bits_model
 from attention_core.stored.tokenizing import gguf_tokenizer
-from lessons.cost.counted_view import COST_STEPS, SHORT_NAMES, count_tables
-from lessons.cost.lesson import Choices, screen
-from lessons.cost.published_models import PUBLISHED
-from lessons.cost.sliding_window import SLIDING_MODEL, TALE, notice_sliding, real_slide, slide_of, small_slide
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
-from lessons.screen.format import format_value, render, render_all
-from lessons.screen.screen import Curves, Facts, Parts, Table
+from lessons.screen import Curves, Facts, Parts, Table, format_value, render, render_all
+from lessons.today.cost.counted_view import COST_STEPS, SHORT_NAMES, count_tables
+from lessons.today.cost.lesson import Choices, screen
+from lessons.today.cost.published_models import PUBLISHED
+from lessons.today.cost.sliding_window import SLIDING_MODEL, TALE, notice_sliding, real_slide, slide_of, small_slide
 from tests.printed import readings, with_decimals
 from tests.rounding import assert_close_for_size
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.example.real_model import MOST_GIVEN_UP, CutText, cut_text
-from lessons.generate.real_writer import MOST_READ, real_beginning
-from lessons.screen.format import render_all
+from lessons.model.generate.real_writer import MOST_READ, real_beginning
+from lessons.screen import render_all
 
 COSTLY = ("🏳️‍🌈" * 50, "👨‍👩‍👧‍👦" * 28, "字" * 200, "é̂̃" * 60, "à́̂̃̄" * 33, "word " * 40)
 PIECES = st.sampled_from([" the", " cat", "s", "ly", "字", "", " a", "-", "é"])

@@ -10,11 +10,11 @@ from itertools import pairwise
 import pytest
 from tokenizers import Tokenizer
 
-from attention_core.byte_pairs import CHARACTER_OF, written
-from attention_core.tokens import split_characters
+from attention_core.text.byte_pairs import CHARACTER_OF, written
+from attention_core.text.tokens import split_characters
 from lessons.example.token_names import told_apart
-from lessons.screen.format import DOTTED_CIRCLE, END_OF_ISOLATED, ISOLATED, render, render_all
-from lessons.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen, is_cut_into_bytes
+from lessons.one_head.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen, is_cut_into_bytes
+from lessons.screen import DOTTED_CIRCLE, END_OF_ISOLATED, ISOLATED, render, render_all
 from models.opening import SharedModel, open_model
 from tests.core.test_byte_pairs import SCRIPTS
 

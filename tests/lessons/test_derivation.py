@@ -11,9 +11,7 @@ from overview_cells import KEYS, matrices_of, tensor_of
 from strategies import EXAMPLES
 
 from lessons.example.example import Example, run_example
-from lessons.screen.format import equation, render
-from lessons.screen.message import message
-from lessons.screen.screen import Step
+from lessons.screen import Step, equation, message, render
 from lessons.trace.lines import digits
 from words import speaking
 

@@ -9,10 +9,10 @@ import pytest
 from arithmetic_checks import evaluates
 from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, by_thought, chosen, holds
 
-from lessons.dot_product.lesson import Choices, attend_without_weights, notice_ways, screen
-from lessons.dot_product.loops_and_numpy import loops_beside_matrices
 from lessons.example.example import Example, run_example
-from lessons.screen.format import percent, render
+from lessons.one_head.dot_product.lesson import Choices, attend_without_weights, notice_ways, screen
+from lessons.one_head.dot_product.loops_and_numpy import loops_beside_matrices
+from lessons.screen import percent, render
 from tests.printed import ABSOLUTE, lead
 
 VIEWS = ("one", "all", "equal")

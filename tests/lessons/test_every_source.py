@@ -9,19 +9,18 @@ from safetensors import safe_open
 from screens import Case, check_case
 from test_every_screen import LESSONS, file_of
 
-from attention_core.embeddings import Rotary
-from attention_core.heads import MultiHeadAttention
-from attention_core.masks import causal_mask
-from attention_core.tasks import TASKS
-from attention_core.training import TrainingSettings, recommended, train
-from attention_core.weights import model_with
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import TrainingSettings, recommended, train
+from attention_core.model.weights import model_with
+from attention_core.one_head.heads import MultiHeadAttention
+from attention_core.one_head.masks import causal_mask
+from attention_core.text.embeddings import Rotary
 from lessons.example.example import Example, learnt_example, model_settings, run_example
 from lessons.example.layer_on_text import SHIPPED_FILE
 from lessons.example.presets import PRESETS
 from lessons.example.task_models import TASK_SOURCES
-from lessons.heads.example import heads_example, run_heads
-from lessons.screen.format import visible_text
-from lessons.screen.screen import Film, Matrices
+from lessons.model.heads.example import heads_example, run_heads
+from lessons.screen import Film, Matrices, visible_text
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

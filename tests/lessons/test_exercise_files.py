@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lessons.exercises.as_files import exercise_files
-from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render
+from lessons.code.exercises.as_files import exercise_files
+from lessons.code.exercises.every import EXERCISES
+from lessons.screen import render
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "exercises"
@@ -17,7 +17,7 @@ FOLDER = ROOT / "exercises"
 
 def test_the_files_are_those_of_the_exercises_on_the_page():
     written = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("[0-9]*.py"))}
-    assert written == exercise_files(), "python -m lessons.exercises.as_files exercises"
+    assert written == exercise_files(), "python -m lessons.code.exercises.as_files exercises"
 
 
 def test_a_file_can_be_read_by_python_and_asks_what_the_page_asks():

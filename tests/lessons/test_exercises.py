@@ -8,10 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from lessons.exercises.base import Case
-from lessons.exercises.every import EXERCISES
-from lessons.exercises.verdict import UNREADABLE, gives, known_mistake, verdict_of
-from lessons.screen.format import render
+from lessons.code.exercises.base import Case
+from lessons.code.exercises.every import EXERCISES
+from lessons.code.exercises.verdict import UNREADABLE, gives, known_mistake, verdict_of
+from lessons.screen import render
 
 EVERY = list(EXERCISES.values())
 MISTAKES = [(exercise, mistake) for exercise in EVERY for mistake in exercise.mistakes]
@@ -87,7 +87,7 @@ def test_two_mistakes_of_different_steps_are_both_named(exercise):
 
 
 def test_there_are_no_fewer_than_eight_and_each_belongs_to_a_lesson():
-    from attention_ui.page.contents import CONTENTS
+    from attention_ui.contents import CONTENTS
 
     order = [entry.address for entry in CONTENTS]
     assert len(EVERY) >= 8 and all(len(exercise.mistakes) >= 3 for exercise in EVERY)

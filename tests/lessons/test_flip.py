@@ -4,10 +4,19 @@ import pytest
 import torch
 from transformers import BertModel
 
-from lessons.read.choices import ReadChoices
-from lessons.read.flip import ANIMALS, ENDINGS, THINGS, FlipTest, flip_test, nearest_to_flip, said_of_head, sentence_of
-from lessons.read.lesson import read_screen
-from lessons.screen.format import render
+from lessons.model.read.choices import ReadChoices
+from lessons.model.read.flip import (
+    ANIMALS,
+    ENDINGS,
+    THINGS,
+    FlipTest,
+    flip_test,
+    nearest_to_flip,
+    said_of_head,
+    sentence_of,
+)
+from lessons.model.read.lesson import read_screen
+from lessons.screen import render
 from models.folders import cache_folder, model_named
 from models.opening import shared_model
 from models.wheels import MINILM

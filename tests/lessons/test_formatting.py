@@ -6,19 +6,24 @@ from hypothesis import example as also
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.screen.format import (
+from lessons.screen import (
+    Fixed,
+    ListOf,
+    Percent,
+    Token,
     argmax_ties,
     distinguishable,
     format_value,
     magnitude,
+    message,
     names,
     number,
     percent,
+    plural,
     render,
     render_all,
     visible_text,
 )
-from lessons.screen.message import Fixed, ListOf, Percent, Token, message, plural
 
 
 def value(text):

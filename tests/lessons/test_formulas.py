@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from lessons.example.example import Example, learnt_example, projection_of, run_example
-from lessons.kit.formulas import letters_of, made_of, stage_formula
-from lessons.projections.lesson import Choices, screen
-from lessons.projections.questions import QUESTIONS
-from lessons.screen.format import render, render_all
+from lessons.one_head.projections.lesson import Choices, screen
+from lessons.one_head.projections.questions import QUESTIONS
+from lessons.screen import render, render_all
+from lessons.shared.formulas import letters_of, made_of, stage_formula
 
 EXAMPLES = {
     "random": Example(d_k=3, d_v=5, d_model=7, seed=11, source="sentence", text="one two three"),

@@ -21,14 +21,14 @@ from screens import (
     token_on,
 )
 
-from attention_core.generation import GeneratedToken, NewToken, generate
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling, draw_token
-from attention_core.tasks import CharacterTask
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import CharacterTask
+from attention_core.model.generation import GeneratedToken, NewToken, generate
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.sampling import Sampling, draw_token
 from lessons.example.prompt import beginning_of
-from lessons.generate.lesson import Writing, generate_screen, training_steps, unread_characters
-from lessons.screen.format import percent, render, render_all
+from lessons.model.generate.lesson import Writing, generate_screen, training_steps, unread_characters
+from lessons.screen import percent, render, render_all
 
 HELLO = CharacterTask("hello world")
 VOCABULARY = HELLO.vocabulary.tokens

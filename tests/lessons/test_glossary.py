@@ -1,13 +1,13 @@
 """No lesson uses a word of the field before a lesson has said it, or shows its meaning beside it."""
 
-import importlib
 import re
 
 import pytest
+from finding import part_of
 
-from lessons.class_vote.question_link import askable, first_asked, screen_of_lesson
-from lessons.kit.glossary import TERMS, words_of
-from lessons.screen.format import render
+from lessons.screen import render
+from lessons.shared.glossary import TERMS, words_of
+from lessons.teachers.class_vote.question_link import askable, first_asked, screen_of_lesson
 
 FORMS = {
     "query": "quer(y|ies)",
@@ -22,7 +22,7 @@ MOST_LETTERS = 130  # of a meaning: two short lines
 
 def lessons_in_order():
     names = {term.first_in for term in TERMS.values()} | set(askable()) | {"train", "generate"}
-    return sorted(names, key=lambda name: importlib.import_module(f"lessons.{name}").PLACE)
+    return sorted(names, key=lambda name: part_of(name).PLACE)
 
 
 LESSONS = lessons_in_order()
@@ -30,8 +30,8 @@ LESSONS = lessons_in_order()
 
 def module_of(lesson):
     if lesson == "overview":
-        return importlib.import_module("lessons.overview.row_view")
-    return importlib.import_module(f"lessons.{lesson}.lesson")
+        return part_of(lesson, "row_view")
+    return part_of(lesson, "lesson")
 
 
 def read_first(lesson):

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from attention_core.tasks import TASKS
-from attention_core.training import recommended
-from lessons.screen.format import render, render_all
-from lessons.train.head_roles import JOBS, Formed, formed_heads, formed_sentences
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import recommended
+from lessons.learning.train.head_roles import JOBS, Formed, formed_heads, formed_sentences
+from lessons.screen import render, render_all
 
 
 def history(rows, name="recall", every=20, **changes):

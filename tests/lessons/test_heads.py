@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from screens import JUDGE, Ranked, by_largest, by_text, by_thought, chosen, holds
 
-from attention_core.attention import attend
-from attention_core.heads import SlicedHeads, linear
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.one_head.attention import attend
+from attention_core.one_head.heads import SlicedHeads, linear
 from lessons.example.example import Example, run_example
-from lessons.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, heads_example, in_training, run_heads
-from lessons.heads.lesson import Choices, screen
-from lessons.screen.format import number, render
+from lessons.model.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, heads_example, in_training, run_heads
+from lessons.model.heads.lesson import Choices, screen
+from lessons.screen import number, render
 from tests.printed import read_alike, readings, with_decimals
 
 STEPS = ("project", "split", "attend", "concatenate", "output", "slices", "dropout")

@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from printed_lines import wrong
 
-from attention_core.tasks import TASKS
-from attention_core.training import recommended
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import recommended
 from lessons.example.example import Example, run_example
-from lessons.heads.example import HeadsExample, heads_example, in_training, run_heads
-from lessons.heads.lesson import Choices, screen
-from lessons.screen.format import format_value, names, render
+from lessons.model.heads.example import HeadsExample, heads_example, in_training, run_heads
+from lessons.model.heads.lesson import Choices, screen
+from lessons.screen import format_value, names, render
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.class_plan.plan import Plan, Stop
-from lessons.class_plan.ready_made import ready_plan
-from lessons.homework.certificate import (
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.class_plan.plan import Plan, Stop
+from lessons.teachers.class_plan.ready_made import ready_plan
+from lessons.teachers.homework.certificate import (
     CHECK,
     KIND,
     MOST_BYTES,
@@ -20,9 +20,9 @@ from lessons.homework.certificate import (
     read_certificate,
     written_certificate,
 )
-from lessons.homework.notes import noted
-from lessons.homework.stops import kind_of_stop, mark_of, news, results_of
-from lessons.homework.table import MOST_CERTIFICATES, Brought, csv_of_lines, lines_of, read_all
+from lessons.teachers.homework.notes import noted
+from lessons.teachers.homework.stops import kind_of_stop, mark_of, news, results_of
+from lessons.teachers.homework.table import MOST_CERTIFICATES, Brought, csv_of_lines, lines_of, read_all
 from words import speaking
 
 NOW = 1_790_000_000

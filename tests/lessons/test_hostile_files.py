@@ -7,10 +7,11 @@ import json
 
 import pytest
 
-from attention_core.errors import InputError
-from lessons.class_plan.own_question import OwnQuestion, read_own, written_own
-from lessons.class_plan.plan import Plan, Stop
-from lessons.class_plan.plan_file import (
+from attention_core.base.errors import InputError
+from lessons.screen import render
+from lessons.teachers.class_plan.own_question import OwnQuestion, read_own, written_own
+from lessons.teachers.class_plan.plan import Plan, Stop
+from lessons.teachers.class_plan.plan_file import (
     hash_of_picture,
     plan_in_link,
     plan_of_link,
@@ -19,11 +20,16 @@ from lessons.class_plan.plan_file import (
     text_of_plan,
     written_plan,
 )
-from lessons.class_plan.ready_made import ready_plan
-from lessons.homework.certificate import CHECK, certificate_of, check_sum, read_certificate, written_certificate
-from lessons.homework.stops import mark_of
-from lessons.homework.table import Brought, csv_of_lines, lines_of, read_all
-from lessons.screen.format import render
+from lessons.teachers.class_plan.ready_made import ready_plan
+from lessons.teachers.homework.certificate import (
+    CHECK,
+    certificate_of,
+    check_sum,
+    read_certificate,
+    written_certificate,
+)
+from lessons.teachers.homework.stops import mark_of
+from lessons.teachers.homework.table import Brought, csv_of_lines, lines_of, read_all
 
 PAGES = ("projections", "class_vote")
 OWN = OwnQuestion(kind="choices", prompt="Which?", cards=("a", "b"), right=1)

@@ -12,9 +12,7 @@ from test_every_screen import LESSONS, file_of
 
 from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from lessons.example.example import Example, run_example
-from lessons.screen.format import equation, render
-from lessons.screen.message import Message
-from lessons.screen.screen import Matrices
+from lessons.screen import Matrices, Message, equation, render
 from words import speaking
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")

@@ -2,8 +2,7 @@
 
 import pytest
 
-from lessons.screen.format import percent, translate
-from lessons.screen.message import Percent
+from lessons.screen import Percent, percent, translate
 from words import speaking
 
 ABOVE, BELOW = 0.997, 0.002

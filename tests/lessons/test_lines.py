@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from printed_lines import wrong
 
-from attention_core.attention import attend
-from attention_core.traced import XP, Cells, Given, Traced, Written, given
-from lessons.screen.format import render
-from lessons.screen.message import message
+from attention_core.base.traced import XP, Cells, Given, Traced, Written, given
+from attention_core.one_head.attention import attend
+from lessons.screen import message, render
 from lessons.trace import story
 from lessons.trace.story import (
     Names,

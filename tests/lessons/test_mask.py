@@ -6,11 +6,11 @@ import pytest
 import torch
 from screens import AS_GOOD, JUDGE, by_text, by_thought, chosen, holds
 
-from attention_core.masks import causal_mask, full_mask, sliding_window_mask
+from attention_core.one_head.masks import causal_mask, full_mask, sliding_window_mask
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
-from lessons.mask.lesson import Choices, screen
-from lessons.screen.format import render
+from lessons.one_head.mask.lesson import Choices, screen
+from lessons.screen import render
 
 VIEWS = ("change", "difference", "late", "blind")
 

@@ -15,13 +15,13 @@ from strategies import EXAMPLES as PLAIN
 from test_output import ORACLE as OUTPUT
 from test_output import role, visible, weights_of
 
-from attention_core.attention import AttentionTrace
+from attention_core.one_head.attention import AttentionTrace
 from attention_ui.figures.matrices.matrices import Layout
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
-from lessons.kit.stages import STAGES, notice_x
-from lessons.overview.matrices_view import Choices, screen
-from lessons.screen.format import number, percent, render_all
+from lessons.screen import number, percent, render_all
+from lessons.shared.stages import STAGES, notice_x
+from lessons.start.overview.matrices_view import Choices, screen
 from tests.printed import ABSOLUTE, lead
 
 EXAMPLES = st.builds(

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from attention_core.transformer import TransformerConfig, build_transformer, weight_shapes
-from lessons.kit import head_jobs, measure_jobs
-from lessons.kit.head_jobs import (
+from attention_core.model.transformer import TransformerConfig, build_transformer, weight_shapes
+from lessons.shared import head_jobs, measure_jobs
+from lessons.shared.head_jobs import (
     JOBS,
     MIXTURE,
     PEOPLE,
@@ -16,7 +16,7 @@ from lessons.kit.head_jobs import (
     sentences_with_it,
     sentences_with_names,
 )
-from lessons.kit.measure_jobs import lists_said_twice, measure_head_jobs
+from lessons.shared.measure_jobs import lists_said_twice, measure_head_jobs
 
 
 def with_shares(**shares):

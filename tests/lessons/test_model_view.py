@@ -7,11 +7,12 @@ from compare_with_transformers import fed_with
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.attention import attend
+from attention_core.one_head.attention import attend
 from attention_ui.figures.sentence.model_view_chart import LOOKS
 from lessons.example.real_model import DEFAULT_TEXT, CutText, cut_text
-from lessons.kit.head_jobs import JOBS, MIXTURE, HeadJobs, Share
-from lessons.overview.model_view import (
+from lessons.screen import ListOf, Percent, Token, percent, render, render_all
+from lessons.shared.head_jobs import JOBS, MIXTURE, HeadJobs, Share
+from lessons.start.overview.model_view import (
     HEADS,
     MOST_TOKENS,
     SENTENCES,
@@ -30,8 +31,6 @@ from lessons.overview.model_view import (
     usual_query,
     what_is_lost,
 )
-from lessons.screen.format import percent, render, render_all
-from lessons.screen.message import ListOf, Percent, Token
 from tests.printed import readings
 from tests.rounding import assert_close_for_size
 

@@ -5,14 +5,14 @@ import json
 import pytest
 from test_hostile_files import MADE, PAGES, PLAN, places_in, summed, with_value
 
-from attention_core.errors import InputError
-from attention_ui.session.progress import Progress, load_progress, save_progress
-from lessons.class_plan.plan_file import read_plan, written_plan
-from lessons.class_vote.question_link import read_asked
-from lessons.homework.certificate import read_certificate, written_certificate
-from lessons.homework.table import Brought, read_all
-from lessons.kit.nesting import MOST_LEVELS, check_nesting
-from lessons.screen.format import render
+from attention_core.base.errors import InputError
+from attention_ui.page.progress import Progress, load_progress, save_progress
+from lessons.screen import render
+from lessons.shared.nesting import MOST_LEVELS, check_nesting
+from lessons.teachers.class_plan.plan_file import read_plan, written_plan
+from lessons.teachers.class_vote.question_link import read_asked
+from lessons.teachers.homework.certificate import read_certificate, written_certificate
+from lessons.teachers.homework.table import Brought, read_all
 
 READERS = {
     "certificate": (written_certificate(MADE), read_certificate),

@@ -5,14 +5,14 @@ import dataclasses
 import pytest
 import torch
 
-from attention_core.model import TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.tasks.text import notebook_model
-from attention_core.tasks.vectors import TRAINED
-from attention_core.training import recommended
-from lessons.screen.format import render
-from lessons.train.notebook_runs import FOUR_VECTORS, HELLO_WORLD, PRINTED, beside_the_printed, notebook_notes
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.tasks.text import notebook_model
+from attention_core.learning.tasks.vectors import TRAINED
+from attention_core.learning.training import recommended
+from attention_core.model.model import TinyTransformer
+from lessons.learning.train.notebook_runs import FOUR_VECTORS, HELLO_WORLD, PRINTED, beside_the_printed, notebook_notes
+from lessons.screen import render
 from runs.recording import Recording
 from runs.run import TrainingRun
 from tests.printed import readings, with_decimals

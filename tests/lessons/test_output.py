@@ -9,9 +9,9 @@ from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, by_thought, cho
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
-from lessons.kit.attention_notices import notice_mix
-from lessons.output.lesson import Choices, contributions, screen
-from lessons.screen.format import percent, render
+from lessons.one_head.output.lesson import Choices, contributions, screen
+from lessons.screen import percent, render
+from lessons.shared.attention_notices import notice_mix
 
 VIEWS = ("one", "all", "parts")
 

@@ -13,13 +13,20 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-from attention_core.embeddings import embed, embedding_table
-from attention_core.randomness import generator
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.platform.gift import write_gift
-from lessons.platform.items import MOST_QUESTIONS, ON_PLATFORM, PlatformChoices, items_of, own_items, screens_of
-from lessons.platform.qti import write_qti
-from lessons.screen.format import number, render
+from attention_core.base.randomness import generator
+from attention_core.text.embeddings import embed, embedding_table
+from lessons.screen import number, render
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.platform.gift import write_gift
+from lessons.teachers.platform.items import (
+    MOST_QUESTIONS,
+    ON_PLATFORM,
+    PlatformChoices,
+    items_of,
+    own_items,
+    screens_of,
+)
+from lessons.teachers.platform.qti import write_qti
 from words import speaking
 
 READERS = Path(__file__).parent / "readers"

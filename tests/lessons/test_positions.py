@@ -8,11 +8,11 @@ import torch
 from printed_lines import wrong
 from screens import JUDGE, Case, by_text, by_thought, check_said, chosen, holds, token_on
 
-from attention_core.permutation import random_permutation
-from attention_core.positions import added_positions, kinds_for
+from attention_core.measured.permutation import random_permutation
+from attention_core.text.positions import added_positions, kinds_for
 from lessons.example.example import Example, run_example
-from lessons.positions.lesson import Choices, screen
-from lessons.screen.format import equation, format_value, render, render_all
+from lessons.model.positions.lesson import Choices, screen
+from lessons.screen import equation, format_value, render, render_all
 from tests.printed import readings, with_decimals
 
 KINDS = ("none", "sinusoidal", "learned", "rotary")

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from screens import Case, check_question
 
-from lessons.screen.format import percent
-from lessons.screen.message import Fixed, message
-from lessons.screen.screen import Card, Question
+from lessons.screen import Card, Fixed, Question, message, percent
 from tests.printed import as_printed, lead, read_alike, readings, some_may_differ
 
 TESTS = Path(__file__).parents[1]

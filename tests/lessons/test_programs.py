@@ -12,19 +12,18 @@ import pytest
 import torch
 from test_every_screen import LESSONS, file_of
 
-from attention_core.attention import attend
-from attention_core.costs import LayerSizes
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import recommended
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.training import recommended
+from attention_core.measured.costs import LayerSizes
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.sampling import Sampling
+from attention_core.one_head.attention import attend
 from attention_ui.export.notebook import checks
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.generate import lesson as generate
-from lessons.screen.program import PRINT_OPTIONS, Call, call_in_other_way, program_of
-from lessons.screen.screen import Film, Matrices
-from lessons.train import lesson as train
+from lessons.learning.train import lesson as train
+from lessons.model.generate import lesson as generate
+from lessons.screen import PRINT_OPTIONS, Call, Film, Matrices, call_in_other_way, program_of
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

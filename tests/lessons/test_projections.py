@@ -14,9 +14,8 @@ from strategies import EXAMPLES as PLAIN
 
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example, unedited
-from lessons.projections.lesson import Choices, screen
-from lessons.screen.compare_edits import diff
-from lessons.screen.format import format_value, number, render, render_all
+from lessons.one_head.projections.lesson import Choices, screen
+from lessons.screen import diff, format_value, number, render, render_all
 from tests.printed import readings, with_decimals
 
 EDITS = ((), (Edit("W_q", 0, 0, 0.5),), (Edit("x", 0, 0, -1.0), Edit("W_v", 0, 0, 7.0)), (Edit("W_k", 8, 31, 2.0),))

@@ -11,9 +11,8 @@ from printed_lines import wrong
 from screens import JUDGE, Case, by_text, by_thought, check_said, chosen
 from torch.torch_version import TorchVersion
 
-from attention_core.heads import MultiHeadAttention
-from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
-from attention_core.parity import (
+from attention_core.base.randomness import generator
+from attention_core.measured.parity import (
     RandomCase,
     compare_with_pytorch,
     copy_to_pytorch,
@@ -25,16 +24,16 @@ from attention_core.parity import (
     random_cases,
     takes_groups,
 )
-from attention_core.randomness import generator
-from attention_core.weights import named_weights
+from attention_core.model.weights import named_weights
+from attention_core.one_head.heads import MultiHeadAttention
+from attention_core.one_head.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
+from lessons.code.pytorch.implementations import Level, code_lines, note_on, notice_levels, three_levels, timed
+from lessons.code.pytorch.lesson import Choices, parameter_table, screen
+from lessons.code.pytorch.masks_view import telling_cell
+from lessons.code.pytorch.random_cases import CASES, notice_cases
 from lessons.example.example import Example, run_example
-from lessons.heads.example import HEADS_PRESETS, heads_example, run_heads
-from lessons.pytorch.implementations import Level, code_lines, note_on, notice_levels, three_levels, timed
-from lessons.pytorch.lesson import Choices, parameter_table, screen
-from lessons.pytorch.masks_view import telling_cell
-from lessons.pytorch.random_cases import CASES, notice_cases
-from lessons.screen.format import format_value, render, render_all
-from lessons.screen.message import message
+from lessons.model.heads.example import HEADS_PRESETS, heads_example, run_heads
+from lessons.screen import format_value, message, render, render_all
 from tests.rounding import assert_close_for_size
 
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))

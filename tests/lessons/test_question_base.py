@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from attention_core.randomness import generator
-from lessons.kit.questions import (
+from attention_core.base.randomness import generator
+from lessons.screen import Card, Question, Token, message, render
+from lessons.shared.questions import (
     cards_of,
     multiple_choice,
     multiple_choice_of_numbers,
@@ -13,9 +14,6 @@ from lessons.kit.questions import (
     shares_out,
     shuffled,
 )
-from lessons.screen.format import render
-from lessons.screen.message import Token, message
-from lessons.screen.screen import Card, Question
 
 
 def card(text):

@@ -3,7 +3,6 @@
 Each lesson is asked with 100 seeds: those of its example where that is cheap, else of a few examples taken in turns.
 """
 
-import importlib
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -12,39 +11,39 @@ from pathlib import Path
 
 import pytest
 from arithmetic_checks import evaluates
+from finding import part_of
 
-from attention_core.attention import attend
-from attention_core.generation import generate
-from attention_core.masks import causal_mask
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.parity import compare_with_pytorch
-from attention_core.permutation import random_permutation
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling
-from attention_core.tasks import CharacterTask
-from attention_core.training import recommended
-from lessons.backward import lesson as backward
-from lessons.backward.one_prediction import PRONOUNS, predict_one, settings_of_learner
-from lessons.cost import lesson as cost
-from lessons.cost.counted_view import sizes_of_example
-from lessons.dot_product import lesson as dot_product
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import recommended
+from attention_core.measured.parity import compare_with_pytorch
+from attention_core.measured.permutation import random_permutation
+from attention_core.model.generation import generate
+from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.sampling import Sampling
+from attention_core.one_head.attention import attend
+from attention_core.one_head.masks import causal_mask
+from lessons.code.pytorch import lesson as pytorch
 from lessons.example.example import Example, run_example
-from lessons.heads import lesson as heads
-from lessons.heads.example import heads_example, run_heads
-from lessons.kit.questions import question_picker
-from lessons.mask import lesson as mask
-from lessons.output import lesson as output
-from lessons.positions import lesson as positions
-from lessons.projections import lesson as projections
-from lessons.pytorch import lesson as pytorch
-from lessons.scores import lesson as scores
-from lessons.screen.format import format_value, names, render
-from lessons.screen.message import Fixed
-from lessons.softmax import lesson as softmax
-from lessons.tokens import lesson as tokens
-from lessons.train.lesson import questions_about
-from lessons.variants import lesson as variants
-from lessons.variants.compute import COMPUTE, vary
+from lessons.learning.backward import lesson as backward
+from lessons.learning.backward.one_prediction import PRONOUNS, predict_one, settings_of_learner
+from lessons.learning.train.lesson import questions_about
+from lessons.model.heads import lesson as heads
+from lessons.model.heads.example import heads_example, run_heads
+from lessons.model.positions import lesson as positions
+from lessons.one_head.dot_product import lesson as dot_product
+from lessons.one_head.mask import lesson as mask
+from lessons.one_head.output import lesson as output
+from lessons.one_head.projections import lesson as projections
+from lessons.one_head.scores import lesson as scores
+from lessons.one_head.softmax import lesson as softmax
+from lessons.one_head.tokens import lesson as tokens
+from lessons.screen import Fixed, format_value, names, render
+from lessons.shared.questions import question_picker
+from lessons.today.cost import lesson as cost
+from lessons.today.cost.counted_view import sizes_of_example
+from lessons.today.variants import lesson as variants
+from lessons.today.variants.compute import COMPUTE, vary
 from tests.printed import readings, with_decimals
 
 SEEDS, NUMBERS = 100, 9  # the first questions of each: every step three times
@@ -152,7 +151,7 @@ FIRST_SCREENS = {
 
 
 def asked(lesson, seed):
-    makers = importlib.import_module(f"lessons.{lesson}.questions").QUESTIONS
+    makers = part_of(lesson, "questions").QUESTIONS
     return question_picker(lesson, makers, seed, *ABOUT[lesson](seed))
 
 
@@ -176,7 +175,7 @@ def as_number(text):
 
 
 def test_every_lesson_with_questions_is_here():
-    folders = {path.parent.name for path in (ROOT / "lessons").glob("*/questions.py")} - {"kit"}
+    folders = {path.parent.name for path in (ROOT / "lessons").glob("*/*/questions.py")}
     assert folders == {*ABOUT, "read"}, "which has a model of its own: see test_read"
     assert {*FIRST_SCREENS} == {*ABOUT} - {"generate", "train"}
 
@@ -189,7 +188,7 @@ def test_these_are_the_questions_that_the_screen_asks(lesson):
         ask = questions_about(recommended(PRONOUNS, 1))
     else:
         shown = drawn_at_random if lesson == "dot_product" else example_of
-        ask = importlib.import_module(f"lessons.{lesson}.lesson").screen(shown(1), 0, FIRST_SCREENS[lesson]).ask
+        ask = part_of(lesson, "lesson").screen(shown(1), 0, FIRST_SCREENS[lesson]).ask
     for number in range(NUMBERS):
         assert [render(card.text) for card in ask(number).cards] == [
             render(card.text) for card in asked(lesson, 1)(number).cards
@@ -352,7 +351,7 @@ def shown_and_asked(lesson):
         choices = FIRST_SCREENS[lesson]
         if lesson == "variants":
             choices = replace(choices, variant=list(COMPUTE)[seed % len(COMPUTE)])
-        shown = importlib.import_module(f"lessons.{lesson}.lesson").screen(example_of(seed), 0, choices)
+        shown = part_of(lesson, "lesson").screen(example_of(seed), 0, choices)
         yield from ((shown, shown.ask(number)) for number in range(18))
 
 

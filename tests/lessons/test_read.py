@@ -11,14 +11,12 @@ from compare_with_transformers import fed_with
 from screens import JUDGE, Case, Ranked, by_largest, by_thought, check_case, check_conditions, chosen
 
 from lessons.example.real_model import DEFAULT_TEXT
-from lessons.kit.head_jobs import JOBS, HeadJobs, Share
-from lessons.read.choices import BEGINS, HEADS_DRAWN, MOST_TOKENS, TEXTS, VIEW, ReadChoices
-from lessons.read.flip import ANIMALS, ENDINGS, THINGS, sentence_of
-from lessons.read.lesson import read_screen
-from lessons.read.reading import Reading, how_it_was_read, shown
-from lessons.screen.format import format_value, percent, render
-from lessons.screen.program import program_of
-from lessons.screen.screen import Arcs, HeadMaps, Matrices
+from lessons.model.read.choices import BEGINS, HEADS_DRAWN, MOST_TOKENS, TEXTS, VIEW, ReadChoices
+from lessons.model.read.flip import ANIMALS, ENDINGS, THINGS, sentence_of
+from lessons.model.read.lesson import read_screen
+from lessons.model.read.reading import Reading, how_it_was_read, shown
+from lessons.screen import Arcs, HeadMaps, Matrices, format_value, percent, program_of, render
+from lessons.shared.head_jobs import JOBS, HeadJobs, Share
 from tests.printed import readings, with_decimals
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")

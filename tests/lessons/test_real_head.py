@@ -8,11 +8,10 @@ import pytest
 import torch
 
 from lessons.example.example import Example, run_example
-from lessons.kit.adding_up import in_hundredths
-from lessons.projections.lesson import Choices, screen
-from lessons.projections.real_head import limit_of
-from lessons.screen.format import render_all
-from lessons.screen.message import Fixed
+from lessons.one_head.projections.lesson import Choices, screen
+from lessons.one_head.projections.real_head import limit_of
+from lessons.screen import Fixed, render_all
+from lessons.shared.adding_up import in_hundredths
 
 SHIPPED = Example(source="language", text="", layer=14)
 HEAD, IT, CAT = 8, 7, 1
@@ -136,7 +135,7 @@ def test_rounded_numbers_add_up_whatever_they_are():
 
 def test_a_product_is_followed_to_its_two_numbers():
     example = run_example(SHIPPED)
-    from lessons.projections.real_head import compute_by_feature
+    from lessons.one_head.projections.real_head import compute_by_feature
 
     computation = compute_by_feature(example, HEAD, IT)
     step = computation.follow("products").step(CAT, 0)

@@ -16,15 +16,13 @@ from safetensors import safe_open
 from screens import Case, check_said
 from test_every_screen import LESSONS, file_of
 
-from attention_core.turning import FEATURES
+from attention_core.one_head.turning import FEATURES
 from lessons.example.example import Example, as_stored, run_afresh, run_example
 from lessons.example.layer_on_text import MAPS, SHIPPED_FILE, shipped_layer
 from lessons.example.real_layer import NOT_HERE
 from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, cut_text
-from lessons.screen.format import render
-from lessons.screen.program import packed_literal, program_of
-from lessons.screen.screen import matrices_figures
-from lessons.softmax import lesson as softmax
+from lessons.one_head.softmax import lesson as softmax
+from lessons.screen import matrices_figures, packed_literal, program_of, render
 from training.ship_layer import layer_to_ship
 
 SHIPPED = Example(source="language", text="", layer=DEFAULT_LAYER + 1)
@@ -113,7 +111,7 @@ def test_of_many_features_a_few_are_shown_and_it_is_said_of_how_many():
     screen = softmax.screen(example, DEFAULT_HEAD, softmax.Choices(7, 1.0))
     story = [render(step.meaning) for step in screen.derive("weights", 7, 1)]
     assert len(story) < 80 and not any("turned head" in line for line in story)
-    from lessons.projections import lesson as projections
+    from lessons.one_head.projections import lesson as projections
 
     figure = projections.screen(example, DEFAULT_HEAD, projections.Choices("q")).figures[0]
     shapes = {matrix.key: (matrix.values.shape, render(matrix.remark)) for matrix in figure.matrices}
@@ -123,7 +121,7 @@ def test_of_many_features_a_few_are_shown_and_it_is_said_of_how_many():
 
 
 def test_the_largest_features_of_x_are_shown_under_their_own_numbers():
-    from lessons.projections import lesson as projections
+    from lessons.one_head.projections import lesson as projections
 
     example = run_example(SHIPPED)
     figure = projections.screen(example, DEFAULT_HEAD, projections.Choices("q")).figures[0]

@@ -6,18 +6,12 @@ import pytest
 import torch
 from compare_with_transformers import fed_with
 
-from attention_core.generation import MAX_NEW_TOKENS
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling
+from attention_core.base.randomness import generator
+from attention_core.model.generation import MAX_NEW_TOKENS
+from attention_core.model.sampling import Sampling
 from lessons.example.token_names import called_alone, is_unfinished, parts_of_text, text_of, told_apart, vocabulary_of
-from lessons.generate.real_writer import (
-    BEGINS_WITH,
-    real_beginning,
-    real_screen,
-    real_writing,
-    write_on,
-)
-from lessons.screen.format import percent, render, render_all
+from lessons.model.generate.real_writer import BEGINS_WITH, real_beginning, real_screen, real_writing, write_on
+from lessons.screen import percent, render, render_all
 from tests.printed import readings
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")

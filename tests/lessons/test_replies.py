@@ -4,27 +4,25 @@
 a reply that is not there fails. Each lesson is asked about many random examples, extremes among them.
 """
 
-import importlib
 import math
 import random
 from dataclasses import dataclass
 from functools import cache
 
 import pytest
+from finding import part_of
 from mistakes import is_mistake
 from strategies import EXTREMES, SENTENCES
 from test_questions_worth_asking import ABOUT
 
-from attention_core.attention import attend
-from attention_core.masks import causal_mask
-from attention_core.permutation import random_permutation
-from attention_core.tasks import TASKS
-from attention_core.training import recommended
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import recommended
+from attention_core.measured.permutation import random_permutation
+from attention_core.one_head.attention import attend
+from attention_core.one_head.masks import causal_mask
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.kit.questions import question_picker
-from lessons.screen.format import format_value, render
-from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Percent, Token
-from lessons.screen.screen import Card, Question
+from lessons.screen import Card, Fixed, Integer, ListOf, Magnitude, Percent, Question, Token, format_value, render
+from lessons.shared.questions import question_picker
 from tests.printed import readings, with_decimals
 
 ROUNDS, NUMBERS = 60, 6  # of each lesson: examples, and questions about each
@@ -1161,7 +1159,7 @@ DRAWN = ABOUT | {
 
 def replies(lesson):
     """All that is said to whoever is asked about the drawn examples."""
-    makers = importlib.import_module(f"lessons.{lesson}.questions").QUESTIONS
+    makers = part_of(lesson, "questions").QUESTIONS
     for seed in range(ROUNDS):
         about = DRAWN[lesson](seed)
         if lesson == "dot_product" and not about[0].x.any():

@@ -9,8 +9,8 @@ from test_output import role, visible
 from test_sentence_view import ORACLE as LOOK
 
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.overview.row_view import CHAPTER, Choices, screen
-from lessons.screen.format import render
+from lessons.screen import render
+from lessons.start.overview.row_view import CHAPTER, Choices, screen
 
 
 def cases(example):

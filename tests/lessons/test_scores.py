@@ -8,12 +8,11 @@ import pytest
 import torch
 from screens import JUDGE, by_largest, by_thought, chosen, holds
 
-from attention_core.measures import D_K_MEASURED
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.measured.measures import D_K_MEASURED
 from lessons.example.example import Example, run_example
-from lessons.scores.lesson import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
-from lessons.screen.format import render
-from lessons.screen.screen import Curves, Table, matrices_figures
+from lessons.one_head.scores.lesson import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
+from lessons.screen import Curves, Table, matrices_figures, render
 
 
 def cases(example):

@@ -11,10 +11,11 @@ from test_matrices_view import ORACLE as OVERVIEW
 from test_output import ORACLE as OUTPUT
 from test_output import visible, weights_of
 
-from attention_core.model import TinyTransformer
+from attention_core.model.model import TinyTransformer
 from lessons.example.example import Example, learnt_example, model_settings, run_example
 from lessons.example.task_models import TASK_SOURCES, recorded
-from lessons.overview.sentence_view import (
+from lessons.screen import percent, render, render_all
+from lessons.start.overview.sentence_view import (
     NEARLY_EVEN,
     Choices,
     last_tokens,
@@ -23,7 +24,6 @@ from lessons.overview.sentence_view import (
     sentence_with,
     words_that_fit,
 )
-from lessons.screen.format import percent, render, render_all
 from tests.printed import ABSOLUTE, lead, read_alike
 
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, by_thought, chosen
 
-from attention_core.attention import attend
+from attention_core.one_head.attention import attend
 from lessons.example.example import Example, run_example
-from lessons.screen.format import percent, render_all
-from lessons.softmax.lesson import FACTOR, SHIFT, Choices, RowSoftmax, notice_changes, screen, softmax_row
+from lessons.one_head.softmax.lesson import FACTOR, SHIFT, Choices, RowSoftmax, notice_changes, screen, softmax_row
+from lessons.screen import percent, render_all
 
 
 def cases(example):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lessons.screen.text_width import balanced, letters, wrapped
+from lessons.screen import balanced, letters, wrapped
 
 JAPANESE = "クエリとキーの内積は、トークンがどれだけ似ているかを表します。"
 CHINESE = "注意力头 13.8 从“it”出发，把大部分权重给了 cat。"

@@ -6,12 +6,12 @@ from decimal import ROUND_HALF_UP, Decimal
 import pytest
 from arithmetic_checks import is_right
 
-from lessons.screen.format import render
-from lessons.take_home import thread
-from lessons.take_home.numbers import rounded_number
-from lessons.take_home.sheet import SheetChoices
-from lessons.take_home.tasks import derivations, lines_of_answer, sum_on_paper, written_cell
-from lessons.take_home.thread import thread_tasks
+from lessons.screen import render
+from lessons.teachers.take_home import thread
+from lessons.teachers.take_home.numbers import rounded_number
+from lessons.teachers.take_home.sheet import SheetChoices
+from lessons.teachers.take_home.tasks import derivations, lines_of_answer, sum_on_paper, written_cell
+from lessons.teachers.take_home.thread import thread_tasks
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

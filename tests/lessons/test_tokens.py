@@ -7,12 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import JUDGE, by_text, by_thought, chosen, holds
 
-from attention_core.tokens import Vocabulary, tokenize
+from attention_core.text.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
 from lessons.example.layer_on_text import shipped_layer
 from lessons.example.task_models import TASK_SOURCES, recorded
-from lessons.screen.format import render, render_all
-from lessons.tokens.lesson import Choices, compute_rows, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
+from lessons.one_head.tokens.lesson import (
+    Choices,
+    compute_rows,
+    look_up,
+    notice_lookup,
+    rows_of_x,
+    screen,
+    with_unknown_row,
+)
+from lessons.screen import render, render_all
 
 WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
 

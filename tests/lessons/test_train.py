@@ -26,30 +26,24 @@ from screens import (
     words,
 )
 
-from attention_core.evaluation import Evaluation, evaluate, no_roles
-from attention_core.model import MAX_D_MODEL, TinyTransformer
-from attention_core.observe import (
-    SAMPLE_CHARACTERS,
-    Ablation,
-    ablate_heads,
-    observe_task,
-    observe_texts,
-)
-from attention_core.randomness import generator
-from attention_core.tasks import TASKS, Batch, CharacterTask
-from attention_core.training import HELD_OUT, TrainingHistory, held_out_batch, predict, recommended, train
-from attention_core.training import Snapshot as Weights
-from attention_core.weights import model_with
-from attention_core.weights import weights_of as in_one_vector
+from attention_core.base.randomness import generator
+from attention_core.learning.evaluation import Evaluation, evaluate, no_roles
+from attention_core.learning.tasks import TASKS, Batch, CharacterTask
+from attention_core.learning.training import HELD_OUT, TrainingHistory, held_out_batch, predict, recommended, train
+from attention_core.learning.training import Snapshot as Weights
+from attention_core.measured.observe import SAMPLE_CHARACTERS, Ablation, ablate_heads, observe_task, observe_texts
+from attention_core.model.model import MAX_D_MODEL, TinyTransformer
+from attention_core.model.weights import model_with
+from attention_core.model.weights import weights_of as in_one_vector
 from lessons.example.task_texts import TASK_TEXTS, baseline_name, evaluated_on
-from lessons.screen.format import number, percent, render, render_all, visible_text
-from lessons.train.ablation import ablation_sentences, ablation_table, without_head, without_heads
-from lessons.train.compare_runs import COMPARISONS, comparison_sentences
-from lessons.train.curves import leak_sentences, loss_sentences, success_sentences
-from lessons.train.future_leak import measure_future_leak
-from lessons.train.head_roles import JOBS
-from lessons.train.lesson import answer_rows, moment_sentence, questions_about, train_screen
-from lessons.train.questions import QUESTIONS, how_many_weights, readable_pairs
+from lessons.learning.train.ablation import ablation_sentences, ablation_table, without_head, without_heads
+from lessons.learning.train.compare_runs import COMPARISONS, comparison_sentences
+from lessons.learning.train.curves import leak_sentences, loss_sentences, success_sentences
+from lessons.learning.train.future_leak import measure_future_leak
+from lessons.learning.train.head_roles import JOBS
+from lessons.learning.train.lesson import answer_rows, moment_sentence, questions_about, train_screen
+from lessons.learning.train.questions import QUESTIONS, how_many_weights, readable_pairs
+from lessons.screen import number, percent, render, render_all, visible_text
 from tests.printed import largest, lead, read_alike, some_may_differ
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")

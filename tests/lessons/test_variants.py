@@ -10,19 +10,19 @@ from learnt_oracle import ORACLE as LEARNT
 from safetensors import safe_open
 from screens import AS_GOOD, JUDGE, Case, by_largest, by_text, by_thought, check_said, chosen, holds, token_on
 
-from attention_core.head_measures import tokens_that_reach
-from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import CharacterTask
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import CharacterTask
+from attention_core.measured.head_measures import tokens_that_reach
+from attention_core.model.model import ModelConfig, TinyTransformer
 from lessons.example.edits import Edit
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.layer_on_text import SHIPPED_FILE
 from lessons.example.second_sentence import followed_by
 from lessons.example.task_models import recorded
-from lessons.screen.format import format_value, render, render_all
-from lessons.variants.figures import CAPS_MEASURED, SINKS_MEASURED
-from lessons.variants.lesson import Choices, screen
-from lessons.variants.measures import (
+from lessons.screen import format_value, render, render_all
+from lessons.today.variants.figures import CAPS_MEASURED, SINKS_MEASURED
+from lessons.today.variants.lesson import Choices, screen
+from lessons.today.variants.measures import (
     EVERY,
     KINDS_TRAINED,
     LENGTHS_MEASURED,

@@ -6,10 +6,8 @@ import random
 import pytest
 
 from attention_ui.figures.shares.flow import flow_rows
-from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
-from lessons.screen.format import render
-from lessons.screen.message import message
-from lessons.screen.screen import Card, Question
+from lessons.screen import Card, Question, message, render
+from lessons.teachers.class_vote.lesson import distribution_of_votes, flow, flow_table
 
 
 def voters(seed, cards):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.screen.format import format_value
-from lessons.take_home.numbers import on_paper, rounded_number
-from lessons.take_home.sheet import (
+from lessons.screen import format_value
+from lessons.teachers.take_home.numbers import on_paper, rounded_number
+from lessons.teachers.take_home.sheet import (
     CHARACTERS,
     LAST_SHEET,
     PAPER_SENTENCE,

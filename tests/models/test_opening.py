@@ -12,12 +12,12 @@ import pytest
 import torch
 from gguf_files import gguf_of, random_llama
 
-from attention_core.errors import InputError
+from attention_core.base.errors import InputError
+from attention_core.model.transformer import Transformer, build_transformer
+from attention_core.model.weights import named_weights
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model
 from attention_core.stored.tokenizing import gguf_tokenizer
-from attention_core.transformer import Transformer, build_transformer
-from attention_core.weights import named_weights
 from models import opening
 from models.folders import ModelFiles, offered_models
 from models.opening import SharedModel, in_torch, open_model, shared_model

@@ -5,18 +5,17 @@ import inspect
 import pytest
 from visiting import answer, chart, open_page, source_shown, texts, visitor
 
-from attention_core.backward import attend_backward, softmax_backward
-from attention_core.finite_differences import central_differences, losses_at
-from attention_core.training import gradient_of
-from lessons.backward.check_view import find_in_three_ways
-from lessons.backward.lesson import Choices, screen
-from lessons.backward.softmax_view import resize_scores, softmax_and_back
-from lessons.backward.sums_view import sum_over_queries
-from lessons.backward.update_view import take_steps
-from lessons.backward.way_back import go_back
+from attention_core.learning.backward import attend_backward, softmax_backward
+from attention_core.learning.finite_differences import central_differences, losses_at
+from attention_core.learning.training import gradient_of
 from lessons.example.example import Example, run_example
-from lessons.screen.format import format_value, render, render_all
-from lessons.screen.screen import Curves, Matrices
+from lessons.learning.backward.check_view import find_in_three_ways
+from lessons.learning.backward.lesson import Choices, screen
+from lessons.learning.backward.softmax_view import resize_scores, softmax_and_back
+from lessons.learning.backward.sums_view import sum_over_queries
+from lessons.learning.backward.update_view import take_steps
+from lessons.learning.backward.way_back import go_back
+from lessons.screen import Curves, Matrices, format_value, render, render_all
 from lessons.trace.lines import digits
 from tests.printed import readings
 
@@ -37,7 +36,7 @@ SOURCES = {
 
 
 def open_backward(**query):
-    return open_page("training/backward", **query)
+    return open_page("learning/backward", **query)
 
 
 def cells(at, index=0):
@@ -126,7 +125,7 @@ def test_facts_of_an_update_follow_the_learning_rate():
 
 
 def test_a_question_is_answered_and_can_cover_the_gradients():
-    at = visitor("training/backward", back_to="X", cover="true")
+    at = visitor("learning/backward", back_to="X", cover="true")
     at.session_state["backward_question"] = 1  # the first one asks for what can be read off
     at.run()
     shown = {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
@@ -146,4 +145,4 @@ def test_what_a_link_asks_in_vain_is_told():
 
 def test_the_lessons_before_and_after_are_one_press_away():
     labels = [button.label for button in open_backward().button]
-    assert "← Train" in labels and "Generate →" in labels
+    assert "← Train" in labels and "Variants →" in labels

@@ -6,10 +6,10 @@ from visiting import captions, chart, open_page, texts
 
 from attention_core.puzzles import PUZZLES
 from attention_ui.practice.build_view import CHANGES_TO_HINT
-from lessons.build.levels import LEVELS
-from lessons.build.numbers import write_numbers
+from lessons.one_head.puzzle.levels import LEVELS
+from lessons.one_head.puzzle.numbers import write_numbers
 
-PAGE = "practice/build"
+PAGE = "one_head/puzzle"
 
 
 def set_number(at, level, matrix, row, column, value):

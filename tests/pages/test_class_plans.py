@@ -7,19 +7,19 @@ from test_class_vote import PAGE, everything, fresh, keys, said, student, teache
 from test_class_vote import press as pressed_here
 from visiting import ROOT, open_page, read_plainly, texts
 
-from attention_ui.class_plan import leading
+from attention_ui.classroom.plan import leading
+from attention_ui.classroom.vote import rooms, watching
+from attention_ui.contents import CONTENTS
 from attention_ui.page import lesson_page
-from attention_ui.page.contents import CONTENTS
+from attention_ui.process.kept import KeptByLanguage
 from attention_ui.server.connection import SCRIPT
-from attention_ui.session.kept import KeptByLanguage
-from attention_ui.voting import rooms, watching
-from lessons.class_plan.notes import notes_of_own
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.class_plan.plan import Plan, Stop
-from lessons.class_plan.plan_file import written_plan
-from lessons.class_plan.ready_made import AT_SOFTMAX, THEN_SOFTMAX
-from lessons.screen.format import render
-from lessons.softmax import lesson as softmax
+from lessons.one_head.softmax import lesson as softmax
+from lessons.screen import render
+from lessons.teachers.class_plan.notes import notes_of_own
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.class_plan.plan import Plan, Stop
+from lessons.teachers.class_plan.plan_file import written_plan
+from lessons.teachers.class_plan.ready_made import AT_SOFTMAX, THEN_SOFTMAX
 
 FILES = {entry.address: ROOT / "pages" / entry.file for entry in CONTENTS}
 SHORT = Plan(
@@ -267,8 +267,8 @@ def test_beside_a_question_the_class_is_asked_only_where_no_plan_leads(led, fres
 
 
 def asked_own(fresh, own):  # noqa: F811
-    from attention_ui.voting.asked import asked_here
-    from lessons.class_plan.own_question import written_own
+    from attention_ui.classroom.vote.asked import asked_here
+    from lessons.teachers.class_plan.own_question import written_own
 
     at, code, key = teacher()
     text = written_own(own)
@@ -315,7 +315,7 @@ def test_words_are_hidden_until_the_teacher_looks(fresh):  # noqa: F811
 
 
 def test_the_page_for_who_was_absent_says_what_its_counts_are(fresh):  # noqa: F811
-    from attention_ui.class_plan.after import file_of_class
+    from attention_ui.classroom.plan.after import file_of_class
 
     _at, code, key = asked_own(fresh, OwnQuestion(kind="number", prompt="How many?", number=3))
     one = student(code)
@@ -338,7 +338,7 @@ def test_own_choices_need_no_right_answer(fresh):  # noqa: F811
 
 
 def test_the_page_for_who_was_absent_tells_what_is_over_and_no_more(fresh):  # noqa: F811
-    from attention_ui.class_plan.after import file_of_class
+    from attention_ui.classroom.plan.after import file_of_class
 
     at, code, _key = asked_own(fresh, OwnQuestion(kind="choices", prompt=HOSTILE, cards=("<i>a</i>", "b"), right=1))
     press(student(code), "class_vote_B")

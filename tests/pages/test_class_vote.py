@@ -15,26 +15,26 @@ from streamlit.runtime.context import ContextProxy, StreamlitHeaders
 from visiting import ROOT, captions, chart, open_page, read_plainly, texts, visitor
 
 from attention_core.puzzles import PUZZLES
-from attention_ui.class_plan.after import file_of_class
-from attention_ui.server import process
-from attention_ui.server.process import outside_turn, page_lock
-from attention_ui.session.progress import KEEPER
-from attention_ui.voting import database, rooms, watching
-from attention_ui.voting.asked import asked_here
-from attention_ui.voting.database import class_keeper
-from attention_ui.voting.page import GOES_ON
-from attention_ui.voting.student import SENT_LATER
+from attention_ui.classroom.plan.after import file_of_class
+from attention_ui.classroom.vote import database, rooms, watching
+from attention_ui.classroom.vote.asked import asked_here
+from attention_ui.classroom.vote.database import class_keeper
+from attention_ui.classroom.vote.page import GOES_ON
+from attention_ui.classroom.vote.student import SENT_LATER
+from attention_ui.page.progress import KEEPER
+from attention_ui.process import turns as process
+from attention_ui.process.turns import outside_turn, page_lock
 from classes.keeper import FORGOTTEN_AFTER, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, UNREACHABLE, WRITTEN, Keeper
 from classes.limits import Delays, Held, Limiter
 from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError
-from lessons.build.numbers import write_numbers
-from lessons.class_plan.own_question import OwnQuestion, answer_of, written_own
-from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example.example import Example
-from lessons.screen.format import render
+from lessons.one_head.puzzle.numbers import write_numbers
+from lessons.screen import render
+from lessons.teachers.class_plan.own_question import OwnQuestion, answer_of, written_own
+from lessons.teachers.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
 
-PAGE = "practice/class_vote"
+PAGE = "teachers/class_vote"
 SOLVES_BACK = write_numbers(PUZZLES["back"], PUZZLES["back"].solution)
 
 
@@ -57,9 +57,9 @@ def fresh(monkeypatch, tmp_path):
     watching.WATCHED.clear()
     watching.KNOWN.clear()
     for module in ("rooms", "teacher", "view", "watching"):
-        monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", lambda: prompt)
+        monkeypatch.setattr(f"attention_ui.classroom.vote.{module}.class_keeper", lambda: prompt)
     for module in ("leading", "ask_here", "after", "level_here"):
-        monkeypatch.setattr(f"attention_ui.class_plan.{module}.class_keeper", lambda: prompt)
+        monkeypatch.setattr(f"attention_ui.classroom.plan.{module}.class_keeper", lambda: prompt)
     monkeypatch.setattr(rooms, "address", lambda: "here")
     monkeypatch.setattr(rooms, "GUESSES", Delays(rooms.clock))
     monkeypatch.setattr(rooms, "OPENINGS", Limiter(rooms.MOST_OPENINGS, 3600))
@@ -175,7 +175,7 @@ def test_the_flow_says_how_many_went_where(fresh):
 
 
 def test_the_numbers_of_the_class_can_be_saved(fresh):
-    from attention_ui.voting.teacher import CSV_COLUMNS, class_csv
+    from attention_ui.classroom.vote.teacher import CSV_COLUMNS, class_csv
 
     _at, code, key = asking("tokens")
     vote(student(code), "B")
@@ -191,7 +191,7 @@ def test_the_numbers_of_the_class_can_be_saved(fresh):
 
 
 def test_a_spreadsheet_computes_nothing_of_what_a_class_has_written(fresh):
-    from attention_ui.voting.teacher import class_csv
+    from attention_ui.classroom.vote.teacher import class_csv
 
     code, key = fresh.open_class()
     fresh.join(code)
@@ -219,7 +219,7 @@ def test_the_class_is_asked_about_the_screen_that_was_seen_last(fresh):
 
 def test_whoever_comes_from_the_real_model_asks_about_what_it_read_there(fresh, smollm2):
     at, code, _key = teacher()
-    at.switch_page(str(ROOT / "pages/real_model/read.py")).run()
+    at.switch_page(str(ROOT / "pages/model/read.py")).run()
     at.selectbox(key="read").set_value("fox").run()
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
     assert at.selectbox(key="class_lesson").value == "read"
@@ -235,7 +235,7 @@ def test_without_the_real_model_nobody_is_asked_about_it(fresh):
     assert "This question is about a real language model, which is not on this machine." in texts(at)
 
 
-@pytest.mark.parametrize("page", ["training/generate", "training/train", "one_head/softmax", "many_heads/heads"])
+@pytest.mark.parametrize("page", ["model/generate", "learning/train", "one_head/softmax", "model/heads"])
 def test_a_question_is_asked_from_the_page_on_which_it_stands(fresh, page):
     at, code, _key = teacher()
     at.switch_page(str(ROOT / f"pages/{page}.py")).run()
@@ -262,8 +262,8 @@ def test_every_lesson_can_be_asked_and_made_again_elsewhere(fresh, lesson):
 
 
 def test_a_model_of_ones_own_cannot_be_asked_about():
-    from attention_core.tasks import TASKS
-    from attention_core.training import recommended
+    from attention_core.learning.tasks import TASKS
+    from attention_core.learning.training import recommended
 
     own = Example(source="mine", own=recommended(TASKS["copy"], steps=20))
     with pytest.raises(ValueError, match="a model of your own"):
@@ -691,13 +691,13 @@ def at_build(at, **said):
     """The visit goes to the page on which heads are built, by itself."""
     for name, value in said.items():
         at.query_params[name] = value
-    at.switch_page(str(ROOT / "pages/practice/build.py")).run()
+    at.switch_page(str(ROOT / "pages/one_head/puzzle.py")).run()
     assert not at.exception, at.exception
     return at
 
 
 def student_at_level(code, **said):
-    return open_page("practice/build", **{"class": code, "follow": "false"}, **said)
+    return open_page("one_head/puzzle", **{"class": code, "follow": "false"}, **said)
 
 
 def test_a_level_is_opened_for_a_class_and_its_teacher_sees_how_many_have_solved_it(fresh):
@@ -736,7 +736,7 @@ def test_on_the_page_of_the_class_nobody_says_of_himself_that_he_has_solved_a_le
 @pytest.mark.parametrize("kept", ["its key", "another key", 5, None])
 def test_who_leads_a_class_still_does_after_loading_a_lesson_anew(fresh, kept):
     _at, code, key = teacher()
-    at = open_page("practice/build", **{"class": code, "follow": "false"})
+    at = open_page("one_head/puzzle", **{"class": code, "follow": "false"})
     assert "class_level" not in keys(at)
     at.session_state[KEEPER] = {"solved": {}, "ruled": [code, key if kept == "its key" else kept]}
     at.run()

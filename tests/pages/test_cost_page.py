@@ -2,12 +2,12 @@
 
 from visiting import chart, open_page, source_shown, texts
 
-from lessons.class_vote.question_link import read_asked, written_asked
-from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
-from lessons.screen.format import format_value, render
+from lessons.screen import format_value, render
+from lessons.teachers.class_vote.question_link import read_asked, written_asked
+from lessons.today.cost.lesson import Choices, screen
 
-COST = "todays_attention/cost"
+COST = "today/cost"
 
 
 def open_cost(**query):

@@ -1,10 +1,10 @@
 """The lessons on several heads in a class: captions left out, numbers covered until an answer is chosen."""
 
 import pytest
-from visiting import answer, ask_about_the_figure, chart, open_page, texts
+from visiting import answer, ask_about_the_figure, chart, open_page, page_of, texts
 
 from attention_ui.page.derivation import CHOOSE
-from lessons.screen.format import render
+from lessons.screen import render
 
 WAITING = "The numbers appear"
 LESSONS = [
@@ -31,8 +31,7 @@ def told(at, plain):
 @pytest.mark.parametrize(("lesson", "query"), LESSONS)
 def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
     plain, at = (
-        ask_about_the_figure(open_page(f"many_heads/{lesson}", cover=cover, **query), lesson)
-        for cover in ("false", "true")
+        ask_about_the_figure(open_page(page_of(lesson), cover=cover, **query), lesson) for cover in ("false", "true")
     )
     assert not plain.toggle(key="cover").value and at.toggle(key="cover").value
     assert any(WAITING in line for line in texts(at)) and not told(at, plain)
@@ -52,7 +51,7 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
 
 @pytest.mark.parametrize(("lesson", "query"), LESSONS)
 def test_captions_can_be_left_to_the_class(lesson, query):
-    plain, at = (open_page(f"many_heads/{lesson}", hide=hide, **query) for hide in ("edit", "caption"))
+    plain, at = (open_page(page_of(lesson), hide=hide, **query) for hide in ("edit", "caption"))
     assert not told(at, plain) and (told(plain, plain) or query.get("parity") == "levels")
     assert all(said == "What to notice is left for you to find." for _, said in charts(at))
     assert [tables.get("cells") for tables, _ in charts(at)] == [tables.get("cells") for tables, _ in charts(plain)]

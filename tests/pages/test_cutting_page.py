@@ -2,8 +2,8 @@
 
 from visiting import chart, open_page, texts
 
-from lessons.screen.format import render_all
-from lessons.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen
+from lessons.one_head.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen
+from lessons.screen import render_all
 
 PAGE = "one_head/tokens"
 

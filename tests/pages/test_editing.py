@@ -9,8 +9,8 @@ from attention_ui.controls import editing
 from lessons.example.edits import Edit, edits_code
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
-from lessons.kit.edit_notices import edit_remarks, tensors_of
-from lessons.screen.format import render, render_all
+from lessons.screen import render, render_all
+from lessons.shared.edit_notices import edit_remarks, tensors_of
 from tests.printed import readings
 from tests.rounding import SUMS, assert_close_for_size
 

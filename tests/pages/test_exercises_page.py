@@ -7,10 +7,10 @@ from visiting import ROOT, open_page, texts
 
 from attention_ui.practice.exercise_view import CODE_KEEPER, EDITOR
 from attention_ui.server.runner import MOST_CODE
-from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render
+from lessons.code.exercises.every import EXERCISES
+from lessons.screen import render
 
-PAGE = "practice/exercises"
+PAGE = "code/exercises"
 
 
 def args_of(at, name):

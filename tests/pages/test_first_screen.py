@@ -6,10 +6,10 @@ import threading
 import pytest
 from visiting import ROOT, asked, chart, open_page, read_plainly, texts
 
-from attention_ui.session import head_jobs
-from lessons.kit.head_jobs import JOBS, HeadJobs, Share
-from lessons.overview.model_view import SENTENCES, ModelChoices, model_screen, read_sentence, shipped_sentence
-from lessons.screen.format import render, render_all
+from attention_ui.process import head_jobs
+from lessons.screen import render, render_all
+from lessons.shared.head_jobs import JOBS, HeadJobs, Share
+from lessons.start.overview.model_view import SENTENCES, ModelChoices, model_screen, read_sentence, shipped_sentence
 from models.measured import Measurement
 
 LAYERS, HEADS = 30, 9

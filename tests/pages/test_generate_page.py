@@ -5,23 +5,23 @@ import json
 import pytest
 from visiting import ROOT, answer, ask_about_the_figure, asked, chart, chosen, in_drawer, open_page, source_shown, texts
 
-from attention_core.generation import generate
-from attention_core.model import ModelConfig
-from attention_core.observe import SAMPLE_CHARACTERS
-from attention_core.sampling import Sampling
-from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import TrainingSettings
+from attention_core.measured.observe import SAMPLE_CHARACTERS
+from attention_core.model.generation import generate
+from attention_core.model.model import ModelConfig
+from attention_core.model.sampling import Sampling
 from attention_ui.session.training_runs import RUN
 from attention_ui.writing.growing import growing_text
 from attention_ui.writing.writers import shipped, shipped_settings
 from lessons.example.token_names import text_of
-from lessons.generate.lesson import Writing, generate_screen
-from lessons.generate.real_writer import real_screen, real_writing, write_on
-from lessons.screen.format import render, render_all
+from lessons.model.generate.lesson import Writing, generate_screen
+from lessons.model.generate.real_writer import real_screen, real_writing, write_on
+from lessons.screen import render, render_all
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 
-PAGE = "training/generate"
+PAGE = "model/generate"
 WRITES_STILL = "The model is still writing; the question comes with the last token."
 
 
@@ -186,7 +186,7 @@ def test_a_temperature_may_be_written_with_or_without_its_zero(temp):
 
 
 def test_the_model_of_this_session_writes_what_the_training_page_showed():
-    at = open_page("training/train", task="characters")
+    at = open_page("learning/train", task="characters")
     at.button(key="one_step").click().run()
     sample = next(code.value for code in at.code if code.language != "python")
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
@@ -211,7 +211,7 @@ def test_a_model_that_is_not_there_gives_way_to_the_notebooks(writer, said):
 
 
 def test_an_untrained_model_says_so():
-    at = open_page("training/train", task="characters")
+    at = open_page("learning/train", task="characters")
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
     at.segmented_control(key="writer").set_value("mine").run()
     assert any("no training step yet" in text for text in texts(at))

@@ -7,28 +7,29 @@ import textwrap
 import pytest
 from visiting import ROOT, answer, chart, follow, in_drawer, open_page, source_shown, texts
 
-from attention_core.attention import attend
-from attention_core.head_measures import total_variation
-from attention_core.heads import MultiHeadAttention, SlicedHeads, keep_weights, linear, merge_heads, split_heads
-from attention_core.weights import named_weights
+from attention_core.measured.head_measures import total_variation
+from attention_core.model.weights import named_weights
+from attention_core.one_head.attention import attend
+from attention_core.one_head.heads import (
+    MultiHeadAttention,
+    SlicedHeads,
+    keep_weights,
+    linear,
+    merge_heads,
+    split_heads,
+)
 from attention_ui.controls.heads import STEP, STEPS_WITHOUT_MODULE
 from lessons.example.example import Example, run_example
-from lessons.heads.compute import attend_and_join, many_heads, project_and_split
-from lessons.heads.example import (
-    HEADS_PRESETS,
-    HeadsExample,
-    heads_example,
-    in_training,
-    run_heads,
-)
-from lessons.heads.lesson import Choices, screen
-from lessons.heads.slices_view import compute_reach, reach_of_both
-from lessons.screen.format import render_all
+from lessons.model.heads.compute import attend_and_join, many_heads, project_and_split
+from lessons.model.heads.example import HEADS_PRESETS, HeadsExample, heads_example, in_training, run_heads
+from lessons.model.heads.lesson import Choices, screen
+from lessons.model.heads.slices_view import compute_reach, reach_of_both
+from lessons.screen import render_all
 from lessons.trace.lines import digits
 
 
 def open_heads(**query):
-    return open_page("many_heads/heads", **query)
+    return open_page("model/heads", **query)
 
 
 def expected(running=None, source="sentence", **choices):
@@ -123,7 +124,7 @@ def test_a_cold_deep_link_restores_every_control():
 def test_the_lesson_stands_in_the_menu_and_leads_on():
     at = open_heads()
     labels = {button.label for button in at.button}
-    assert "← Output" in labels and any(label.endswith(" →") for label in labels)
+    assert "← Build a head" in labels and any(label.endswith(" →") for label in labels)
 
 
 # Every control
@@ -277,8 +278,8 @@ def test_a_click_on_a_small_map_shows_that_head_large_and_the_slider_goes_along(
 
 def test_the_sidebar_offers_only_what_this_lesson_takes_from_it_and_keeps_the_rest():
     at = open_page("one_head/scores", d_k=5, edits="q1,2=0.5")
-    for page in ("heads", "pytorch"):
-        at.switch_page(str(ROOT / f"pages/many_heads/{page}.py")).run()
+    for page in ("model/heads", "code/pytorch"):
+        at.switch_page(str(ROOT / f"pages/{page}.py")).run()
         assert not {slider.key for slider in at.slider} & {"d_k", "d_v", "heads"}
         assert {"seed"} <= {box.key for box in at.number_input} and {"causal", "scaling"} <= {t.key for t in at.toggle}
         assert "More" not in {panel.label for panel in at.expander} and not at.exception

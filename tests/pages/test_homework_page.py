@@ -6,19 +6,19 @@ import pytest
 from test_progress import NOTHING, handed
 from visiting import ROOT, answer, asked, captions, open_page, texts
 
-from attention_ui.page.contents import CONTENTS
-from attention_ui.practice.certificates_view import NO_PROOF
-from attention_ui.voting.asked import asked_here
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.class_plan.plan import Plan, Stop
-from lessons.class_plan.plan_file import plan_in_link, plan_of_link
-from lessons.class_plan.ready_made import READY_MADE, ready_plan
-from lessons.homework.certificate import certificate_of, read_certificate, written_certificate
-from lessons.homework.stops import kind_of_stop
-from lessons.homework.table import csv_of_lines
-from lessons.screen.format import render
+from attention_ui.classroom.homework.certificates import NO_PROOF
+from attention_ui.classroom.vote.asked import asked_here
+from attention_ui.contents import CONTENTS
+from lessons.screen import render
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.class_plan.plan import Plan, Stop
+from lessons.teachers.class_plan.plan_file import plan_in_link, plan_of_link
+from lessons.teachers.class_plan.ready_made import READY_MADE, ready_plan
+from lessons.teachers.homework.certificate import certificate_of, read_certificate, written_certificate
+from lessons.teachers.homework.stops import kind_of_stop
+from lessons.teachers.homework.table import csv_of_lines
 
-PAGE = "practice/take_home"
+PAGE = "teachers/take_home"
 FILES = {entry.address: ROOT / "pages" / entry.file for entry in CONTENTS}
 NUMBER = OwnQuestion(kind="number", prompt="What is *1/4*?", number=0.25, tolerance=0.01)
 CHOICES = OwnQuestion(kind="choices", prompt="<b>Which?</b>", cards=("=this", "![that](x)"), right=1)

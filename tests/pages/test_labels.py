@@ -6,7 +6,7 @@ import re
 import pytest
 from visiting import open_page
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 
 KINDS = ("toggle", "slider", "select_slider", "selectbox", "radio", "number_input", "text_input", "segmented_control")
 NAMED_BY = {"√": ("root",), r"\bd_": ("features", "size")}

@@ -9,11 +9,11 @@ from pseudo import spoken_by_all
 from visiting import open_page, visitor
 
 import words
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from lessons.example.presets import PRESETS
 from lessons.example.task_models import TASK_SOURCES
-from lessons.heads.example import HEADS_PRESETS
-from lessons.read.choices import TEXTS
+from lessons.model.heads.example import HEADS_PRESETS
+from lessons.model.read.choices import TEXTS
 from words import FIRST, LANGUAGES, speaking
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]

@@ -19,18 +19,18 @@ from visiting import (
     visitor,
 )
 
-from attention_core.attention import mask_scores, mix_values
-from attention_core.measures import measure_scaling
+from attention_core.measured.measures import measure_scaling
+from attention_core.one_head.attention import mask_scores, mix_values
 from attention_ui.page import drawing
 from attention_ui.page.derivation import CHOOSE
-from attention_ui.session.chart import PROJECTED_LETTERS
-from lessons.dot_product import lesson as dot_product
-from lessons.dot_product.lesson import attend_without_weights
+from attention_ui.session import PROJECTED_LETTERS
 from lessons.example.example import Example, run_example
-from lessons.mask.lesson import zeroed_late
-from lessons.output.lesson import weigh_values
-from lessons.softmax.lesson import softmax_row
-from lessons.tokens import lesson as tokens
+from lessons.one_head.dot_product import lesson as dot_product
+from lessons.one_head.dot_product.lesson import attend_without_weights
+from lessons.one_head.mask.lesson import zeroed_late
+from lessons.one_head.output.lesson import weigh_values
+from lessons.one_head.softmax.lesson import softmax_row
+from lessons.one_head.tokens import lesson as tokens
 from tests.printed import readings
 
 WAITING = "The numbers appear"
@@ -94,7 +94,7 @@ def test_scores_tells_the_measured_story_and_marks_the_chosen_size():
     assert {row["x"] for row in chart(at, 2)[1]["curves"] if row["chosen"]} == {256}
 
 
-@pytest.mark.parametrize("path", ["one_head/mask", "many_heads/pytorch", "one_head/scores", "practice/build"])
+@pytest.mark.parametrize("path", ["one_head/mask", "code/pytorch", "one_head/scores", "one_head/puzzle"])
 def test_the_same_choices_show_the_same_screen_which_is_made_once(path, monkeypatch):
     at, shown = open_page(path), []
     monkeypatch.setattr(drawing, "matrices_table", lambda figure, *how, **more: shown.append(figure))
@@ -312,7 +312,7 @@ def test_a_control_is_hidden_by_its_key_and_keeps_what_the_link_says():
     assert shown and not any(body.endswith(LEFT_OUT) for body in shown)
 
 
-@pytest.mark.parametrize("lesson", ["one_head/mask", "many_heads/positions", "many_heads/pytorch"])
+@pytest.mark.parametrize("lesson", ["one_head/mask", "model/positions", "code/pytorch"])
 def test_where_a_lesson_has_its_own_mask_the_switch_waits_as_it_was_left(lesson):
     at = open_page(lesson, causal="false")
     assert at.toggle(key="causal").disabled and not at.toggle(key="causal").value

@@ -9,22 +9,21 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from visiting import open_page, texts, visitor
 
-from attention_core.tokens import split_characters
+from attention_core.text.tokens import split_characters
+from attention_ui.contents import CONTENTS
 from attention_ui.controls.learnt import MODEL_SIZES
+from attention_ui.link_rules import LINK_RULES
 from attention_ui.page import tokens_page
-from attention_ui.page.contents import CONTENTS
-from attention_ui.session.link_rules import LINK_RULES
-from attention_ui.session.links import (
+from attention_ui.session import (
     beginning_of,
     repaired_number,
     repaired_option,
     repaired_text,
     repaired_value,
 )
-from lessons.read import choices as read
-from lessons.screen.choice import Limit, Number, OneOf, OneToken, Span, Switch, Text, declared_in
-from lessons.screen.format import format_value
-from lessons.take_home.sheet import SheetChoices, sheet_code
+from lessons.model.read import choices as read
+from lessons.screen import Limit, Number, OneOf, OneToken, Span, Switch, Text, declared_in, format_value
+from lessons.teachers.take_home.sheet import SheetChoices, sheet_code
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 # Texts of any length, which say themselves what was changed in them.
@@ -41,30 +40,30 @@ WAYS = {
     "one_head/dot_product": [{"view": "one"}],
     "one_head/mask": [{"mask": kind} for kind in ("window", "padding", "hand")],
     "one_head/output": [{"of": "one"}],
-    "many_heads/heads": [{"mh": "sentence", "mh_step": step} for step in ("split", "attend", "dropout")],
-    "many_heads/positions": [{"order_view": "distance", "positions": "rotary"}, {"order_view": "output"}],
-    "many_heads/pytorch": [
+    "model/heads": [{"mh": "sentence", "mh_step": step} for step in ("split", "attend", "dropout")],
+    "model/positions": [{"order_view": "distance", "positions": "rotary"}, {"order_view": "output"}],
+    "code/pytorch": [
         {"mh": "sentence", "parity": "cases", "mask": "window"},
         {"mask": "padding"},
         {"mask": "hand"},
     ],
-    "todays_attention/variants": [
+    "today/variants": [
         *({"variant": kind} for kind in ("window", "sink", "cap", "rotary")),
         {"variant": "cross", "example": "sentence"},
     ],
-    "training/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
-    "todays_attention/cost": [
+    "learning/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
+    "today/cost": [
         {"cost_of": "gpt2", "cost_view": "counted"},
         {"cost_view": "blocks"},
     ],
-    "practice/take_home": [
+    "teachers/take_home": [
         {"paper": "sheet", "paper_code": ""},  # with a code there are no controls of a new sheet
         {"paper": "sheet", "paper_code": sheet_code(SheetChoices(text="a sentence of one's own"))},
         {"paper": "platform"},
         {"paper": "platform", "platform_file": "qti"},
     ],
-    "training/generate": [{"writer": "language"}, {}],
-    "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
+    "model/generate": [{"writer": "language"}, {}],
+    "learning/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }
 STOPS = ("trained_for",)  # of these a number gives way to the stop before it, as the slider does
 # What pages say that know better than the rule.
@@ -243,7 +242,7 @@ def test_a_parameter_said_twice_counts_once_and_is_told():
     ("page", "name", "asked", "told"),
     [
         ("one_head/output", "head", {"example": "sentence", "heads": 2, "head": 3}, "head goes from 1 to 2; 2 is used"),
-        ("many_heads/heads", "mh_head", {"mh": "sentence", "mh_heads": 2, "mh_head": 3}, "there are only 2 here"),
+        ("model/heads", "mh_head", {"mh": "sentence", "mh_heads": 2, "mh_head": 3}, "there are only 2 here"),
     ],
 )
 def test_a_head_that_there_is_not_is_told(page, name, asked, told):

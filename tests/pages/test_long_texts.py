@@ -3,10 +3,10 @@
 import pytest
 from visiting import ROOT, open_page, texts
 
-from attention_ui.session.link_rules import LINK_RULES
-from lessons.class_plan.own_question import MOST_CARD, MOST_PROMPT
-from lessons.class_plan.plan import MOST_SAID, MOST_TITLE
-from lessons.class_plan.sentence import LONGEST_SENTENCE
+from attention_ui.link_rules import LINK_RULES
+from lessons.teachers.class_plan.own_question import MOST_CARD, MOST_PROMPT
+from lessons.teachers.class_plan.plan import MOST_SAID, MOST_TITLE
+from lessons.teachers.class_plan.sentence import LONGEST_SENTENCE
 from words import LANGUAGES
 
 WORD = "girl "
@@ -14,11 +14,11 @@ FIELDS = {
     "stranger": ("one_head/tokens", {"example": "sentence"}),
     "drawn": ("one_head/mask", {"mask": "hand"}),
     "says_pronouns": ("one_head/softmax", {"example": "pronouns"}),
-    "order": ("many_heads/positions", {}),
-    "begin": ("training/generate", {}),
-    "paper_text": ("practice/take_home", {"paper": "sheet"}),
-    "paper_code": ("practice/take_home", {"paper": "sheet"}),
-    "platform_text": ("practice/take_home", {"paper": "platform"}),
+    "order": ("model/positions", {}),
+    "begin": ("model/generate", {}),
+    "paper_text": ("teachers/take_home", {"paper": "sheet"}),
+    "paper_code": ("teachers/take_home", {"paper": "sheet"}),
+    "platform_text": ("teachers/take_home", {"paper": "platform"}),
 }
 
 
@@ -50,7 +50,7 @@ def test_a_longer_text_is_cut_at_a_whole_word_and_the_page_says_so(key):
 
 
 def test_the_fields_of_a_plan_and_of_a_question_of_ones_own_say_so_too():
-    at = open_page("practice/take_home", paper="45")
+    at = open_page("teachers/take_home", paper="45")
     for fold in ("plan_change", "plan_homework", "plan_open_0"):
         at.session_state[fold] = True
     at.run()

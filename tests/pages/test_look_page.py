@@ -4,10 +4,10 @@ import pytest
 from visiting import asked, chart, open_page, read_plainly, texts
 
 from lessons.example.example import learnt_example, run_example
-from lessons.overview import row_view as carried
-from lessons.overview.row_view import CHAPTER
-from lessons.overview.sentence_view import Choices, screen
-from lessons.screen.format import render, render_all
+from lessons.screen import render, render_all
+from lessons.start.overview import row_view as carried
+from lessons.start.overview.row_view import CHAPTER
+from lessons.start.overview.sentence_view import Choices, screen
 
 SENTENCE = "boy found lamp near girl when"
 

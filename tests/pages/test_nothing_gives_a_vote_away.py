@@ -15,14 +15,12 @@ import pytest
 from test_class_vote import fresh, student, teacher  # noqa: F401
 from visiting import chart, read_plainly
 
-from attention_ui.voting.asked import asked_here, text_of_stop
-from attention_ui.voting.teacher import class_csv
-from lessons.class_plan.ready_made import READY_MADE, ready_plan
-from lessons.class_vote.question_link import askable, first_asked, read_asked, written_asked
-from lessons.overview.model_view import ModelChoices, model_screen, read_sentence
-from lessons.screen.format import format_value, render
-from lessons.screen.message import Fixed, ListOf, Percent, Token
-from lessons.screen.screen import Matrices
+from attention_ui.classroom.vote.asked import asked_here, text_of_stop
+from attention_ui.classroom.vote.teacher import class_csv
+from lessons.screen import Fixed, ListOf, Matrices, Percent, Token, format_value, render
+from lessons.start.overview.model_view import ModelChoices, model_screen, read_sentence
+from lessons.teachers.class_plan.ready_made import READY_MADE, ready_plan
+from lessons.teachers.class_vote.question_link import askable, first_asked, read_asked, written_asked
 
 STAGES = ("open", "closed", "shown", "again", "compared")
 NUMBERS = 9  # of each lesson: every step three times

@@ -9,15 +9,15 @@ import pytest
 import torch
 from visiting import chart, follow, open_page, texts
 
-from attention_core.attention import attend
-from attention_core.masks import causal_mask, padding_mask, sliding_window_mask
-from attention_core.reference import attend_with_loops, attend_with_numpy
+from attention_core.one_head.attention import attend
+from attention_core.one_head.masks import causal_mask, padding_mask, sliding_window_mask
+from attention_core.one_head.reference import attend_with_loops, attend_with_numpy
 from attention_ui.session.mask_codes import mask_code
-from lessons.dot_product.lesson import attend_without_weights, notice_ways
-from lessons.dot_product.loops_and_numpy import compare_references, loops_beside_matrices
 from lessons.example.example import Example, first_query, run_example
-from lessons.screen.format import magnitude, render
-from lessons.softmax.lesson import change_all_scores, compute_rows
+from lessons.one_head.dot_product.lesson import attend_without_weights, notice_ways
+from lessons.one_head.dot_product.loops_and_numpy import compare_references, loops_beside_matrices
+from lessons.one_head.softmax.lesson import change_all_scores, compute_rows
+from lessons.screen import magnitude, render
 
 
 def open_lesson(lesson, **query):

@@ -7,14 +7,14 @@ import pytest
 from gguf_files import gguf_of, random_llama
 from visiting import captions, open_page, texts
 
-from attention_core.byte_pairs import BYTE_OF
 from attention_core.stored.tokenizing import gguf_tokenizer
-from attention_ui.session.real_model import is_local
+from attention_core.text.byte_pairs import BYTE_OF
+from attention_ui.session.chosen_model import is_local
 from lessons.example.example import Example, run_example
 from lessons.example.real_model import cut_text
 from lessons.example.token_names import called_alone, parts_of_text, text_of, vocabulary_of
-from lessons.read.earned_names import called
-from lessons.screen.format import render
+from lessons.model.read.earned_names import called
+from lessons.screen import render
 from models.folders import model_named
 from models.opening import shared_model
 from tests.rounding import assert_close_for_size
@@ -53,8 +53,8 @@ def offered(at):
 
 
 PAGES = {
-    "real_model/read": {"example": None, "read_view": "one"},
-    "training/generate": {"writer": "language"},
+    "model/read": {"example": None, "read_view": "one"},
+    "model/generate": {"writer": "language"},
     "one_head/tokens": {"cuts": "real"},
     "one_head/scores": {"example": "language"},
 }
@@ -73,11 +73,11 @@ def test_only_where_there_are_several_is_one_chosen_and_the_link_says_which(page
 
 
 def test_it_reads_under_numbers_alone_and_opens_in_the_lessons(tiny):
-    at = open_page("real_model/read", example=None, language_model="tiny", read_head="2.3")
+    at = open_page("model/read", example=None, language_model="tiny", read_head="2.3")
     heads = at.selectbox(key="read_head")
     assert heads.options == [f"{layer}.{head}" for layer in range(3) for head in range(4)] and heads.value == "2.3"
     for view in ("maps", "sink", "guesses", "off", "patch", "flip"):
-        shown = open_page("real_model/read", example=None, language_model="tiny", read_view=view)
+        shown = open_page("model/read", example=None, language_model="tiny", read_view=view)
         assert not shown.exception, view
     at.button(key="open_head").click().run()
     assert not at.exception and at.query_params["language_model"] == "tiny"
@@ -95,7 +95,7 @@ def test_the_lessons_show_its_layer_and_say_whose_it_is(tiny):
 
 @pytest.mark.parametrize("name", ["short", "stretched", "gone", "../tiny"])
 def test_of_one_that_cannot_be_used_a_sentence_says_why_and_the_usual_one_is_there(name, own):
-    at = open_page("real_model/read", example=None, language_model=name)
+    at = open_page("model/read", example=None, language_model=name)
     assert not at.exception and at.selectbox(key="read_head").value == "13.8"
     said = " ".join(texts(at))
     if name in ("short", "stretched"):
@@ -141,11 +141,11 @@ def test_rows_without_a_token_are_called_by_their_numbers(name, misfits):
 
 @pytest.mark.parametrize("view", READ_VIEWS)
 def test_a_model_with_rows_to_spare_is_read(view, misfits):
-    open_page("real_model/read", example=None, language_model="wide", read_view=view)
+    open_page("model/read", example=None, language_model="wide", read_view=view)
 
 
 def test_a_model_with_rows_to_spare_writes_them_by_their_numbers(misfits):
-    at = open_page("training/generate", writer="language", language_model="wide", length=20)
+    at = open_page("model/generate", writer="language", language_model="wide", length=20)
     text = next(code.value for code in at.code if code.language != "python")
     numbers = [int(number) for number in re.findall(r"<(\d+)>", text)]
     assert len(numbers) > 5 and min(numbers) >= len(TOKENS) and max(numbers) < 7 * len(TOKENS)

@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from visiting import chart, open_page
 
+from attention_ui.contents import CONTENTS
 from attention_ui.figures.matrices.grid import PLACES_IN_A_LINE, QUARTERS
-from attention_ui.page.contents import CONTENTS
-from attention_ui.session.link_rules import LINK_RULES
+from attention_ui.link_rules import LINK_RULES
 
 VIEWS = {
     "home": "step",

@@ -10,17 +10,17 @@ from PIL import Image
 from test_class_vote import fresh, press, said, student, teacher  # noqa: F401
 from visiting import ROOT, captions, open_page, texts
 
-from attention_ui.class_plan import plan_change
-from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES
-from attention_ui.class_plan.plan_view import NO_STOPS, NONE_OPEN, PICTURES_LEFT_OUT
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.class_plan.plan import MOST_PICTURE, MOST_PICTURES, MOST_SHOWN, MOST_STOPS, Plan, Stop
-from lessons.class_plan.plan_file import MOST_BYTES, hash_of_picture, plan_of_link, read_plan, written_plan
-from lessons.class_plan.ready_made import READY_MADE, ready_plan
+from attention_ui.classroom.plan import plan_change
+from attention_ui.classroom.plan.leading import LANGUAGE_TAGS, PAGES
+from attention_ui.classroom.plan.plan_view import NO_STOPS, NONE_OPEN, PICTURES_LEFT_OUT
 from lessons.example.example import run_example
-from lessons.screen.format import render
+from lessons.screen import render
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.class_plan.plan import MOST_PICTURE, MOST_PICTURES, MOST_SHOWN, MOST_STOPS, Plan, Stop
+from lessons.teachers.class_plan.plan_file import MOST_BYTES, hash_of_picture, plan_of_link, read_plan, written_plan
+from lessons.teachers.class_plan.ready_made import READY_MADE, ready_plan
 
-PAGE = "practice/take_home"
+PAGE = "teachers/take_home"
 VIEWS = [*map(str, READY_MADE), "own"]
 FOLD = re.compile(r"\$\$ID-[0-9a-f]+-(\w+)")
 LEAVES = {"plan_teach", "class_close", "lesson_before", "lesson_after"}  # after them another page is open
@@ -121,7 +121,7 @@ def test_every_fold_button_and_choice_of_the_class_works(begun, language, fresh)
     where = {"class": code, "teacher": key} | ({} if language is None else {"lang": language})
 
     def again():
-        return open_page("practice/class_vote", **where)
+        return open_page("teachers/class_vote", **where)
 
     at = unfolded(again())
     assert {"class_plans", "own_open"} <= set(folds(at))
@@ -166,7 +166,7 @@ def test_a_sentence_that_fits_changes_the_plan_and_one_that_does_not_leaves_it()
 
 
 def ready_example():
-    from lessons.class_plan.ready_made import TAUGHT
+    from lessons.teachers.class_plan.ready_made import TAUGHT
 
     return TAUGHT
 
@@ -206,7 +206,7 @@ def test_a_stop_comes_where_one_wants_it_and_the_next_one_after_it():
 
 def test_the_screen_that_was_seen_last_is_added_where_one_wants_it():
     at = open_page("one_head/softmax", temperature="2.0", example=None)
-    at.switch_page(str(ROOT / "pages/practice/take_home.py")).run()
+    at.switch_page(str(ROOT / "pages/teachers/take_home.py")).run()
     at.session_state["paper"] = "45"
     at.session_state["plan_change"] = True
     at.run()
@@ -352,7 +352,7 @@ def test_the_teacher_and_the_class_see_a_slide_then_a_question_then_a_slide_agai
     code, key = at.session_state["class_inside"], at.session_state["class_key"]
     assert fresh.picture(name) == picture and picture not in fresh.plan(code).encode()
     assert read_plan(fresh.plan(code).encode(), PAGES).stops == (slide, asks, shows)
-    at = open_page("practice/class_vote", **{"class": code, "teacher": key})
+    at = open_page("teachers/class_vote", **{"class": code, "teacher": key})
     one = student(code)
     asked_for = count_plans(fresh)
     seen = []
@@ -367,7 +367,7 @@ def test_the_teacher_and_the_class_see_a_slide_then_a_question_then_a_slide_agai
     for _ in range(30):
         student(code)
     assert len(asked_for) <= 5, "its plan is read once for each step, however many look"
-    notes = open_page("practice/class_vote", **{"class": code, "teacher": key, "notes": "true"})
+    notes = open_page("teachers/class_vote", **{"class": code, "teacher": key, "notes": "true"})
     assert board(notes) == 1 and "for me alone" in texts(notes)
 
 
@@ -384,7 +384,7 @@ def count_plans(keeper):
 def test_a_question_of_ones_own_with_a_number_shows_the_right_one_also_where_nobody_has_answered(fresh):  # noqa: F811
     from test_class_plans import asked_own
 
-    from attention_ui.class_plan.after import file_of_class
+    from attention_ui.classroom.plan.after import file_of_class
 
     for own, right in (
         (OwnQuestion(kind="number", prompt="?", number=1234567.5), "The right number is 1234567.5."),
@@ -403,12 +403,12 @@ def test_a_question_of_ones_own_with_a_number_shows_the_right_one_also_where_nob
 
 def test_who_opens_a_class_is_told_that_it_ends_where_nobody_joins(fresh):  # noqa: F811
     ends = "If nobody joins within 15 minutes, the class ends by itself."
-    assert any(ends in line for line in captions(open_page("practice/class_vote")))
+    assert any(ends in line for line in captions(open_page("teachers/class_vote")))
     at, _, _ = teacher()
     assert any(ends in line for line in captions(at))
     at = open_page(PAGE, paper="45")
     press(at, "plan_teach")
     led = open_page(
-        "practice/class_vote", **{"class": at.session_state["class_inside"], "teacher": at.session_state["class_key"]}
+        "teachers/class_vote", **{"class": at.session_state["class_inside"], "teacher": at.session_state["class_key"]}
     )
     assert any(ends in line for line in captions(led))

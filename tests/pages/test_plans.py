@@ -8,21 +8,21 @@ import msgspec
 import pytest
 from visiting import asked, open_page, read_plainly, texts
 
-from attention_ui.class_plan.leading import LANGUAGE_TAGS, PAGES
-from attention_ui.class_plan.notes_view import notes_of, said_of_answer, title_of_stop
-from attention_ui.class_plan.plan_view import url_of_stop
-from attention_ui.page.contents import CONTENTS
-from attention_ui.voting.asked import asked_here
-from lessons.class_plan.plan import Plan, Stop
-from lessons.class_plan.plan_file import plan_in_link, plan_of_link, read_plan, written_plan
-from lessons.class_plan.ready_made import READY_MADE, TAUGHT, ready_plan
-from lessons.class_plan.sentence import with_sentence
-from lessons.class_vote.question_link import read_asked
+from attention_ui.classroom.plan.leading import LANGUAGE_TAGS, PAGES
+from attention_ui.classroom.plan.notes_view import notes_of, said_of_answer, title_of_stop
+from attention_ui.classroom.plan.plan_view import url_of_stop
+from attention_ui.classroom.vote.asked import asked_here
+from attention_ui.contents import CONTENTS
+from lessons.code.exercises.every import EXERCISES
 from lessons.example.example import run_example
-from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render
+from lessons.screen import render
+from lessons.teachers.class_plan.plan import Plan, Stop
+from lessons.teachers.class_plan.plan_file import plan_in_link, plan_of_link, read_plan, written_plan
+from lessons.teachers.class_plan.ready_made import READY_MADE, TAUGHT, ready_plan
+from lessons.teachers.class_plan.sentence import with_sentence
+from lessons.teachers.class_vote.question_link import read_asked
 
-PAGE = "practice/take_home"
+PAGE = "teachers/take_home"
 STOPS = [(minutes, place) for minutes in READY_MADE for place in range(len(ready_plan(minutes).stops))]
 FILES = {entry.address: entry.file.removesuffix(".py") for entry in CONTENTS}
 VOTES = {"ask", "again", "answer", "votes"}

@@ -12,15 +12,15 @@ from attention_ui.figures.shares.sharing import WIDE
 from attention_ui.page.drawing import picture_of
 from attention_ui.practice import platform_view
 from attention_ui.practice.platform_view import write_questions
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.class_plan.plan import Plan, Stop
-from lessons.platform.gift import write_gift
-from lessons.platform.items import ON_PLATFORM, PlatformChoices, items_of, undrawn
-from lessons.platform.qti import write_qti
-from lessons.screen.text_width import letters
+from lessons.screen import letters
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.class_plan.plan import Plan, Stop
+from lessons.teachers.platform.gift import write_gift
+from lessons.teachers.platform.items import ON_PLATFORM, PlatformChoices, items_of, undrawn
+from lessons.teachers.platform.qti import write_qti
 from words import LANGUAGES, speaking
 
-PAGE = "practice/take_home"
+PAGE = "teachers/take_home"
 OWN = OwnQuestion(kind="number", prompt="<i>1/4</i>?", number=0.25, tolerance=0.01)
 POLL = OwnQuestion(kind="choices", prompt="Which?", cards=("a", "b"))
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,11 +5,11 @@ import inspect
 import pytest
 from visiting import answer, chart, in_drawer, open_page, source_shown, texts
 
-from attention_core.permutation import attend_in_both_orders, attend_with_positions, random_permutation
-from attention_core.positions import similarity_of_rows
+from attention_core.measured.permutation import attend_in_both_orders, attend_with_positions, random_permutation
+from attention_core.text.positions import similarity_of_rows
 from lessons.example.example import Example, run_example
-from lessons.positions.lesson import Choices, screen
-from lessons.screen.format import format_value, render_all
+from lessons.model.positions.lesson import Choices, screen
+from lessons.screen import format_value, render_all
 from lessons.trace.head import head_inputs
 
 VIEWS = ["output", "weights", "rows", "distance"]
@@ -18,7 +18,7 @@ TWELVE = "a b a c d e f g h i j k l"
 
 
 def open_positions(**query):
-    return open_page("many_heads/positions", **query)
+    return open_page("model/positions", **query)
 
 
 def cells(at):

@@ -10,7 +10,7 @@ from visiting import cell, chart, open_page, texts
 
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
-from lessons.screen.format import format_value
+from lessons.screen import format_value
 from lessons.trace.lines import digits
 from tests.printed import as_printed, readings
 from tests.rounding import assert_close_for_size

@@ -6,12 +6,12 @@ import pytest
 from test_exercises_page import args_of, send
 from visiting import ROOT, answer, captions, open_page, texts
 
+from attention_ui.page.progress import KEEPER, Progress, save_progress
 from attention_ui.practice.progress_view import PROGRESS_FILE
-from attention_ui.session.progress import KEEPER, Progress, save_progress
-from lessons.exercises.every import EXERCISES
-from lessons.screen.format import render
+from lessons.code.exercises.every import EXERCISES
+from lessons.screen import render
 
-PAGE = "practice/exercises"
+PAGE = "code/exercises"
 NOTHING = {"lessons": [], "exercises": [], "levels": [], "homework": []}
 
 

@@ -8,14 +8,14 @@ import torch
 from torch import nn
 from visiting import answer, asked, chart, chosen, open_page, source_shown, texts
 
-from attention_core.heads import MultiHeadAttention
-from attention_core.masks import causal_mask, full_mask
-from attention_core.parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
+from attention_core.measured.parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
+from attention_core.one_head.heads import MultiHeadAttention
+from attention_core.one_head.masks import causal_mask, full_mask
+from lessons.code.pytorch.lesson import Choices, screen
+from lessons.code.pytorch.random_cases import CASES
 from lessons.example.example import Example, run_example
-from lessons.heads.example import heads_example
-from lessons.pytorch.lesson import Choices, screen
-from lessons.pytorch.random_cases import CASES
-from lessons.screen.format import format_value, magnitude, render_all
+from lessons.model.heads.example import heads_example
+from lessons.screen import format_value, magnitude, render_all
 
 FIGURES = ["module", "fused", "weights", "meanings"]
 VIEWS = [*FIGURES, "levels", "cases"]
@@ -23,7 +23,7 @@ TWELVE = "a b a c d e f g h i j k l"
 
 
 def open_pytorch(**query):
-    return open_page("many_heads/pytorch", **query)
+    return open_page("code/pytorch", **query)
 
 
 def cells(at):

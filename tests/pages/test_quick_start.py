@@ -8,10 +8,10 @@ import pytest
 from visiting import ROOT, asked, chart, open_page
 
 from attention_ui.controls import example, pictures
-from attention_ui.session import real_model
-from attention_ui.session.real_model import begin_opening
-from lessons.kit.shared_choices import QUERY
-from lessons.overview.matrices_view import STEP
+from attention_ui.process import real_models
+from attention_ui.process.real_models import begin_opening
+from lessons.shared.shared_choices import QUERY
+from lessons.start.overview.matrices_view import STEP
 from models import opening
 from models.shared import Once
 
@@ -46,7 +46,7 @@ def opens_late(smollm2, monkeypatch):
 
     monkeypatch.setattr(opening, "MODELS", Once(3, lambda _: 1))
     monkeypatch.setattr(opening, "open_model", open_model)
-    monkeypatch.setattr(real_model, "OPENING", {})
+    monkeypatch.setattr(real_models, "OPENING", {})
     yield may_open
     may_open.set()
 
@@ -58,7 +58,7 @@ def test_the_layer_that_ships_is_at_work_until_the_model_is_open(opens_late):
     begin_opening()
     assert not chart(at.run())[1]["next"], "another run does not wait either"
     opens_late.set()
-    (thread,) = real_model.OPENING.values()
+    (thread,) = real_models.OPENING.values()
     thread.join()
     assert chart(at.run())[1]["next"] and "80%" in at.markdown[0].value
 

@@ -4,21 +4,20 @@ import pytest
 from test_link_fuzz import agrees, bound_widgets, in_range, packed, shown_text, told
 from visiting import chart, open_page, source_shown, texts, visitor
 
-from attention_ui.session import head_jobs
+from attention_ui.process import head_jobs
 from lessons.example.real_model import DEFAULT_TEXT
-from lessons.kit.head_jobs import JOBS, HeadJobs, Share
-from lessons.read.choices import BEGINS, TEXTS, VIEW, ReadChoices
-from lessons.read.lesson import NOT_CLAIMED, STANDS_HERE, TOPIC, read_screen
-from lessons.read.reading import Reading, how_it_was_read
-from lessons.screen.format import render, render_all
-from lessons.screen.screen import Table
+from lessons.model.read.choices import BEGINS, TEXTS, VIEW, ReadChoices
+from lessons.model.read.lesson import NOT_CLAIMED, STANDS_HERE, TOPIC, read_screen
+from lessons.model.read.reading import Reading, how_it_was_read
+from lessons.screen import Table, render, render_all
+from lessons.shared.head_jobs import JOBS, HeadJobs, Share
 from models.measured import Measurement
 
 HOSTILE = "<b>bold</b> **stars** $x^2$ [a](http://127.0.0.1:9) 🙂 {0}"
 
 
 def open_read(**query):
-    return open_page("real_model/read", **query)
+    return open_page("model/read", **query)
 
 
 def begun(view):
@@ -122,8 +121,8 @@ def test_heads_by_hand_are_patched_with_the_chosen_one_and_stand_in_the_link(smo
 
 @pytest.mark.parametrize("view", VIEW.options)
 def test_garbage_in_a_link_is_told_and_every_control_shows_something_that_it_offers(view, smollm2):
-    asked = packed("real_model/read", list(VIEW.options).index(view)) | {"read_view": view}
-    at = visitor("real_model/read", **asked).run()
+    asked = packed("model/read", list(VIEW.options).index(view)) | {"read_view": view}
+    at = visitor("model/read", **asked).run()
     assert not at.exception and not any("Traceback" in line for line in texts(at))
     for name, widget in bound_widgets(at).items():
         assert in_range(widget), name
@@ -156,7 +155,7 @@ def test_no_switch_is_offered_that_would_cover_nothing(smollm2):
 
 
 def test_a_head_opens_in_the_lessons_on_its_text(smollm2):
-    at = open_page("real_model/read", example=None, read="names", read_head="23.3")
+    at = open_page("model/read", example=None, read="names", read_head="23.3")
     at.button(key="open_head").click().run()
     names = ("example", "says_language", "layer", "head")
     assert not at.exception

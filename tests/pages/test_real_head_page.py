@@ -5,7 +5,7 @@ from visiting import chart, open_page
 
 from attention_ui.page import drawing
 from lessons.example.example import Example, run_example
-from lessons.projections.lesson import Choices, screen
+from lessons.one_head.projections.lesson import Choices, screen
 from tests.printed import readings, with_decimals
 
 PAGE = "one_head/projections"

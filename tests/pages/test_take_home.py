@@ -6,8 +6,8 @@ import pytest
 from visiting import ask_about_the_figure, in_drawer, open_page, texts
 
 from attention_ui.export.paper import sheet_section
-from lessons.take_home.sheet import SheetChoices
-from lessons.take_home.thread import thread_tasks
+from lessons.teachers.take_home.sheet import SheetChoices
+from lessons.teachers.take_home.thread import thread_tasks
 
 BUTTONS = {"This screen as a notebook", "All lessons as one notebook"}
 
@@ -18,12 +18,12 @@ def offered(at):
     return {element.proto.label for element in at.get("download_button")}
 
 
-@pytest.mark.parametrize("page", ["one_head/mask", "many_heads/heads", "training/backward", "todays_attention/cost"])
+@pytest.mark.parametrize("page", ["one_head/mask", "model/heads", "learning/backward", "today/cost"])
 def test_a_lesson_is_taken_home_alone_or_with_all_others(page):
     assert offered(open_page(page, cover="false")) >= BUTTONS
 
 
-@pytest.mark.parametrize(("page", "link"), [("real_model/read", {}), ("training/generate", {"writer": "notebook"})])
+@pytest.mark.parametrize(("page", "link"), [("model/read", {}), ("model/generate", {"writer": "notebook"})])
 def test_where_a_whole_model_is_at_work_there_is_a_program_and_no_notebook(page, link, smollm2):
     parts = in_drawer(open_page(page, **link))
     assert {"The code that ran", "A program to copy"} <= {*parts} and "Take it home" not in parts
@@ -47,7 +47,7 @@ def test_the_longest_sentence_with_sixty_edits_is_taken_home():
     assert offered(at) >= BUTTONS and not at.exception
 
 
-@pytest.mark.parametrize("page", ["one_head/softmax", "training/backward"])
+@pytest.mark.parametrize("page", ["one_head/softmax", "learning/backward"])
 def test_the_code_that_ran_says_what_it_needs_and_names_the_program_that_runs_by_itself(page):
     at = open_page(page, cover="false")
     at.session_state["drawer"] = "code"

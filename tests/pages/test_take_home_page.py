@@ -10,11 +10,11 @@ from visiting import in_drawer, open_page, texts
 
 from attention_ui.export.line import Export, Line
 from attention_ui.practice.take_home_view import file_of_sheets, first_sheet
-from attention_ui.server.process import page_turn
-from lessons.take_home.sheet import MOST_SHEETS, SheetChoices, sheet_code
+from attention_ui.process.turns import page_turn
+from lessons.teachers.take_home.sheet import MOST_SHEETS, SheetChoices, sheet_code
 from runs.page_lock import Priority
 
-PAGE = "practice/take_home"
+PAGE = "teachers/take_home"
 LESSONS = ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")
 
 
@@ -204,7 +204,7 @@ def test_a_file_that_cannot_be_made_is_told_and_may_be_tried_again(line, monkeyp
     assert links(at) and not at.warning
 
 
-@pytest.mark.parametrize("page", [PAGE, "practice/class_vote"])
+@pytest.mark.parametrize("page", [PAGE, "teachers/class_vote"])
 def test_the_drawer_holds_no_code(page):
     assert in_drawer(open_page(page)) == []
 

@@ -5,10 +5,11 @@ import re
 from importlib import import_module
 
 import pytest
+from finding import part_of
 from visiting import open_page
 
-from attention_ui.page.contents import CONTENTS
-from lessons.screen.format import render
+from attention_ui.contents import CONTENTS
+from lessons.screen import render
 
 MOST_WORDS = 22
 READ_OR_SEEN = {"title", "header", "subheader", "markdown", "text", "caption", "vega_lite_chart"}
@@ -18,7 +19,7 @@ OPENED += [("start/overview", {"picture": picture}) for picture in ("sentence", 
 
 def parts_of(address):
     """The modules of a lesson."""
-    package = import_module(f"lessons.{address}")
+    package = part_of(address)
     return [import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)]
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from visiting import chart, follow, open_page
+from visiting import chart, follow, open_page, page_of
 
 VIEWS = [
     ("positions", {}),
@@ -37,7 +37,7 @@ def cells(at):
 
 @pytest.mark.parametrize(("lesson", "query"), VIEWS)
 def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, query):
-    at = open_page(f"many_heads/{lesson}", **PLAIN, **query)
+    at = open_page(page_of(lesson), **PLAIN, **query)
     drawn = cells(at)
     for matrix, key in {key.split()[0]: key for key in drawn}.items():
         follow(at, matrix, *map(int, key.split()[1].split(",")))
@@ -56,7 +56,7 @@ def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, q
     ],
 )
 def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell):
-    at = open_page(f"many_heads/{lesson}", **query)
+    at = open_page(page_of(lesson), **query)
     assert not equations(at)
     at.session_state[f"{figure}_chart"] = {"selection": {"pick": [{"cell_tag": f"|{cell}|"}]}}
     at.run()
@@ -70,7 +70,7 @@ def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell
 
 
 def test_a_click_into_a_figure_further_down_opens_its_arithmetic_beside_it():
-    at = open_page("many_heads/pytorch")
+    at = open_page("code/pytorch")
     assert not equations(at)
     at.session_state["parity_figure_chart"] = {"selection": {"pick": [{"cell_tag": "|theirs 1,3|"}]}}
     at.run()

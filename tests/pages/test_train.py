@@ -7,30 +7,30 @@ from unittest.mock import patch
 import pytest
 from visiting import ROOT, chart, open_page, texts
 
-from attention_core.model import ModelConfig
-from attention_core.observe import ablate_heads
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import recommended
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.training import recommended
+from attention_core.measured.observe import ablate_heads
+from attention_core.model.model import ModelConfig
 from attention_ui.page import drawing
-from attention_ui.server import process
+from attention_ui.process import turns as process
 from attention_ui.session.training_runs import FIRST, RUN
 from attention_ui.training import compare_runs
 from attention_ui.training import view as training_view
 from attention_ui.training.view import press_head
 from lessons.example.task_texts import texts_of
-from lessons.screen.format import number, render, render_all
-from lessons.train.compare_runs import COMPARISONS, differences
-from lessons.train.curves import leak_sentences
-from lessons.train.future_leak import measure_future_leak
-from lessons.train.lesson import film_steps
-from lessons.train.notebook_runs import HELLO_WORLD
+from lessons.learning.train.compare_runs import COMPARISONS, differences
+from lessons.learning.train.curves import leak_sentences
+from lessons.learning.train.future_leak import measure_future_leak
+from lessons.learning.train.lesson import film_steps
+from lessons.learning.train.notebook_runs import HELLO_WORLD
+from lessons.screen import number, render, render_all
 from runs.run import TrainingRun
 
 
 @pytest.fixture
 def at():
     """With the preset that trains quickest."""
-    return open_page("training/train", task="characters")
+    return open_page("learning/train", task="characters")
 
 
 def progress(at):
@@ -191,17 +191,17 @@ def test_it_goes_on_while_one_looks_at_another_page_and_can_be_stopped_there(at)
 
 
 def test_a_second_visitor_trains_a_model_of_their_own(at):
-    other = open_page("training/train")
+    other = open_page("learning/train")
     at.button(key="one_step").click().run()
     other.run()
     assert progress(other) == "0 of 600 training steps"
 
 
 def test_the_same_settings_are_one_recording():
-    one, other = (open_page("training/train").session_state[RUN] for _ in range(2))
+    one, other = (open_page("learning/train").session_state[RUN] for _ in range(2))
     assert one is not other
     assert one.recording is other.recording
-    assert open_page("training/train", train_seed=1).session_state[RUN].recording is not one.recording
+    assert open_page("learning/train", train_seed=1).session_state[RUN].recording is not one.recording
 
 
 @pytest.mark.parametrize(
@@ -256,12 +256,12 @@ def test_attention_on_a_text_of_ones_choice(at):
 
 @pytest.mark.parametrize("query", [{"steps": 10**9}, {"window": 0}, {"train_seed": "x"}, {"kind": "none"}])
 def test_links_are_repaired_here_too(query):
-    at = open_page("training/train", **query)
+    at = open_page("learning/train", **query)
     assert not at.exception
 
 
 def test_without_a_word_in_the_link_it_is_induction_and_the_address_says_so():
-    at = open_page("training/train")
+    at = open_page("learning/train")
     assert at.session_state[RUN].recording.settings == recommended(TASKS["induction"])
     assert at.query_params["task"] == "induction"
     at.selectbox(key="task").set_value("characters").run()
@@ -270,24 +270,24 @@ def test_without_a_word_in_the_link_it_is_induction_and_the_address_says_so():
 
 @pytest.mark.parametrize("query", [{"steps": 77}, {"learn": "abcabdabcabd"}, {"rate": 0.02, "hide": "code"}])
 def test_an_old_link_that_names_settings_and_no_task_still_means_a_text(query):
-    at = open_page("training/train", **query)
+    at = open_page("learning/train", **query)
     settings = at.session_state[RUN].recording.settings
     assert settings.task == CharacterTask(query.get("learn", "hello world"))
     assert settings.steps == query.get("steps", 600) and settings.learning_rate == query.get("rate", 0.003)
-    assert open_page("training/train", hide="code").session_state[RUN].recording.settings.task == TASKS["induction"]
+    assert open_page("learning/train", hide="code").session_state[RUN].recording.settings.task == TASKS["induction"]
 
 
 def test_a_link_names_its_task_by_its_short_name_or_its_title():
     for name in ("sort", "Sort", "SORT"):
-        assert open_page("training/train", task=name, steps=33).session_state[RUN].recording.settings.task.key == "sort"
-    at = open_page("training/train", task="nonsense")
+        assert open_page("learning/train", task=name, steps=33).session_state[RUN].recording.settings.task.key == "sort"
+    at = open_page("learning/train", task="nonsense")
     assert any("not one of the choices" in line for line in texts(at))
 
 
 @pytest.mark.part(3)
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
-    at = open_page("training/train", task=name)
+    at = open_page("learning/train", task=name)
     run = at.session_state[RUN]
     task = TASKS[name]
     if name == "characters":
@@ -332,7 +332,7 @@ def test_a_link_restores_every_setting():
         "mlp": "true",
         "train_sink": "true",
     }
-    settings = open_page("training/train", **query).session_state[RUN].recording.settings
+    settings = open_page("learning/train", **query).session_state[RUN].recording.settings
     model = settings.model
     assert settings.task == TASKS["reverse"]
     assert (settings.learning_rate, settings.steps, settings.seed, settings.batch_size) == (0.01, 77, 5, 7)
@@ -355,7 +355,7 @@ def test_one_press_sets_everything_as_in_the_notebook(at):
     settings = at.session_state[RUN].recording.settings
     assert settings == HELLO_WORLD and settings.seed == 1337
     assert any("get_batch ignores the batch size of 64" in line for line in texts(at))
-    again = open_page("training/train", **{name: at.query_params[name] for name in at.query_params})
+    again = open_page("learning/train", **{name: at.query_params[name] for name in at.query_params})
     assert again.session_state[RUN].recording.settings == HELLO_WORLD, "the address says it all"
     at.selectbox(key="task").set_value("vectors").run()
     assert any("its own four vectors" in line for line in texts(at))
@@ -521,7 +521,7 @@ def test_a_head_that_the_new_model_does_not_have_is_not_left_out(at):
 @pytest.mark.parametrize("part", ["compare", "heads_off", "keep"])
 def test_a_class_may_do_without_a_part(part):
     labels = {"compare": "Compare two runs", "heads_off": "Ablate a head", "keep": "Save the model"}
-    folds = [fold.label for fold in open_page("training/train", hide=part).expander]
+    folds = [fold.label for fold in open_page("learning/train", hide=part).expander]
     assert not any(labels[part] in label for label in folds)
     assert sum(any(label in fold for fold in folds) for label in labels.values()) == 2
 

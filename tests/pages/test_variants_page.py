@@ -4,10 +4,10 @@ import pytest
 from visiting import open_page, texts
 
 from lessons.example.example import learnt_example, run_example
-from lessons.screen.format import render
-from lessons.variants.lesson import VARIANT, Choices, screen
+from lessons.screen import render
+from lessons.today.variants.lesson import VARIANT, Choices, screen
 
-PAGE = "todays_attention/variants"
+PAGE = "today/variants"
 
 
 def open_variants(**query):

@@ -2,13 +2,11 @@
 
 import pytest
 
-from attention_ui.voting.asked import asked_here
-from lessons.class_plan.ready_made import READY_MADE, ready_plan
-from lessons.class_vote.question_link import read_asked
+from attention_ui.classroom.vote.asked import asked_here
 from lessons.example.example import run_example
-from lessons.screen.format import render
-from lessons.screen.message import Fixed
-from lessons.screen.screen import Matrices
+from lessons.screen import Fixed, Matrices, render
+from lessons.teachers.class_plan.ready_made import READY_MADE, ready_plan
+from lessons.teachers.class_vote.question_link import read_asked
 
 CLEAR = 3  # units of the last place that is printed
 STANDS_OUT = 1.5  # times as much weight as each key would have of an even row

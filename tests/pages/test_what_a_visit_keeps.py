@@ -7,10 +7,10 @@ import pytest
 import torch
 from visiting import open_page
 
-from attention_core.sampling import Sampling
-from attention_core.training import TrainingSettings
-from attention_ui.page.contents import CONTENTS
-from attention_ui.writing.view import written_ahead
+from attention_core.learning.training import TrainingSettings
+from attention_core.model.sampling import Sampling
+from attention_ui.contents import CONTENTS
+from attention_ui.writing.screens import written_ahead
 from attention_ui.writing.writers import shipped
 
 SHARED = types.ModuleType | type | types.CodeType | types.BuiltinFunctionType
@@ -38,7 +38,7 @@ PAGES = [(entry.file.removesuffix(".py"), {}) for entry in CONTENTS]
 @pytest.mark.parametrize(("page", "link"), [*PAGES, ("start/overview", {"picture": "model", "example": None})])
 def test_no_button_holds_a_tensor(page, link):
     controls = described(open_page(page, **link)).values()
-    assert page == "real_model/read" or any(control.callback_args for control in controls)  # which waits for its model
+    assert page == "model/read" or any(control.callback_args for control in controls)  # which waits for its model
     for control in controls:
         holds = held([control.callback, control.callback_args, control.callback_kwargs])
         assert not [thing for thing in holds if isinstance(thing, torch.Tensor)], control.id

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from visiting import ROOT, open_page, texts, visitor
 
-from attention_ui.page.contents import CONTENTS
-from attention_ui.session.link_rules import GOES_ALONG, LINK_RULES
-from attention_ui.session.links import VisitLink, address_of
-from lessons.screen.choice import Number, OneToken
+from attention_ui.contents import CONTENTS
+from attention_ui.link_rules import GOES_ALONG, LINK_RULES
+from attention_ui.session import VisitLink, address_of
+from lessons.screen import Number, OneToken
 
 CHOSEN = {
     "example": "pronouns",
@@ -59,7 +59,7 @@ def test_every_page_of_a_visit_says_and_shows_what_was_chosen_on_the_first():
 @pytest.mark.parametrize("sent", [{}, {"seed": "7", "cover": "false", "large": "true"}])
 def test_what_only_one_page_says_is_there_again_when_one_comes_back(sent):
     [softmax] = [entry for entry in CONTENTS if entry.address == "softmax"]
-    at = visitor("todays_attention/variants", **CHOSEN, variant="cap").run()
+    at = visitor("today/variants", **CHOSEN, variant="cap").run()
     [variants] = [entry for entry in CONTENTS if entry.address == "variants"]
     assert "variant" not in go_on(at, softmax, **sent).query_params, "another page has no use for it"
     assert go_on(at, variants, **sent).query_params == CHOSEN | {"variant": "cap"}
@@ -99,7 +99,7 @@ def test_a_link_that_changes_inside_a_visit_is_repaired_like_the_first(address):
     numbers = [name for name, rule in LINK_RULES.items() if isinstance(rule, Number | OneToken)]
     [entry] = [entry for entry in CONTENTS if entry.address == address]
     for asked in ("9" * 4301, "1e309", "nan", "²"):
-        at = go_on(open_page("practice/exercises"), entry, **dict.fromkeys(numbers, asked))
+        at = go_on(open_page("code/exercises"), entry, **dict.fromkeys(numbers, asked))
         said = [line for line in texts(at) if line.startswith("The link says ")]
         assert all(any(line.startswith(f"The link says {name} = ") for line in said) for name in numbers)
 

@@ -3,11 +3,11 @@
 import pytest
 from visiting import cell, chart, open_page, texts, visitor
 
-from attention_core.tasks import TASKS
-from attention_core.training import recommended
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import recommended
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.task_models import TASK_SOURCES
-from lessons.screen.format import render
+from lessons.screen import render
 
 ALIBI = '{"task":"reverse","model":{"positions":"alibi"}}'
 SINK = '{"task":"reverse","model":{"sink":true}}'
@@ -107,10 +107,10 @@ def test_strangers_are_named_and_left_out():
         "start/overview",
         "one_head/tokens",
         "one_head/projections",
-        "many_heads/heads",
-        "many_heads/positions",
-        "many_heads/pytorch",
-        "todays_attention/variants",
+        "model/heads",
+        "model/positions",
+        "code/pytorch",
+        "today/variants",
     ],
 )
 def test_lessons_open_on_every_source(page, source):
@@ -118,7 +118,7 @@ def test_lessons_open_on_every_source(page, source):
     assert not at.exception, at.exception
 
 
-@pytest.mark.parametrize("page", ["many_heads/heads", "many_heads/pytorch"])
+@pytest.mark.parametrize("page", ["model/heads", "code/pytorch"])
 def test_the_lessons_on_several_heads_show_the_heads_of_the_language_model(page):
     at = open_page(page, example="language")
     trace = run_example(Example(source="language", text="", layer=14, turned=False))
@@ -135,7 +135,7 @@ def test_the_lessons_on_several_heads_show_the_heads_of_the_language_model(page)
 
 @pytest.mark.parametrize("parity", ["module", "weights", "levels", "fused", "cases"])
 def test_what_pytorchs_module_cannot_hold_is_compared_with_its_function(parity):
-    at = open_page("many_heads/pytorch", example="language", parity=parity)
+    at = open_page("code/pytorch", example="language", parity=parity)
     control = at.segmented_control(key="parity")
     assert list(control.options) == ["scaled_dot_product_attention", "300 random cases"]
     assert control.value == (parity if parity in ("fused", "cases") else "fused")
@@ -155,7 +155,7 @@ def test_heads_are_offered_under_the_names_they_earned():
 def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again():
     settings = recommended(TASKS["reverse"], 3, steps=40, d_model=16, positions="rotary")
     at = open_page(
-        "training/train", example=None, task="reverse", train_seed=3, steps=40, features=16, train_positions="rotary"
+        "learning/train", example=None, task="reverse", train_seed=3, steps=40, features=16, train_positions="rotary"
     )
     at.button(key="open_heads").click().run()
     assert not at.exception and at.selectbox(key="example").value == "mine"
@@ -163,14 +163,14 @@ def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again
     assert render(trace.trained.origin()) in captions(at) and render(trace.trained.does(0)) in said(at)
     link = {"example": "mine", "own": at.query_params["own"], "causal": "false"}
     assert captions(open_page(**link, picture=None)) == captions(at)
-    heads = open_page("many_heads/heads", **link)
+    heads = open_page("model/heads", **link)
     assert render(trace.trained.origin()) in captions(heads)
     assert any("turns its queries and keys by their positions" in text for text in texts(heads))
-    assert any("cannot hold these heads" in text for text in texts(open_page("many_heads/pytorch", **link)))
+    assert any("cannot hold these heads" in text for text in texts(open_page("code/pytorch", **link)))
 
 
 def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
-    at = open_page("training/train", example=None, task="characters", steps=5)
+    at = open_page("learning/train", example=None, task="characters", steps=5)
     at.button(key="open_heads").click().run()
     assert any("cannot be shown in the lessons: the task gives its heads no job" in text for text in texts(at))
 

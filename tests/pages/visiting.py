@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from attention_ui.contents import ADDRESSES
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -24,6 +27,8 @@ def visitor(page="start/overview", **query):
         at.query_params[name] = value if isinstance(value, bytes | list) else str(value)
     if page != "start/overview":
         at.switch_page(str(ROOT / f"pages/{page}.py"))
+        if (address := ADDRESSES.get(page.rpartition("/")[2])) is not None:
+            at._page_hash = calc_hash(address)  # before the first run Streamlit's tests know the names of files alone
     return at
 
 
@@ -32,6 +37,12 @@ def open_page(page="start/overview", **query):
     at = visitor(page, **query).run()
     assert not at.exception, at.exception
     return at
+
+
+def page_of(lesson):
+    """The page of a lesson."""
+    [path] = (ROOT / "pages").glob(f"*/{lesson}.py")
+    return f"{path.parent.name}/{lesson}"
 
 
 def source_shown(at):

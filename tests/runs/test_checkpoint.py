@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
-from attention_core.errors import InputError
-from attention_core.model import ModelConfig
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import TrainingSettings
-from attention_core.weights import named_weights
+from attention_core.base.errors import InputError
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.training import TrainingSettings
+from attention_core.model.model import ModelConfig
+from attention_core.model.weights import named_weights
 from runs.checkpoint import (
     MAX_FILE_BYTES,
     MAX_WEIGHT,

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.tasks import MAX_VOCABULARY, TASKS, CharacterTask
-from attention_core.training import (
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import MAX_VOCABULARY, TASKS, CharacterTask
+from attention_core.learning.training import (
     MAX_BATCH,
     TrainingSettings,
     TrainingStack,
@@ -20,7 +19,8 @@ from attention_core.training import (
     recommended,
     train,
 )
-from attention_core.weights import blank, count_weights, model_with
+from attention_core.model.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
+from attention_core.model.weights import blank, count_weights, model_with
 from runs import recording as recording_module
 from runs.recording import MAX_BYTES, SNAPSHOTS, Recording, record_together
 

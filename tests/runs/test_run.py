@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from waiting import Clock
 
-from attention_core.model import ModelConfig
-from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import TrainingSettings
+from attention_core.model.model import ModelConfig
 from runs.recording import Recording
 from runs.run import TrainingRun
 

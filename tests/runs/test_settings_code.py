@@ -2,8 +2,8 @@
 
 import pytest
 
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import recommended
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.training import recommended
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 SLICED = {"heads": "sliced", "n_heads": 2, "d_k": None, "d_v": None}

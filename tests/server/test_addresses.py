@@ -4,7 +4,7 @@ import pytest
 from replicas import awaited
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from attention_ui.server.addresses import PROXIES, sender
+from attention_ui.process.addresses import PROXIES, sender
 
 
 async def asked(peer, trusted, *headers):

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from replicas import HAPROXY, ROOT, local_configuration
 
-from attention_ui.server.addresses import PROXIES
+from attention_ui.process.addresses import PROXIES
 
 DEPLOY = ROOT / "deploy"
 

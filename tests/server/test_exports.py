@@ -7,7 +7,7 @@ from replicas import awaited, wait_for
 
 from attention_ui.practice.take_home_view import file_of_sheets
 from benchmarks.client import Session
-from lessons.take_home.sheet import SheetChoices
+from lessons.teachers.take_home.sheet import SheetChoices
 
 
 async def link_to(visitor):

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 from replicas import ROOT, Answer, wait_for
 
-from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import TrainingSettings
 from runs.scheduler import Scheduler
 from tests.chromium import SETTLED
 
@@ -148,7 +148,7 @@ def mounted_full(folder):
 
 
 def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, caplog):
-    from attention_core.tasks.text import notebook_model
+    from attention_core.learning.tasks.text import notebook_model
     from runs import recording
 
     class Failing(recording.TrainingStack):
@@ -185,7 +185,7 @@ WALL_CLOCKS = {
 }
 
 
-WRITTEN_DOWN = "attention_ui/class_plan/homework.py"  # when something was solved, for a teacher to read
+WRITTEN_DOWN = "attention_ui/classroom/homework/homework.py"  # when something was solved, for a teacher to read
 
 
 def test_nothing_depends_on_a_clock_that_somebody_can_set():

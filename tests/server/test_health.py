@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from replicas import ROOT, awaited, wait_for
 
-from attention_core import attention
-from attention_ui.server import process
+from attention_core.one_head import attention
+from attention_ui.process import turns as process
 from attention_ui.server.health import Health, computes, training_thread_lives
 from runs.scheduler import Scheduler
 
@@ -105,14 +105,14 @@ def test_a_check_that_raises_says_the_kind_and_not_the_words(caplog):
 BROKEN = """
 import sys
 sys.path.insert(0, {root!r})
-import attention_ui.server.process
+import attention_ui.warm_up
 
 
 def warm_up():
     raise ValueError("a learner wrote this")
 
 
-attention_ui.server.process.warm_up = warm_up
+attention_ui.warm_up.warm_up = warm_up
 from streamlit.starlette import App
 import app as ours
 

@@ -113,11 +113,11 @@ def test_both_commands_get_the_models_once_everything_is_installed(monkeypatch, 
 
 def test_a_server_may_fetch_once_the_first_pages_are_seen(monkeypatch):
     import app
-    import attention_ui.server.process
+    import attention_ui.warm_up
     import models.fetch
 
     done = []
-    monkeypatch.setattr(attention_ui.server.process, "settle_down", lambda: done.append("settled"))
+    monkeypatch.setattr(attention_ui.warm_up, "settle_down", lambda: done.append("settled"))
     monkeypatch.setattr(models.fetch, "fetch_at_start", lambda: done.append("asked"))
     app.finish()
     assert done == ["settled", "asked"]

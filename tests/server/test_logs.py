@@ -84,7 +84,7 @@ def test_constant_words_of_our_own_are_kept_and_no_others(lines):
 
 
 def test_our_own_frames_are_named():
-    from attention_core.tasks import CharacterTask
+    from attention_core.learning.tasks import CharacterTask
 
     try:
         CharacterTask("")

@@ -3,7 +3,7 @@
 import pytest
 from replicas import awaited
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from attention_ui.server.meant_pages import MeantPages, bare, meant_address
 from words import LANGUAGES, speaking
 

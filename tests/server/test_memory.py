@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from replicas import awaited
 
-from attention_ui.server import memory
+from attention_ui.process import memory
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -87,6 +87,7 @@ def test_what_was_put_off_is_collected_once_no_page_has_been_computed_for_a_whil
 def test_on_a_small_host_what_is_free_goes_back_also_while_pages_are_computed(monkeypatch):
     done, told = [], iter([5, 6, None, 7, 7, 7])
     monkeypatch.setattr(memory, "QUIET_SECONDS", 0.0)
+    monkeypatch.setattr(memory.gc, "get_count", lambda: (0, 0, memory.USUAL))  # whatever was made before
     monkeypatch.setattr(memory.gc, "collect", lambda: done.append("collected"))
     monkeypatch.setattr(memory, "give_back", lambda: done.append("given back"))
     with pytest.raises(RuntimeError, match="StopIteration"):
@@ -116,7 +117,7 @@ def in_a_process_of_its_own(program):
 def test_no_page_brings_a_system_of_symbolic_algebra():
     """It would take a second and 40 MB, and make every garbage collection four times as long."""
     in_a_process_of_its_own("""
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 for entry in CONTENTS:
     open_page(entry.file.removesuffix(".py"))
     assert "sympy" not in sys.modules, entry.file
@@ -126,8 +127,8 @@ for entry in CONTENTS:
 def test_the_first_page_is_drawn_without_torch_and_altair_and_without_the_other_lessons():
     """Importing them and building a first chart takes most of a second, for which the first visitor would wait."""
     in_a_process_of_its_own("""
-import attention_ui.server.process
+import attention_ui.process.turns
 assert not open_page("start/overview", example=None, picture=None, cover=None).exception  # as the bare address
 assert not {"torch", "altair"} & sys.modules.keys()
-assert "lessons.order" not in sys.modules and "attention_ui.session.link_rules" not in sys.modules
+assert "lessons.order" not in sys.modules and "attention_ui.link_rules" not in sys.modules
 """)

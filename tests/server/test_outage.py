@@ -11,11 +11,11 @@ pytest.importorskip("psycopg", reason="no psycopg here: install requirements-cla
 
 from client import Session
 
-from attention_ui.voting.page import GOES_ON
-from attention_ui.voting.student import SENT_LATER
+from attention_ui.classroom.vote.page import GOES_ON
+from attention_ui.classroom.vote.student import SENT_LATER
 from classes.postgres import PostgresKeeper
-from lessons.class_vote.question_link import first_asked, screen_asked, written_asked
-from lessons.screen.format import render
+from lessons.screen import render
+from lessons.teachers.class_vote.question_link import first_asked, screen_asked, written_asked
 
 TEXT = written_asked(first_asked("softmax"))
 CARDS = len(screen_asked(TEXT)[1].cards)

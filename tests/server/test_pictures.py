@@ -8,13 +8,13 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from starlette.requests import Request
 
-from attention_ui.class_plan.pictures import MOST_PIXELS, redrawn
+from attention_ui.classroom.plan.pictures import MOST_PIXELS, redrawn
+from attention_ui.classroom.vote import database
 from attention_ui.server import pictures
-from attention_ui.server.pictures import kind_of_picture
-from attention_ui.voting import database
 from classes.keeper import MOST_PICTURE, Keeper
+from classes.pictures import kind_of_picture
 from classes.stages import UnreachableError
-from lessons.class_plan.plan_file import hash_of_picture
+from lessons.teachers.class_plan.plan_file import hash_of_picture
 
 SECRET = b"taken at 52.5 N 13.4 E"
 

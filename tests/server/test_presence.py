@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_ui.voting import presence, watching
+from attention_ui.classroom.vote import presence, watching
 
 
 @pytest.fixture

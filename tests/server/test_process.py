@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 from replicas import awaited
 
-from attention_core.tasks import TASKS
-from attention_core.training import recommended
-from attention_ui.server import process
+from attention_core.learning.tasks import TASKS
+from attention_core.learning.training import recommended
+from attention_ui.process import turns as process
+from attention_ui.warm_up import warm_up
 from runs.scheduler import Scheduler
 
 
@@ -63,7 +64,7 @@ def test_a_class_sees_it_the_less_often_the_more_are_trained_and_at_once_again_w
 def test_what_tables_took_goes_back_like_all_other_memory():
     pool = pa.default_memory_pool()
     try:
-        process.warm_up()
+        warm_up()
         assert pa.default_memory_pool().backend_name == "system"
     finally:
         pa.set_memory_pool(pool)
@@ -92,8 +93,8 @@ def test_a_run_leaves_the_path_as_it_is_for_what_another_thread_imports_just_the
 def test_classes_are_watched_before_anybody_has_seen_a_page(monkeypatch):
     """A server that was started again may be in the middle of a class's lesson."""
     import app
+    from attention_ui.classroom.vote import watching
     from attention_ui.export import line
-    from attention_ui.voting import watching
 
     watched = threading.Event()
 

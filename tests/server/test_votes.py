@@ -7,7 +7,7 @@ from replicas import wait_for
 pytest.importorskip("psycopg", reason="no psycopg here: install requirements-classes.txt")
 
 from classes.postgres import PostgresKeeper
-from lessons.class_vote.question_link import first_asked, screen_asked, written_asked
+from lessons.teachers.class_vote.question_link import first_asked, screen_asked, written_asked
 
 STUDENTS = 4
 CARD = "[class*=st-key-cards_class] button"

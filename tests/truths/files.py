@@ -13,24 +13,24 @@ from typing import Any
 
 import torch
 
-from attention_core.tasks import CharacterTask
-from attention_core.training import recommended
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import recommended
+from attention_ui.contents import CONTENTS
 from attention_ui.export.paper import key_section, sheet_section
-from attention_ui.page.contents import CONTENTS
-from attention_ui.session.progress import Progress, load_progress, save_progress
-from attention_ui.session.real_model import encoder_model, smollm2
+from attention_ui.page.progress import Progress, load_progress, save_progress
+from attention_ui.process.real_models import encoder_model, smollm2
 from classes.keeper import DATABASE, Keeper
 from classes.stages import Lead
-from lessons.class_plan.own_question import OwnQuestion
-from lessons.class_plan.plan import Plan, Stop
-from lessons.class_plan.plan_file import plan_in_link, plan_of_link, read_plan, written_plan
-from lessons.class_plan.ready_made import READY_MADE, ready_plan
-from lessons.class_vote.question_link import first_asked, screen_asked, written_asked
-from lessons.homework.certificate import certificate_of, read_certificate, written_certificate
-from lessons.homework.notes import noted
-from lessons.homework.stops import for_students, kind_of_stop, mark_of
-from lessons.take_home.sheet import read_code
-from lessons.take_home.thread import thread_tasks
+from lessons.teachers.class_plan.own_question import OwnQuestion
+from lessons.teachers.class_plan.plan import Plan, Stop
+from lessons.teachers.class_plan.plan_file import plan_in_link, plan_of_link, read_plan, written_plan
+from lessons.teachers.class_plan.ready_made import READY_MADE, ready_plan
+from lessons.teachers.class_vote.question_link import first_asked, screen_asked, written_asked
+from lessons.teachers.homework.certificate import certificate_of, read_certificate, written_certificate
+from lessons.teachers.homework.notes import noted
+from lessons.teachers.homework.stops import for_students, kind_of_stop, mark_of
+from lessons.teachers.take_home.sheet import read_code
+from lessons.teachers.take_home.thread import thread_tasks
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 from tests.truths.opened import question_in_words, written

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from attention_ui.contents import CONTENTS
 from attention_ui.controls.editing import EDITS
-from attention_ui.page.contents import CONTENTS
-from lessons.class_plan.ready_made import READY_MADE, ready_plan
+from lessons.teachers.class_plan.ready_made import READY_MADE, ready_plan
 from tests.truths.opened import read_link
 
 ROOT = Path(__file__).parents[2]

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from attention_core.masks import causal_mask
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import TrainingSettings, recommended
+from attention_core.learning.tasks import TASKS, CharacterTask
+from attention_core.learning.training import TrainingSettings, recommended
+from attention_core.one_head.masks import causal_mask
+from attention_ui.process.real_models import smollm2
 from attention_ui.server.runner import python_library, worker_script
-from attention_ui.session.real_model import smollm2
 from in_browser.driver import run
-from lessons.exercises.base import written_job
-from lessons.exercises.every import EXERCISES
-from lessons.exercises.verdict import verdict_of
-from lessons.screen.format import render
-from lessons.train.notebook_runs import FOUR_VECTORS, HELLO_WORLD
+from lessons.code.exercises.base import written_job
+from lessons.code.exercises.every import EXERCISES
+from lessons.code.exercises.verdict import verdict_of
+from lessons.learning.train.notebook_runs import FOUR_VECTORS, HELLO_WORLD
+from lessons.screen import render
 from runs.recording import Recording
 from tests.chromium import FLAGS, find_chromium
 from tests.truths import opened

@@ -13,16 +13,34 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 import torch
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
-import attention_ui.session.kept
+import attention_ui.process.kept
 import attention_ui.writing.growing
-from attention_ui.page import contents, drawing
-from attention_ui.session.head_jobs import head_jobs
-from attention_ui.session.real_model import smollm2
+from attention_ui import contents
+from attention_ui.page import drawing
+from attention_ui.process.head_jobs import head_jobs
+from attention_ui.process.real_models import smollm2
 from attention_ui.training import view
-from lessons.screen.format import format_value, render
-from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, Token
-from lessons.screen.screen import Axis, Card, Film, Matrix, Points, Question, Screen, Table
+from lessons.screen import (
+    Axis,
+    Card,
+    Film,
+    Fixed,
+    Integer,
+    ListOf,
+    Magnitude,
+    Matrix,
+    Message,
+    Percent,
+    Points,
+    Question,
+    Screen,
+    Table,
+    Token,
+    format_value,
+    render,
+)
 from tests.quick_visits import quicken_visits
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +65,7 @@ def prepare() -> None:
         MADE.append(self)
 
     Screen.__init__ = make_known
-    attention_ui.session.kept.KeptByLanguage.get = lambda self, key, compute: compute()
+    attention_ui.process.kept.KeptByLanguage.get = lambda self, key, compute: compute()
     attention_ui.writing.growing.WRITING_SECONDS = math.inf
     drawing.KINDS.update({kind: how._replace(draw=lambda *_: None) for kind, how in drawing.KINDS.items()})
     view.draw_film = lambda *_: None
@@ -95,6 +113,7 @@ def visit(path: str, query: Mapping[str, str]) -> AppTest:
     files = {entry.address: entry.file for entry in contents.CONTENTS}
     if path not in ("", "home"):
         at.switch_page(str(ROOT / "pages" / files[path]))
+        at._page_hash = calc_hash(path)  # which is of the address: it is the name of the file but once
     MADE.clear()
     return at.run()
 

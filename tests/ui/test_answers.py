@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from attention_ui.figures.sentence.answers import answers_table, column_width
-from lessons.train.lesson import answer_rows
+from lessons.learning.train.lesson import answer_rows
 from words import LANGUAGES, speaking
 
 

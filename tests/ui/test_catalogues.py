@@ -112,7 +112,7 @@ def test_no_translation_says_a_number_that_its_template_does_not(code):
 
 @pytest.mark.parametrize("code", CODES)
 def test_words_inside_formulas_keep_the_spaces_at_their_ends(code):
-    from lessons.kit.formulas import WORDS_IN_FORMULAS
+    from lessons.shared.formulas import WORDS_IN_FORMULAS
 
     texts = words.language_of(code).texts
     for said in WORDS_IN_FORMULAS:

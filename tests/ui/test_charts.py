@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.model import ModelConfig
-from attention_core.observe import observe_texts
-from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings
+from attention_core.learning.tasks import CharacterTask
+from attention_core.learning.training import TrainingSettings
+from attention_core.measured.observe import observe_texts
+from attention_core.model.model import ModelConfig
 from attention_ui.figures.curves.curves import MOST_POINTS, curves_tables, points_of
 from attention_ui.figures.matrices.cells import NAME_SIZE, TITLE_SIZE, grid_chart, number_size
 from attention_ui.figures.matrices.grid import (
@@ -31,13 +31,12 @@ from attention_ui.figures.matrices.grid import (
 from attention_ui.figures.matrices.matrices import Layout, both_ways, matrices_table
 from attention_ui.figures.template import fitted, template, written_template
 from lessons.example.example import Example, run_example
-from lessons.kit.differences import unit_of
-from lessons.kit.head_maps import every_head
-from lessons.overview import matrices_view as overview
-from lessons.scores import lesson as scores_lesson
-from lessons.screen.message import message
-from lessons.screen.screen import Line
-from lessons.train.curves import loss_figure
+from lessons.learning.train.curves import loss_figure
+from lessons.one_head.scores import lesson as scores_lesson
+from lessons.screen import Line, message
+from lessons.shared.differences import unit_of
+from lessons.shared.head_maps import every_head
+from lessons.start.overview import matrices_view as overview
 from runs.recording import Recording
 from runs.run import TrainingRun
 from tests.printed import readings

@@ -6,22 +6,22 @@ from functools import cache
 import pytest
 from babel.messages.pofile import read_po
 
-from attention_core.measures import D_K_MEASURED
-from attention_core.randomness import generator
-from attention_ui.class_plan import plan_choice
+from attention_core.base.randomness import generator
+from attention_core.measured.measures import D_K_MEASURED
+from attention_ui.classroom.plan import plan_choice
+from attention_ui.classroom.vote import rooms
 from attention_ui.controls import learnt, model_view
 from attention_ui.page import derivation
-from attention_ui.voting import rooms
 from classes import keeper
-from lessons.backward.one_prediction import sentence_with_pronoun
-from lessons.class_plan import own_question, plan, plan_file
-from lessons.class_plan.ready_made import READY_MADE
-from lessons.cost import questions as cost
 from lessons.example.real_layer import shipped_layer
-from lessons.homework import certificate, table
-from lessons.kit.questions import sizes
-from lessons.take_home import sheet
-from lessons.tokens import cutting
+from lessons.learning.backward.one_prediction import sentence_with_pronoun
+from lessons.one_head.tokens import cutting
+from lessons.shared.questions import sizes
+from lessons.teachers.class_plan import own_question, plan, plan_file
+from lessons.teachers.class_plan.ready_made import READY_MADE
+from lessons.teachers.homework import certificate, table
+from lessons.teachers.take_home import sheet
+from lessons.today.cost import questions as cost
 from tests.counts import COUNTED, WRONG
 from words import CATALOGUES, FIRST, LANGUAGES, language_of
 

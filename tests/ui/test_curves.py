@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from attention_core.tasks import TASKS
+from attention_core.learning.tasks import TASKS
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.curves import curves_chart as curves_chart_module
 from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, Plot, level_names, line_names, mark_names
@@ -17,9 +17,8 @@ from attention_ui.figures.curves.curves import MOST_POINTS, covered_shape, curve
 from attention_ui.figures.curves.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
-from lessons.screen.message import Fixed, message
-from lessons.screen.screen import Curves, Line
-from lessons.train.curves import baseline_name
+from lessons.learning.train.curves import baseline_name
+from lessons.screen import Curves, Fixed, Line, message
 from words import LANGUAGES, speaking
 
 

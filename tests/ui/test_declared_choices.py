@@ -1,5 +1,6 @@
 """What a lesson declares of a choice is what its control, a link and a question for a class take."""
 
+import re
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
@@ -8,16 +9,17 @@ import msgspec
 import pytest
 
 from attention_ui.controls.learnt import MODEL_SIZES
-from attention_ui.session.link_rules import LINK_RULES
-from lessons.class_vote.question_link import askable
-from lessons.screen.choice import OneOf, choices_of, declared_in, said_in_links
+from attention_ui.link_rules import LINK_RULES
+from lessons.screen import OneOf, choices_of, declared_in, said_in_links
+from lessons.teachers.class_vote.question_link import askable
 
 ROOT = Path(__file__).parents[2]
 FILES = [file for place in ("lessons", "attention_ui") for file in sorted((ROOT / place).rglob("*.py"))]
+DECLARED = r"\b(OneOf|Number|Text|Switch|OneToken|DrawnMask)\("
 DECLARING = [
     ".".join(file.relative_to(ROOT).with_suffix("").parts)
     for file in FILES
-    if "screen.choice import" in file.read_text(encoding="utf-8")
+    if re.search(DECLARED, file.read_text(encoding="utf-8"))
 ]
 LESSONS = sorted(askable())
 

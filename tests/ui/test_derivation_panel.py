@@ -6,9 +6,9 @@ from streamlit.testing.v1 import AppTest
 from visiting import open_page, texts
 
 from attention_ui.page.derivation import LAST_STEPS
-from attention_ui.session.chart import picked_cell
+from attention_ui.session import picked_cell
 from lessons.example.example import Example, run_example
-from lessons.screen.format import equation, render
+from lessons.screen import equation, render
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 
@@ -17,7 +17,7 @@ def panel(example, head, picked):
     """A page with the panel and nothing else."""
     from attention_ui.page.derivation import derivation_panel
     from lessons.example.example import run_example
-    from lessons.overview.matrices_view import Choices, screen
+    from lessons.start.overview.matrices_view import Choices, screen
 
     derivation_panel(screen(run_example(example), head, Choices()), picked)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from attention_ui.export.line import KEPT_SECONDS, PART, UNSEEN_SECONDS, Export, Line
-from lessons.platform.items import PlatformChoices, items_of
+from lessons.teachers.platform.items import PlatformChoices, items_of
 from words import language
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from attention_core.attention import attend
-from attention_core.masks import causal_mask
-from attention_core.randomness import generator
+from attention_core.base.randomness import generator
+from attention_core.one_head.attention import attend
+from attention_core.one_head.masks import causal_mask
 from attention_ui.figures.curves.curves import shape_of
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.matrices import film_chart as film_chart_module
@@ -17,10 +17,9 @@ from attention_ui.figures.matrices.film import cells_of_film, film_tables, jumps
 from attention_ui.figures.matrices.film_chart import MATRICES, film_template
 from attention_ui.figures.matrices.grid import cell_text
 from attention_ui.figures.matrices.matrices import Layout
-from lessons.kit.head_maps import every_head
-from lessons.screen.message import message
-from lessons.screen.screen import Curves, Film, Line
-from lessons.train.lesson import film_steps
+from lessons.learning.train.lesson import film_steps
+from lessons.screen import Curves, Film, Line, message
+from lessons.shared.head_maps import every_head
 
 TOKENS = ("a", "b", "a", "c", "d")  # 5 tokens, 3 heads, 2 layers, 7 frames
 

@@ -94,7 +94,7 @@ def test_session_state_and_raw_html_have_no_place(place):
 
 
 def test_what_streamlit_does_not_promise_stands_in_one_file():
-    insides = ROOT / "attention_ui" / "session" / "streamlit_insides.py"
+    insides = ROOT / "attention_ui" / "streamlit_insides.py"
     for file in [ROOT / "app.py", *python_files("attention_ui"), *python_files("pages")]:
         if file != insides:
             source = file.read_text()

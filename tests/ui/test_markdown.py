@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_ui.session.markdown import ROLE_COLOURS, literal, marked
-from lessons.screen.format import render
-from lessons.screen.message import Fixed, ListOf, Token, message
+from attention_ui.session import ROLE_COLOURS, literal, marked
+from lessons.screen import Fixed, ListOf, Token, message, render
 from words import speaking
 
 TEXTS = [

@@ -9,13 +9,11 @@ import torch
 
 from attention_ui.figures.matrices.matrices import Layout, matrices_table, parts_on_a_projector
 from attention_ui.page.drawing import numbers_of, placed_both_ways
-from lessons.dot_product import lesson as dot_product
 from lessons.example.example import Example, run_example
-from lessons.kit.matrices import feature_axis, token_axis
-from lessons.output import lesson as output
-from lessons.screen.message import message
-from lessons.screen.screen import Axis, Matrices, Matrix
-from lessons.screen.text_width import letters
+from lessons.one_head.dot_product import lesson as dot_product
+from lessons.one_head.output import lesson as output
+from lessons.screen import Axis, Matrices, Matrix, letters, message
+from lessons.shared.matrices import feature_axis, token_axis
 from words import speaking
 
 

@@ -9,16 +9,16 @@ import pytest
 from nbclient import NotebookClient
 from test_every_screen import LESSONS, file_of
 
-from attention_core.masks import causal_mask
+from attention_core.one_head.masks import causal_mask
+from attention_ui.contents import CONTENTS
 from attention_ui.export.notebook import Section, notebook_of, notebook_of_path
-from attention_ui.page.contents import CONTENTS
+from lessons.code.exercises.every import EXERCISES
 from lessons.example.edits import MOST_EDITS, Edit, parse_edits
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.real_model import MAX_TOKENS
-from lessons.exercises.every import EXERCISES
-from lessons.mask import lesson as mask
-from lessons.output import lesson as output
-from lessons.screen.format import render
+from lessons.one_head.mask import lesson as mask
+from lessons.one_head.output import lesson as output
+from lessons.screen import render
 
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
 EXAMPLES = {

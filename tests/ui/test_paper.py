@@ -6,10 +6,10 @@ import pytest
 
 from attention_ui.export.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
 from attention_ui.practice.take_home_view import file_of_sheets
-from lessons.screen.format import translate
-from lessons.take_home.sheet import SheetChoices, read_code, sheet_code, words_on_paper
-from lessons.take_home.tasks import sum_on_paper, written_cell
-from lessons.take_home.thread import thread_tasks
+from lessons.screen import translate
+from lessons.teachers.take_home.sheet import SheetChoices, read_code, sheet_code, words_on_paper
+from lessons.teachers.take_home.tasks import sum_on_paper, written_cell
+from lessons.teachers.take_home.thread import thread_tasks
 from words import speaking
 
 HOSTILE = [

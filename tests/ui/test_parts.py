@@ -5,22 +5,20 @@ from dataclasses import replace
 import pytest
 import torch
 
-from attention_core.generation import GeneratedToken
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling, draw_token
-from attention_core.tasks import CharacterTask
+from attention_core.base.randomness import generator
+from attention_core.learning.tasks import CharacterTask
+from attention_core.model.generation import GeneratedToken
+from attention_core.model.sampling import Sampling, draw_token
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.roles import COLOUR_ROLES
 from attention_ui.figures.sentence.token_text import token_table, token_text_chart
 from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, parts_table
 from attention_ui.figures.shares.parts_chart import parts_chart
 from attention_ui.figures.template import template
-from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
-from lessons.generate.lesson import Writing, distribution
-from lessons.screen.format import number
-from lessons.screen.message import message
-from lessons.screen.token_text import TextToken, TokenText
+from lessons.model.generate.lesson import Writing, distribution
+from lessons.screen import TextToken, TokenText, message, number
+from lessons.today.cost.lesson import Choices, screen
 
 TASK = CharacterTask("abcd <", 3)
 LOGITS = torch.tensor([1.5, -3.0, 2.0, 0.0, 1.0, -1.0])  # of “ ”, “<”, “a”, “b”, “c” and “d”

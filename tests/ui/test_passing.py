@@ -14,8 +14,8 @@ from attention_ui.figures.shares.passing import (
     passing_table,
 )
 from attention_ui.figures.shares.passing_chart import passing_template
-from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
+from lessons.today.cost.lesson import Choices, screen
 
 EXAMPLE = run_example(Example(source="sentence", text="a b c d e f g", d_k=3, d_v=5, causal=False))
 

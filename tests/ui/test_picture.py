@@ -11,9 +11,9 @@ from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from attention_ui.figures.matrices.picture import can_be_drawn, shape_of_number, svg_of
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, TINT, in_role_colours, role_colours, role_styles
 from lessons.example.example import Example, run_example
-from lessons.kit.formulas import stage_formula
-from lessons.output import lesson as output
-from lessons.overview import matrices_view as overview
+from lessons.one_head.output import lesson as output
+from lessons.shared.formulas import stage_formula
+from lessons.start.overview import matrices_view as overview
 
 SVG = "{http://www.w3.org/2000/svg}"
 

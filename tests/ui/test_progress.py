@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from attention_ui.session.progress import KNOWN, Progress, known_progress, load_progress, save_progress
+from attention_ui.page.progress import KNOWN, Progress, known_progress, load_progress, save_progress
 
 SOME = Progress(frozenset(["softmax", "mask"]), frozenset(["scores"]))
 GOOD = json.loads(save_progress(SOME))

@@ -6,21 +6,21 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from visiting import captions, texts
 
-from attention_core.masks import causal_mask
-from attention_ui.session.chart import COVERED
+from attention_core.one_head.masks import causal_mask
+from attention_ui.session import COVERED
 from lessons.example.example import Example, run_example
-from lessons.mask.lesson import Choices, screen
-from lessons.screen.format import render
+from lessons.one_head.mask.lesson import Choices, screen
+from lessons.screen import render
 
 
 def page():
     """A page with one question, whose example, head and name the test can change."""
     import streamlit as st
 
-    from attention_core.masks import causal_mask
+    from attention_core.one_head.masks import causal_mask
     from attention_ui.page.question import current_question, question_panel
     from lessons.example.example import Example, run_example
-    from lessons.mask import lesson as mask
+    from lessons.one_head.mask import lesson as mask
 
     example = run_example(Example(**st.session_state["chosen"]))
     choices = mask.Choices(causal_mask(len(example.tokens)))

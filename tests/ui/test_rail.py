@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from attention_ui.page.contents import CONTENTS
+from attention_ui.contents import CONTENTS
 from attention_ui.page.rail import LAPTOP, LINK, NAME_SIZE, rail, room_for_all, share_of_letters
-from attention_ui.session.links import path_of
+from attention_ui.session import path_of
 from words import LANGUAGES, speaking
 
 LEAST_LETTERS = 11  # pixels

@@ -3,11 +3,10 @@
 import pytest
 import torch
 
-from attention_core.masks import causal_mask
+from attention_core.one_head.masks import causal_mask
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, word_width, words_table
 from attention_ui.figures.shares.head_maps import map_cells, map_frames, map_size, maps_height
-from lessons.screen.message import Token, message
-from lessons.screen.screen import Arcs, HeadMap, HeadMaps
+from lessons.screen import Arcs, HeadMap, HeadMaps, Token, message
 
 TOKENS = tuple(Token(text, position) for position, text in enumerate(["<start>", "a", "b", "<b>c</b>", "d"]))
 

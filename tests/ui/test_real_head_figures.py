@@ -13,7 +13,7 @@ from attention_ui.figures.features.by_feature_chart import pairs_template
 from attention_ui.figures.features.strips import LONGEST, bars_path, strips_numbers, tables_of_strips
 from attention_ui.figures.features.strips_chart import strips_template
 from lessons.example.example import Example, run_example
-from lessons.projections.lesson import Choices, screen
+from lessons.one_head.projections.lesson import Choices, screen
 
 SHIPPED = Example(source="language", text="", layer=14)
 

@@ -15,8 +15,8 @@ from attention_ui.figures.sentence.ribbons import (
 )
 from attention_ui.figures.sentence.ribbons_chart import ribbons_template
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.overview.sentence_view import Choices, screen
-from lessons.screen.format import render
+from lessons.screen import render
+from lessons.start.overview.sentence_view import Choices, screen
 
 UNMASKED = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11, causal=False)
 SENTENCES = [

@@ -20,8 +20,8 @@ from attention_ui.figures.shares.sharing import (
 from attention_ui.figures.shares.sharing_chart import sharing_chart
 from attention_ui.figures.template import template
 from lessons.example.example import Example, run_example
-from lessons.screen.format import percent
-from lessons.softmax.lesson import Choices, screen, softmax_row
+from lessons.one_head.softmax.lesson import Choices, screen, softmax_row
+from lessons.screen import percent
 from tests.rounding import SUMS
 
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)

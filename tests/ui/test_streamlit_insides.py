@@ -4,7 +4,7 @@ import json
 
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.session.streamlit_insides import front_end_folder, running_session
+from attention_ui.streamlit_insides import front_end_folder, running_session
 
 
 def test_the_front_end_lies_where_it_is_looked_for():
@@ -18,7 +18,7 @@ def test_a_page_knows_whose_it_is_and_nobody_is_there_outside_of_one():
     def page():
         import streamlit as st
 
-        from attention_ui.session.streamlit_insides import running_session
+        from attention_ui.streamlit_insides import running_session
 
         st.text(running_session())
 
@@ -28,14 +28,14 @@ def test_a_page_knows_whose_it_is_and_nobody_is_there_outside_of_one():
 
 def test_a_part_in_a_frame_of_its_own_gets_what_it_is_given():
     def page():
-        from attention_ui.session.streamlit_insides import component
+        from attention_ui.streamlit_insides import component
 
         component("part", url="./somewhere")(key="mine", given=[1.5])
 
     at = AppTest.from_function(page).run()
     [part] = at.get("component_instance")
     assert not at.exception
-    assert (part.proto.component_name, part.proto.url) == ("attention_ui.session.streamlit_insides.part", "./somewhere")
+    assert (part.proto.component_name, part.proto.url) == ("attention_ui.streamlit_insides.part", "./somewhere")
     assert '"given": [1.5]' in part.proto.json_args
 
 
@@ -43,7 +43,7 @@ def test_the_copy_of_a_page_runs_and_the_original_stays_as_it_was():
     def frame():
         import streamlit as st
 
-        from attention_ui.session.streamlit_insides import page_of_one_run
+        from attention_ui.streamlit_insides import page_of_one_run
 
         made = [st.Page(lambda: st.text("this page"), title="One", url_path="one"), st.Page(print, url_path="two")]
         before = [vars(page).copy() for page in made]
@@ -63,7 +63,7 @@ def test_a_run_ends_where_it_is_checked_once_another_was_asked_for():
         import streamlit as st
         from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-        from attention_ui.session.streamlit_insides import check_rerun
+        from attention_ui.streamlit_insides import check_rerun
 
         check_rerun()
         reached = st.session_state.setdefault("reached", [])
@@ -82,7 +82,7 @@ def test_a_browser_is_known_by_its_cookie_however_that_is_masked(monkeypatch):
 
     from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
 
-    from attention_ui.session import streamlit_insides
+    from attention_ui import streamlit_insides
 
     def mark(cookies):
         monkeypatch.setattr(streamlit_insides, "st", SimpleNamespace(context=SimpleNamespace(cookies=cookies)))
@@ -97,7 +97,7 @@ def test_a_browser_is_known_by_its_cookie_however_that_is_masked(monkeypatch):
 
 
 def test_nobody_is_drawn_anew_where_no_server_runs():
-    from attention_ui.session.streamlit_insides import session_is_open
+    from attention_ui.streamlit_insides import session_is_open
 
     assert not session_is_open("a visit")
 
@@ -106,7 +106,7 @@ def test_what_controls_say_in_the_address_is_known_whatever_the_browser_sent_alo
     def page():
         import streamlit as st
 
-        from attention_ui.session.streamlit_insides import address_by_controls, address_given
+        from attention_ui.streamlit_insides import address_by_controls, address_given
 
         st.slider("", 0.1, 5.0, 1.0, 0.1, key="heat", bind="query-params")
         st.slider("", 0, 9, 3, key="seed", bind="query-params")
@@ -139,7 +139,7 @@ def test_a_browser_that_has_connected_again_has_a_page_drawn_of_which_a_part_is_
     def page():
         import streamlit as st
 
-        from attention_ui.session.streamlit_insides import drawn_when_connected
+        from attention_ui.streamlit_insides import drawn_when_connected
 
         drawn_when_connected(lambda text: st.text(text))("a part")
 

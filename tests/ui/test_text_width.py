@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from lessons.screen.text_width import balanced, letters, wrapped
+from lessons.screen import balanced, letters, wrapped
 
 JAPANESE = "学習済み：SmolLM2-135Mの第13層、2.5兆個のトークンを読んだ言語モデル（シード42で64問中64問正解）。"
 CHINESE = "在“短篇故事”上训练 400 步（种子 42）：64 个新答案中 64 个正确。"

@@ -14,9 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lessons.screen.format import render
-from lessons.screen.screen import Curves, Line
-from lessons.screen.text_width import letters, wrapped
+from lessons.screen import Curves, Line, letters, render, wrapped
 
 NAME_HEIGHT, LETTERS_OF_NAMES, LETTER_OF_NAME = 12, 11, 5.0
 # Pixels from the end of a line to its name, the best first.

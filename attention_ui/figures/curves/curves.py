@@ -15,8 +15,7 @@ from attention_ui.figures.curves.curve_names import (
     paths,
     reach,
 )
-from lessons.screen.format import render
-from lessons.screen.screen import Curves, Line
+from lessons.screen import Curves, Line, render
 from words import cached_by_language
 
 MOST_TABLES = 32  # that are kept: a class that is led looks at the same figures all at once

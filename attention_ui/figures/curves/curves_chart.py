@@ -6,7 +6,7 @@ from attention_ui.figures.curves.curve_names import LETTERS_OF_NAMES, NAME_HEIGH
 from attention_ui.figures.curves.curves import LEAST_OF_WIDTH, NARROW, CurveShape, numbers_apart
 from attention_ui.figures.layers import layered, role_colour, width_on_a_phone
 from attention_ui.figures.template import filled, template
-from lessons.screen.format import translate
+from lessons.screen import translate
 from words import cached_by_language
 
 DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}

@@ -4,8 +4,7 @@ import altair as alt
 import pyarrow as pa
 
 from attention_ui.figures.layers import layered, role_colour, width_on_a_phone
-from lessons.screen.format import render
-from lessons.screen.screen import Points
+from lessons.screen import Points, render
 
 
 def points_table(figure: Points) -> pa.Table:

@@ -5,9 +5,18 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from attention_ui.figures.features.strips import INT, WORDS
-from lessons.screen.by_feature import Amount, ByFeature, FeatureTerm
-from lessons.screen.format import number, render, translate, visible_text
-from lessons.screen.message import Fixed, message, plural
+from lessons.screen import (
+    Amount,
+    ByFeature,
+    FeatureTerm,
+    Fixed,
+    message,
+    number,
+    plural,
+    render,
+    translate,
+    visible_text,
+)
 
 SHARE = pa.float32()
 

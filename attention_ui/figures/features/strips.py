@@ -5,9 +5,7 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from lessons.screen.format import render, translate, visible_text
-from lessons.screen.message import Numeral
-from lessons.screen.strips import Strip, Strips
+from lessons.screen import Numeral, Strip, Strips, render, translate, visible_text
 
 LONGEST = 11  # of a bar, in widths of a bar
 THINNEST = 0.35  # so long is the bar of 0

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from attention_ui.figures.matrices.grid import COLOURED, cell_tag
-from lessons.screen.screen import Matrices, Matrix
+from lessons.screen import Matrices, Matrix
 
 LEAST = 1e-6  # a smaller weight is not seen, and nothing can be seen to become of it
 MOVING_MARKS = (".quantities_marks path", ".numbers_marks text")

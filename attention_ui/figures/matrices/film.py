@@ -15,8 +15,7 @@ from jaxtyping import Bool
 from attention_ui.figures.curves.curves import curves_tables
 from attention_ui.figures.matrices.grid import MOMENT, Grid
 from attention_ui.figures.matrices.matrices import Layout, fill
-from lessons.screen.format import labelled, listed, number, percent, render
-from lessons.screen.screen import Curves, Film, Matrices, Matrix
+from lessons.screen import Curves, Film, Matrices, Matrix, labelled, listed, number, percent, render
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
 NAMES = ("row", "axis", "column", "letter")  # the kinds of what is written beside cells

@@ -14,7 +14,7 @@ from attention_ui.figures.matrices.cells import boxes, cell_layers, fields, name
 from attention_ui.figures.matrices.grid import CURVE_ROOM, LEFT, LONG_NUMBER, MOMENT, SMALL_LABEL_COLUMNS
 from attention_ui.figures.shares.sharing_chart import SERIF
 from attention_ui.figures.template import filled, template
-from lessons.screen.format import translate
+from lessons.screen import translate
 from words import cached_by_language
 
 NOW = "datum.frame === moment"

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from attention_ui.figures.roles import SCORE_DOMAIN
-from lessons.screen.format import localised, power_of_ten
-from lessons.screen.message import message
+from lessons.screen import localised, message, power_of_ten
 
 POINT_AT = message("Point at a number to see where it comes from.")
 POINT_AT_CELL = message("Point at a cell to see its number and where it comes from.")

@@ -34,20 +34,26 @@ from attention_ui.figures.matrices.grid import (
     row_tag,
 )
 from attention_ui.figures.roles import SCORE_DOMAIN
-from lessons.screen.format import (
+from lessons.screen import (
     LABELLED,
+    Cells,
+    Matrices,
+    Matrix,
+    Step,
+    balanced,
     distinguishable,
     equation,
     format_value,
+    is_wide_letter,
     labelled,
     labels_of,
+    letters,
     localised,
+    message,
     render,
     translate,
+    wrapped,
 )
-from lessons.screen.message import message
-from lessons.screen.screen import Cells, Matrices, Matrix, Step
-from lessons.screen.text_width import balanced, is_wide_letter, letters, wrapped
 from lessons.trace.computation import tell_together
 from lessons.trace.lines import digits
 from lessons.trace.story import Lit, places_of, sources_among

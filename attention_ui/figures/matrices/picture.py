@@ -15,7 +15,7 @@ import pyarrow as pa
 from attention_ui.figures.matrices.grid import NAME_FONT, NUMBER_FONT, TITLE_FONT, font_size
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, TIP, WITHOUT_NUMBER
 from attention_ui.figures.svg import hue, svg_file
-from lessons.screen.text_width import letters
+from lessons.screen import letters
 
 CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
 DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "axis", "column", "letter"}

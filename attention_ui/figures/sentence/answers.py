@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.shares.sharing_chart import at, down
-from lessons.screen.text_width import letters
+from lessons.screen import letters
 
 # Pixels: of letters, about how wide one is, and from row to row.
 ANSWER_LETTERS, COLUMN_LETTER, ANSWER_LINE = 14, 8.2, 25

@@ -2,9 +2,7 @@
 
 import pyarrow as pa
 
-from lessons.screen import text_width
-from lessons.screen.format import number, quote_token
-from lessons.screen.screen import Arcs
+from lessons.screen import Arcs, number, quote_token, text_width
 
 WIDEST_WORD, NARROWEST_WORD = 64, 19  # pixels of a word's share of the line
 LETTERS_OF_WORDS, LETTER_WIDTH = 13, 0.58  # pixels of the letters of words, and the width of one in its height

@@ -3,10 +3,7 @@
 import pyarrow as pa
 
 from attention_ui.figures.sentence.ribbons import letter_ems, short_percent
-from lessons.screen.format import ISOLATED, render, render_all, translate, visible_text
-from lessons.screen.message import message
-from lessons.screen.model_view import ModelView
-from lessons.screen.text_width import wrapped
+from lessons.screen import ISOLATED, ModelView, message, render, render_all, translate, visible_text, wrapped
 
 WORDS_APART, GLUED = 0.33, 0.06  # ems between words, and between the parts of one
 LETTERS_SAID, FEWER_LETTERS, MOST_LINES = 46, 32, 9  # of a line of the card, and of a narrow one

@@ -8,7 +8,7 @@ import functools
 
 from attention_ui.figures.pixels import SERIF, layer, picture, rect, shape, text
 from attention_ui.figures.roles import MARK
-from lessons.kit.head_jobs import JOBS
+from lessons.shared.head_jobs import JOBS
 
 NARROW = 860  # pixels of the picture: below it the sentence runs down
 KINDS = len(JOBS) + 1  # with the mixture

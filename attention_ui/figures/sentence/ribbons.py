@@ -5,9 +5,19 @@ Places along the sentence are in ems, the size of its letters, which the browser
 
 import pyarrow as pa
 
-from lessons.screen.format import percent, quote_token, render, translate, visible_text
-from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
-from lessons.screen.text_width import has_no_width, is_wide_letter, wrapped
+from lessons.screen import (
+    RibbonMoment,
+    RibbonRow,
+    Ribbons,
+    has_no_width,
+    is_wide_letter,
+    percent,
+    quote_token,
+    render,
+    translate,
+    visible_text,
+    wrapped,
+)
 
 NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")
 EMS = {"narrow": 0.34, "usual": 0.53, "wide": 0.84, "full": 1.0}  # of a letter, a little more than it needs

@@ -8,8 +8,7 @@ from attention_ui.figures.layers import PHONE, alt_layer, role_colour
 from attention_ui.figures.matrices.film_chart import playing
 from attention_ui.figures.shares.sharing_chart import SERIF, at, down
 from attention_ui.figures.template import fitted, template
-from lessons.screen.format import render, translate
-from lessons.screen.message import message
+from lessons.screen import message, render, translate
 from words import cached_by_language
 
 WHOLE_RIBBON = 44  # pixels: as wide is a weight of 1, and half as wide is half of it

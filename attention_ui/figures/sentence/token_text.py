@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from attention_ui.figures.roles import COLOUR_ROLES
-from lessons.screen.format import render
-from lessons.screen.text_width import letters
-from lessons.screen.token_text import TextToken, TokenText
+from lessons.screen import TextToken, TokenText, letters, render
 
 WIDTHS = (320, 440, 640, 980)  # pixels of the lines that are laid out; the widest that fits the page is drawn
 LETTERS, LARGE_LETTERS = 19, 29  # pixels

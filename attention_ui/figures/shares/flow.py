@@ -7,9 +7,8 @@ import itertools
 
 import pyarrow as pa
 
-from lessons.class_vote.lesson import CARD_LETTERS, Flow
-from lessons.screen.format import render, translate
-from lessons.screen.message import message
+from lessons.screen import message, render, translate
+from lessons.teachers.class_vote.lesson import CARD_LETTERS, Flow
 
 STACK, BETWEEN_CARDS = 0.12, 0.04  # the width of a stack and the space between its cards, in parts of the whole
 TITLES_FROM = -0.14  # from the titles to the stacks

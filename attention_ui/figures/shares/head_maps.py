@@ -4,8 +4,7 @@ import math
 
 import pyarrow as pa
 
-from lessons.screen.format import labelled, number, quote_token, render
-from lessons.screen.screen import HeadMaps
+from lessons.screen import HeadMaps, labelled, number, quote_token, render
 
 LARGEST_MAP, LARGEST_MAP_CELL, BETWEEN = 190, 24, 12  # pixels
 MAP_NAMES, MAP_SCORES = 13, 11  # pixels of the letters above a map

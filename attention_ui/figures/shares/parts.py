@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from lessons.screen.format import format_value, percent, render, translate
-from lessons.screen.screen import Part, Parts
+from lessons.screen import Part, Parts, format_value, percent, render, translate
 
 # In widths of a bar of 100%: what a panel and the names before it take, so that what stands beside a bar fits.
 BAR_PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.35

@@ -6,8 +6,7 @@ Across, a key has a slot of width 1 and the output as many slots as it has featu
 import pyarrow as pa
 
 from attention_ui.figures.matrices.grid import cell_text, tiny_text
-from lessons.screen.format import render, visible_text
-from lessons.screen.online_softmax import BlockState, OnlineSoftmaxFigure
+from lessons.screen import BlockState, OnlineSoftmaxFigure, render, visible_text
 
 NUMBER_ZERO, NUMBERS_UP = 92, 40  # pixels: of the scores, and of the longest of their bars
 SIZE_FLOOR, SIZES_UP = 252, 78

@@ -9,9 +9,7 @@ from xml.sax.saxutils import escape
 from attention_ui.figures.shares.parts import BAR_PANEL_WIDTH, TALL, parts_table
 from attention_ui.figures.shares.sharing import DEEP, WHOLE, WIDE, sharing_table
 from attention_ui.figures.svg import hue, svg_file
-from lessons.screen.screen import Parts
-from lessons.screen.softmax_parts import Sharing
-from lessons.screen.text_width import letters
+from lessons.screen import Parts, Sharing, letters
 
 LEAST_SLOT, EDGE, APART = 110, 16, 8  # pixels: of a key at least, around all, and between a bar and its words
 LETTERS, LARGE = 14, 16  # pixels

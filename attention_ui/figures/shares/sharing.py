@@ -6,9 +6,7 @@ Across, a key has a slot of width 1; down, all is in pixels. So the same table s
 import pyarrow as pa
 
 from attention_ui.figures.matrices.grid import cell_tag, cell_text, tiny_text
-from lessons.screen.format import percent, render, visible_text
-from lessons.screen.softmax_parts import Portion, Sharing
-from lessons.screen.text_width import letters
+from lessons.screen import Portion, Sharing, letters, percent, render, visible_text
 
 ZERO, FLOOR, WHOLE, DEEP = 104, 286, 336, 40  # pixels: of numbers, below sizes, the top of the whole and its height
 NUMBER_ROOM, SIZE_ROOM = 46, 100  # pixels of the longest bars

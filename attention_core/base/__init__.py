@@ -1,0 +1,1 @@
+"""Arrays, errors, random numbers: what every formula stands on."""

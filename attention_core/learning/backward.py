@@ -1,0 +1,315 @@
+"""The forward pass backwards: from the gradient of a result to the gradients of what made it.
+
+Every function is the chain rule for one forward function, in the order of the forward pass. `d_x` is the gradient of
+the loss with respect to x and has the shape of x. PyTorch's autograd finds the same numbers (the tests compare them);
+for models as small as ours it spends most of its time on bookkeeping, so training uses these rules.
+"""
+
+import math
+
+from jaxtyping import Float
+
+from attention_core.base.arrays import (
+    Array,
+    Positions,
+    Tokens,
+    align_runs,
+    namespace,
+    numbers_of,
+    row_products,
+    row_sum,
+    sum_of_rows,
+)
+from attention_core.base.inputs import check_gradient, check_scale, check_soft_cap
+from attention_core.learning.gradients import (
+    AttentionGradients,
+    BlockGradients,
+    HeadsGradients,
+    MlpGradients,
+    ModelGradients,
+    NormGradients,
+    ProjectionGradients,
+    SliceGradients,
+)
+from attention_core.learning.losses import CrossEntropyTrace, LossTrace, SquaredErrorTrace
+from attention_core.model.model import (
+    Block,
+    BlockTrace,
+    LayerNorm,
+    Mlp,
+    MlpTrace,
+    ModelTrace,
+    TinyTransformer,
+    standardise,
+)
+from attention_core.one_head.attention import AttentionTrace, Number
+from attention_core.one_head.heads import (
+    Heads,
+    MultiHeadAttention,
+    MultiHeadTrace,
+    SlicedHeads,
+    merge_heads,
+    slices_of,
+    split_heads,
+)
+from attention_core.text.embeddings import rotate
+
+
+def attend_backward(
+    trace: AttentionTrace,
+    d_output: Float[Array, "*batch queries d_v"],
+    scale: Number | None = None,
+    soft_cap: Number | None = None,
+) -> AttentionGradients:
+    """The steps of `attend` in reverse order, with the same `scale` and `soft_cap`; right with a fixed sink, too.
+
+    Raises InputError for a scale or a soft cap as `attend` does, and for a gradient that has not the output's shape.
+    """
+    check_gradient(d_output, trace.output)
+    check_scale(scale, trace.q)
+    check_soft_cap(soft_cap, trace.q)
+    scale = 1 / math.sqrt(trace.q.shape[-1]) if scale is None else scale
+    d_v = trace.weights.mT @ d_output
+    d_weights = d_output @ trace.v.mT
+    d_masked = softmax_backward(trace.weights, d_weights)
+    d_scaled = d_masked  # a mask only adds: −∞ has made the weight 0, and with it the gradient
+    if numbers_of(soft_cap):
+        d_scaled = d_masked * (1 - namespace(trace.scaled).tanh(trace.scaled / soft_cap) ** 2)
+    d_scores = d_scaled * scale
+    d_q = d_scores @ trace.k
+    d_k = d_scores.mT @ trace.q
+    return AttentionGradients(d_output, d_v, d_weights, d_masked, d_scaled, d_scores, d_q, d_k)
+
+
+def softmax_backward(
+    weights: Float[Array, "*batch queries keys"], d_weights: Float[Array, "*batch queries keys"]
+) -> Float[Array, "*batch queries keys"]:
+    """d_s[i, j] = w[i, j] (d_w[i, j] − Σ_m w[i, m] d_w[i, m]): no weight, no gradient."""
+    return weights * (d_weights - row_products(weights, d_weights)[..., None])
+
+
+def linear_backward(
+    x: Float[Array, "*batch d_in"],
+    W: Float[Array, "*runs d_in d_out"],
+    b: Float[Array, "*runs d_out"] | None,
+    d_output: Float[Array, "*batch d_out"],
+) -> tuple[Float[Array, "*batch d_in"], Float[Array, "*runs d_in d_out"], Float[Array, "*runs d_out"] | None]:
+    """d_x = d_output Wᵀ, d_W = xᵀ d_output and d_b = Σ d_output, for output = x W + b."""
+    *runs, d_in, d_out = W.shape
+    rows, d_rows = x.reshape(*runs, -1, d_in), d_output.reshape(*runs, -1, d_out)
+    d_b = None if b is None else sum_of_rows(d_rows)
+    return (d_rows @ W.mT).reshape(x.shape), rows.mT @ d_rows, d_b
+
+
+def table_backward(
+    one_hot: Float[Array, "*batch tokens vocabulary"], table: Float[Array, "*runs vocabulary d_model"], d_x: Tokens
+) -> Float[Array, "*runs vocabulary d_model"]:
+    """The gradient of a table whose rows were picked: each row gets the gradients of all tokens that it stood for."""
+    *runs, vocabulary, d_model = table.shape
+    return one_hot.reshape(*runs, -1, vocabulary).mT @ d_x.reshape(*runs, -1, d_model)
+
+
+def added_backward(weight: Float[Array, "..."], d_output: Float[Array, "..."], own_axes: int) -> Float[Array, "..."]:
+    """The gradient of a weight of so many axes that is added to, or multiplies, every entry of the batch: their sum."""
+    runs, own = weight.shape[: weight.ndim - own_axes], d_output.shape[d_output.ndim - own_axes :]
+    return sum_of_rows(d_output.reshape(*runs, -1, math.prod(own))).reshape(*runs, *own)
+
+
+def norm_backward(
+    norm: LayerNorm, x: Float[Array, "*batch d_model"], d_output: Float[Array, "*batch d_model"]
+) -> NormGradients:
+    """For output = x̂ · gain + shift, x̂ = (x − mean) / deviation: mean and deviation move with x, too."""
+    d_model = x.shape[-1]
+    x_hat, deviation = standardise(x, norm.epsilon)
+    d_gain = added_backward(norm.gain, d_output * x_hat, 1)
+    d_shift = added_backward(norm.shift, d_output, 1)
+    d_x_hat = d_output * align_runs(norm.gain, x, 1)
+    through_mean = row_sum(d_x_hat) / d_model
+    through_deviation = x_hat * (row_products(d_x_hat, x_hat)[..., None] / d_model)
+    return NormGradients(d_gain, d_shift, (d_x_hat - through_mean - through_deviation) / deviation)
+
+
+def heads_backward(
+    heads: MultiHeadAttention | SlicedHeads,
+    x: Tokens,
+    trace: MultiHeadTrace,
+    d_output: Tokens,
+    scale: float | None = None,
+    positions: Positions | None = None,
+) -> HeadsGradients:
+    """The gradients of self-attention with several heads.
+
+    Raises ValueError after dropout, when the trace lacks the weights before dropping, and with a QK norm.
+    """
+    if trace.dropped or getattr(heads, "q_gain", None) is not None:
+        raise ValueError("these gradients hold without dropout and without a QK norm; use autograd, or leave them out")
+    d_concatenated, d_W_o, d_b_o = linear_backward(trace.concatenated, heads.W_o, heads.b_o, d_output)
+    attention = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale, heads.soft_cap)
+    d_q, d_k, d_v = (
+        attention.d_q,
+        *(unshare_heads(d, trace.present.k.shape[-3]) for d in (attention.d_k, attention.d_v)),
+    )
+    if heads.rotary is not None:
+        d_q, d_k = (rotate(d, how=heads.rotary, back=True) for d in (d_q, d_k))
+    if isinstance(heads, SlicedHeads):
+        projections = slices_backward(heads, x, positions, d_q, d_k, d_v)
+    else:
+        projections = projections_backward(heads, x, positions, d_q, d_k, d_v)
+    return HeadsGradients(
+        d_output=d_output,
+        d_W_o=d_W_o,
+        d_b_o=d_b_o,
+        d_concatenated=d_concatenated,
+        attention=attention,
+        projections=projections,
+        d_x=projections.d_x,
+        d_sink=None if heads.sink is None else sink_backward(heads, trace.heads, attention.d_weights),
+        d_positions=None if positions is None else added_backward(positions, projections.d_source, 2),
+    )
+
+
+def unshare_heads(
+    d_shared: Float[Array, "*batch heads tokens d_head"], kv_heads: int
+) -> Float[Array, "*batch kv_heads tokens d_head"]:
+    """The gradient of keys or values that several heads share: the sum of theirs."""
+    *batch, n_heads, n_tokens, d_head = d_shared.shape
+    if kv_heads == n_heads:
+        return d_shared
+    return d_shared.reshape(*batch, kv_heads, n_heads // kv_heads, n_tokens, d_head).sum(axis=-3)
+
+
+def sink_backward(
+    heads: Heads, trace: AttentionTrace, d_weights: Float[Array, "*batch heads queries keys"]
+) -> Float[Array, "*runs heads"]:
+    """A sink is one more score, whose value is 0: what it collects times −Σ_j w[i, j] d_w[i, j], over all queries."""
+    d_score = -(1 - row_sum(trace.weights)[..., 0]) * row_products(trace.weights, d_weights)
+    return added_backward(heads.sink, d_score.mT, 1)
+
+
+def projections_backward(
+    heads: MultiHeadAttention,
+    x: Tokens,
+    positions: Positions | None,
+    d_q: Float[Array, "*batch heads tokens d_k"],
+    d_k: Float[Array, "*batch kv_heads tokens d_k"],
+    d_v: Float[Array, "*batch kv_heads tokens d_v"],
+) -> ProjectionGradients:
+    """The gradients through W_q and W_k to x + positions, and through W_v to x."""
+    source = x if positions is None else x + align_runs(positions, x, 2)
+    d_through_q, d_W_q, d_b_q = linear_backward(source, heads.W_q, heads.b_q, merge_heads(d_q))
+    d_through_k, d_W_k, d_b_k = linear_backward(source, heads.W_k, heads.b_k, merge_heads(d_k))
+    d_through_v, d_W_v, d_b_v = linear_backward(x, heads.W_v, heads.b_v, merge_heads(d_v))
+    d_source = d_through_q + d_through_k
+    return ProjectionGradients(
+        d_W_q=d_W_q,
+        d_b_q=d_b_q,
+        d_W_k=d_W_k,
+        d_b_k=d_b_k,
+        d_source=d_source,
+        d_W_v=d_W_v,
+        d_b_v=d_b_v,
+        d_x=d_source + d_through_v,
+    )
+
+
+def slices_backward(
+    heads: SlicedHeads,
+    x: Tokens,
+    positions: Positions | None,
+    d_q: Float[Array, "*batch heads tokens d_head"],
+    d_k: Float[Array, "*batch heads tokens d_head"],
+    d_v: Float[Array, "*batch heads tokens d_head"],
+) -> SliceGradients:
+    """The gradients through W_qkv, without positions in one product."""
+    xp = namespace(x)
+    if positions is None:
+        d_x, d_W_qkv = slice_backward(x, heads.W_qkv, xp.concat([d_q, d_k, d_v], axis=-1))
+        return SliceGradients(d_W_qkv=d_W_qkv, d_source=None, d_x=d_x)
+    source, d_head = x + align_runs(positions, x, 2), d_v.shape[-1]
+    d_source, d_W_qk = slice_backward(source, heads.W_qkv[..., : 2 * d_head], xp.concat([d_q, d_k], axis=-1))
+    d_value, d_W_v = slice_backward(x, heads.W_qkv[..., 2 * d_head :], d_v)
+    return SliceGradients(d_W_qkv=xp.concat([d_W_qk, d_W_v], axis=-1), d_source=d_source, d_x=d_source + d_value)
+
+
+def slice_backward(
+    x: Tokens, W: Float[Array, "*runs heads d_head d_out"], d_output: Float[Array, "*batch heads tokens d_out"]
+) -> tuple[Tokens, Float[Array, "*runs heads d_head d_out"]]:
+    """d_x and d_W for output = (the slice of x that each head reads) W."""
+    slices, d_rows = slices_of(x, W), slices_of(merge_heads(d_output), W)  # *runs heads rows …
+    d_slices = d_rows @ W.mT
+    return d_slices.swapaxes(-2, -3).reshape(x.shape), slices.mT @ d_rows
+
+
+def mlp_backward(mlp: Mlp, x: Tokens, trace: MlpTrace, d_output: Tokens) -> MlpGradients:
+    """The gradients of an MLP: where a hidden feature was cut to 0, nothing goes through."""
+    d_hidden, d_W_down, d_b_down = linear_backward(trace.hidden, mlp.W_down, mlp.b_down, d_output)
+    d_up = d_hidden * (trace.hidden > 0)
+    d_normed, d_W_up, d_b_up = linear_backward(trace.normed, mlp.W_up, mlp.b_up, d_up)
+    norm = None if mlp.norm is None else norm_backward(mlp.norm, x, d_normed)
+    d_x = d_normed if norm is None else norm.d_x
+    return MlpGradients(d_W_down, d_b_down, d_hidden, d_W_up, d_b_up, norm, d_x)
+
+
+def block_backward(
+    block: Block, trace: BlockTrace, d_output: Tokens, positions: Positions | None = None
+) -> BlockGradients:
+    """The gradients of one layer: a shortcut hands the gradient on as it is, and adds what comes through the part."""
+    d_after_attention, mlp = d_output, None
+    if block.mlp is not None and trace.mlp is not None:
+        mlp = mlp_backward(block.mlp, trace.after_attention, trace.mlp, d_output)
+        d_after_attention = d_output + mlp.d_x if block.residual else mlp.d_x
+    attention = heads_backward(
+        block.attention, trace.normed, trace.attention, d_after_attention, block.scale, positions
+    )
+    norm = None if block.norm is None else norm_backward(block.norm, trace.x, attention.d_x)
+    d_x = attention.d_x if norm is None else norm.d_x
+    return BlockGradients(d_output, mlp, attention, norm, d_after_attention + d_x if block.residual else d_x)
+
+
+def model_backward(
+    model: TinyTransformer, trace: ModelTrace, d_logits: Float[Array, "*batch tokens d_output"]
+) -> ModelGradients:
+    """The gradient of every weight, from the gradient of the logits: the chain rule, last step first."""
+    d_x, d_W_unembed, d_b_unembed, norm = d_logits, None, None, None
+    if model.W_unembed is not None:
+        d_x, d_W_unembed, d_b_unembed = linear_backward(trace.normed, model.W_unembed, model.b_unembed, d_logits)
+    if model.norm is not None:
+        norm = norm_backward(model.norm, trace.layers[-1].output, d_x)
+        d_x = norm.d_x
+    added, in_attention = model.positions(trace.ids.shape[-1])
+    layers: list[BlockGradients] = []
+    for layer, layer_trace in zip(reversed(model.layers), reversed(trace.layers), strict=True):
+        layers.insert(0, block_backward(layer, layer_trace, d_x, in_attention))
+        d_x = layers[0].d_x
+    d_token_table, d_position_table = None, None
+    if model.token_table is not None:
+        d_token_table = table_backward(trace.one_hot, model.token_table, d_x)
+    if model.position_table is not None:
+        in_layers: list[Positions] = [layer.attention.d_positions for layer in layers]
+        d_positions = added_backward(added, d_x, 2) if in_attention is None else sum(in_layers)
+        d_position_table = fill_up(d_positions, model.config.context)
+    return ModelGradients(d_logits, d_W_unembed, d_b_unembed, norm, tuple(layers), d_position_table, d_token_table)
+
+
+def fill_up(d_positions: Positions, context: int) -> Float[Array, "*runs context d_model"]:
+    """The gradient of a table of positions: 0 for those that no token has."""
+    missing = context - d_positions.shape[-2]
+    if not missing:
+        return d_positions
+    xp, shape = namespace(d_positions), (*d_positions.shape[:-2], missing, d_positions.shape[-1])
+    return xp.concat([d_positions, xp.zeros(shape, dtype=d_positions.dtype)], axis=-2)
+
+
+def loss_backward(trace: LossTrace) -> Float[Array, "*batch d_output"]:
+    """The gradient of the logits, or of the vectors that were given."""
+    return cross_entropy_backward(trace) if isinstance(trace, CrossEntropyTrace) else squared_error_backward(trace)
+
+
+def cross_entropy_backward(trace: CrossEntropyTrace) -> Float[Array, "*batch vocabulary"]:
+    """The predicted probabilities, less 1 at the right token, times what the position counts."""
+    return (trace.probabilities - trace.targets) * trace.shares[..., None]
+
+
+def squared_error_backward(trace: SquaredErrorTrace) -> Float[Array, "*batch d_model"]:
+    """Twice each difference, times its share in the mean."""
+    return trace.difference * (2 * trace.share)

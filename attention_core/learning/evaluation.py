@@ -1,0 +1,140 @@
+"""How good a model is at sequences it is not trained on, and whether its heads attend where they should."""
+
+import functools
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from attention_core.base.arrays import Array, namespace, row_products
+from attention_core.learning.losses import LossTrace, cross_entropy, squared_error
+from attention_core.learning.tasks import NO_TARGET, Batch, Task
+from attention_core.model.model import ModelTrace, TinyTransformer
+from attention_core.one_head.heads import linear
+from attention_core.text.embeddings import one_hot
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evaluation:
+    """How good a model is at sequences it is not trained on.
+
+    `role_weights` holds, for each role that the task has for a head, how much of its weight each head puts on the
+    right cells.
+    """
+
+    step: int
+    loss: float  # as in training
+    accuracy: float  # the share of answers that are right
+    role_weights: Float[np.ndarray, "roles layers heads"]
+    learnt: bool
+
+    @property
+    def best_role_weights(self) -> tuple[float, ...]:
+        """For each role of the task, the weight that the best head puts on the right cells."""
+        return best_of_each(self.role_weights)
+
+    @property
+    def weight(self) -> float:
+        """The weight on the right cells in the role that is played worst; NaN where a task has no roles."""
+        return min(self.best_role_weights, default=math.nan)
+
+
+def evaluate(
+    task: Task, model: TinyTransformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
+) -> Evaluation:
+    """How well a model answers a batch, perhaps with some (layer, head) pairs ablated, and where its heads attend."""
+    (evaluation,) = evaluate_together((task,), model, batch, (step,), ablated)
+    return evaluation
+
+
+def evaluate_together(
+    tasks: Sequence[Task],
+    model: TinyTransformer,
+    batch: Batch,
+    steps: Sequence[int],
+    ablated: Collection[tuple[int, int]] = (),
+) -> list[Evaluation]:
+    """Evaluate each of the runs that lie side by side along the first axis of a model and a batch."""
+    trace = model(batch.inputs, ablated)
+    losses = loss_of(model, trace, batch.targets).loss.reshape(-1).tolist()
+    accuracies = accuracy_of(predicted_ids(model, trace), batch.targets, model.run_axes).reshape(-1).tolist()
+    if batch.target_attention is None:
+        role_weights = [no_roles(len(trace.layers), trace.layers[0].attention.heads.weights.shape[-3])] * len(tasks)
+    else:
+        found = np.asarray(weights_on_targets(trace, batch.target_attention, model.run_axes))
+        role_weights = found.reshape(len(tasks), *found.shape[-3:])
+    return [
+        Evaluation(step, loss, accuracy, found, task.learnt(accuracy, best_of_each(found)))
+        for task, step, loss, accuracy, found in zip(tasks, steps, losses, accuracies, role_weights, strict=True)
+    ]
+
+
+def loss_of(model: TinyTransformer, trace: ModelTrace, targets: Int[Array, "*batch tokens"]) -> LossTrace:
+    """The mean cross-entropy of the predictions that count, or the mean squared error of vectors; of each run."""
+    if model.config.output == "vectors":
+        wanted = linear(one_hot(targets, model.config.vocabulary, model.table), model.table)
+        return squared_error(trace.logits, wanted, model.run_axes)
+    return cross_entropy(trace.logits, targets, model.run_axes)
+
+
+def predicted_ids(model: TinyTransformer, trace: ModelTrace) -> Int[Array, "*batch tokens"]:
+    """The likeliest token at each position; where vectors are given, the token whose vector is nearest."""
+    xp = namespace(trace.logits)
+    if model.config.output == "vectors":
+        squares = row_products(
+            model.table, model.table
+        )  # |t|² − 2 x·t is |x − t|², less what is the same for all tokens
+        return xp.argmin(squares - 2 * trace.logits @ model.table.mT, axis=-1)
+    return xp.argmax(trace.logits, axis=-1)
+
+
+def accuracy_of(
+    predicted: Int[Array, "*batch tokens"], targets: Int[Array, "*batch tokens"], run_axes: int = 0
+) -> Float[Array, "*runs"]:
+    """The share of the positions that count whose prediction is right, for each run."""
+    of_a_run = tuple(range(run_axes, targets.ndim))
+    return (predicted == targets).sum(axis=of_a_run) / (targets != NO_TARGET).sum(axis=of_a_run)
+
+
+def weights_on_targets(
+    trace: ModelTrace, target: Bool[Array, "*batch roles queries keys"], run_axes: int = 0
+) -> Float[Array, "*runs roles layers heads"]:
+    """For each run, role and head, the mean weight on the right cells, over all queries that have any."""
+    xp = namespace(trace.logits)
+    runs, batch = target.shape[:run_axes], tuple(range(run_axes, target.ndim - 3))
+    cells = xp.asarray(target, dtype=trace.logits.dtype).reshape(*target.shape[:-2], -1)  # *batch roles cells
+    rows = xp.any(target, axis=-1).sum(axis=(*batch, -1))  # *runs roles
+    on_cells = []
+    for layer in trace.layers:
+        weights = layer.attention.heads.weights
+        products = cells @ weights.reshape(*weights.shape[:-2], -1).mT  # *batch roles heads
+        on_cells.append(products.reshape(*runs, -1, *products.shape[-2:]).sum(axis=run_axes))
+    return xp.stack(on_cells, axis=-2) / rows[..., None, None]
+
+
+def best_of_each(role_weights: Float[np.ndarray, "roles layers heads"]) -> tuple[float, ...]:
+    """For each role, the weight that the best head puts on the right cells."""
+    return tuple(float(heads.max()) for heads in role_weights)
+
+
+@functools.cache
+def no_roles(n_layers: int, n_heads: int) -> Float[np.ndarray, "roles layers heads"]:
+    """The role weights of a task without roles. One for all: a run keeps those of every evaluation."""
+    return np.zeros((0, n_layers, n_heads), dtype=np.float32)
+
+
+def batch_shape(batch: Batch) -> tuple:
+    """Batches for which this is equal can stand side by side."""
+    return batch.inputs.shape, None if batch.target_attention is None else batch.target_attention.shape
+
+
+def side_by_side(batches: Sequence[Batch]) -> Batch:
+    """Batches of the same shape with an axis of runs in front, as NumPy arrays."""
+    attention = [batch.target_attention for batch in batches if batch.target_attention is not None]
+    return Batch(
+        np.stack([batch.inputs.numpy() for batch in batches]),
+        np.stack([batch.targets.numpy() for batch in batches]),
+        None if not attention else lambda: np.stack([target.numpy() for target in attention]),
+    )

@@ -1,0 +1,188 @@
+"""What every task has: data, what counts in the loss, where a perfect head attends, and what a loss means."""
+
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from attention_core.base.arrays import Array
+from attention_core.base.randomness import generator as make_generator
+from attention_core.text.tokens import Vocabulary
+
+MAX_VOCABULARY = 128
+NO_TARGET = -100  # the target of a position that does not count in the loss, as PyTorch's cross_entropy has it
+ENOUGH_RIGHT = 0.95  # the accuracy from which on a task counts as learnt
+EXAMPLE_SEED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Sequences, the right answer at each position, and how to find where a perfect head attends.
+
+    A target of NO_TARGET does not count. Where to attend has an axis of roles: most tasks have one, but to carry
+    the last four tokens along takes four, which four heads may share. A query without a cell has no such role.
+    """
+
+    inputs: Int[Array, "*runs batch tokens"]
+    targets: Int[Array, "*runs batch tokens"]
+    find_attention: Callable[[], Bool[Array, "*runs batch roles queries keys"]] | None = None
+
+    @cached_property
+    def target_attention(self) -> Bool[Array, "*runs batch roles queries keys"] | None:
+        """Where a perfect head attends. Found when it is asked for: to train on a batch it is not needed."""
+        return None if self.find_attention is None else self.find_attention()
+
+    def rows(self, chosen: Tensor) -> "Batch":
+        """Some of the sequences: those at these rows, or those where this is true."""
+        find = self.find_attention
+        return Batch(self.inputs[chosen], self.targets[chosen], None if find is None else lambda: find()[chosen])
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A loss that means something: what one reaches knowing only so much.
+
+    `key` says what is known; `counts` are the numbers that go with it, such as among how many one guesses.
+    """
+
+    key: str
+    loss: float  # nats per position that counts; squared error where vectors are compared
+    counts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TaskExample:
+    """One sequence to watch: the names of its tokens, the right answers, and where a perfect head attends."""
+
+    tokens: tuple[str, ...]
+    answers: tuple[str | None, ...]  # None where a position does not count
+    ids: Int[Tensor, " tokens"]
+    targets: Int[Tensor, " tokens"]
+    target_attention: Bool[Tensor, "roles queries keys"] | None
+
+
+class Task(ABC):
+    """What there is to learn. A task is a frozen dataclass, so that equal ones share a run.
+
+    `key` is its short name. `roles` are what its heads must do, in the order of `Batch.target_attention`;
+    `threshold` is the share of its weight that the best head puts on the right cells when a role is learnt.
+    `model` and `training` are the settings that get there within seconds.
+    """
+
+    key: ClassVar[str]
+    roles: ClassVar[tuple[str, ...]] = ()
+    threshold: ClassVar[float] = 0.7
+    source: ClassVar[str] = "task"
+    unit: ClassVar[str] = "tokens"
+    draws_afresh: ClassVar[bool] = True  # from so many sequences that some can be set aside to be measured on
+    model: ClassVar[Mapping[str, Any]]
+    training: ClassVar[Mapping[str, Any]]
+
+    window: int  # tokens of one sequence
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Vocabulary:
+        """The different tokens, answers among them."""
+
+    @abstractmethod
+    def batch(self, size: int, generator: torch.Generator) -> Batch:
+        """`size` fresh sequences, drawn from the generator alone."""
+
+    @abstractmethod
+    def baselines(self) -> list[Baseline]:
+        """Losses of guesses that know nothing, a little, and all there is to know, in this order."""
+
+    def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
+        """`size` different sequences that are never trained on; None where there are fewer than four in all.
+
+        Where one comes twice there may be few: then a third of them are set aside, of all that many draws find.
+        """
+        batch = self.batch(size, generator)
+        if len(first_rows(batch)) == size:
+            return batch
+        batch = self.batch(4 * size, generator)
+        different = first_rows(batch)
+        return None if len(different) < 4 else batch.rows(different[: min(size, len(different) // 3)])
+
+    def training_batch(self, size: int, generator: torch.Generator, aside: Int[Tensor, " sequences"]) -> Batch:
+        """`size` fresh sequences without those of these fingerprints: for each of them another is drawn."""
+        batch = self.batch(size, generator)
+        taken = torch.isin(fingerprints(batch.inputs), aside)
+        if not taken.any():
+            return batch
+        kept, others = batch.rows(~taken), self.training_batch(int(taken.sum()), generator, aside)
+        return Batch(torch.cat([kept.inputs, others.inputs]), torch.cat([kept.targets, others.targets]))
+
+    @cached_property
+    def example(self) -> TaskExample:
+        """The sequence that is watched: the same in every run of the task."""
+        with torch.inference_mode(False):  # it is kept, so it must be fit for every use
+            return self.name(self.batch(1, make_generator(EXAMPLE_SEED, "example")))
+
+    def name(self, batch: Batch, row: int = 0) -> TaskExample:
+        """One row of a batch with the names of its tokens."""
+        words, ids, targets = self.vocabulary.tokens, batch.inputs[row], batch.targets[row]
+        return TaskExample(
+            tokens=tuple(words[i] for i in ids.tolist()),
+            answers=tuple(None if t == NO_TARGET else words[t] for t in targets.tolist()),
+            ids=ids,
+            targets=targets,
+            target_attention=None if batch.target_attention is None else batch.target_attention[row],
+        )
+
+    @property
+    def enough_right(self) -> float:
+        """The share of right answers from which on the task counts as learnt."""
+        return ENOUGH_RIGHT
+
+    def learnt(self, accuracy: float, role_weights: tuple[float, ...]) -> bool:
+        """True when enough answers are right and some head plays each role, as far as the task has any."""
+        return accuracy >= self.enough_right and all(weight >= self.threshold for weight in role_weights)
+
+
+def attention_to(keys: Int[Tensor, "batch queries"], n_keys: int) -> Bool[Tensor, "batch 1 queries keys"]:
+    """The target of one role: query i of a sequence attends to key keys[i]; to none where that is negative."""
+    return (keys[..., None] == torch.arange(n_keys))[:, None]
+
+
+def fingerprints(inputs: Int[Tensor, "batch tokens"]) -> Int[Tensor, " batch"]:
+    """A number for each sequence: equal for equal ones, and for others by a rare chance only."""
+    factors = torch.randint(2**62, inputs.shape[1:], generator=make_generator(0, "fingerprints"))
+    return inputs @ factors  # beyond 64 bits the numbers wrap around
+
+
+def first_rows(batch: Batch) -> Int[Tensor, " different"]:
+    """The rows of the different sequences, each where it comes first."""
+    return torch.from_numpy(np.sort(np.unique(fingerprints(batch.inputs).numpy(), return_index=True)[1]))
+
+
+def shuffles(size: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:
+    """`size` random orders of the numbers 0 … count − 1."""
+    return torch.rand(size, count, generator=generator).argsort(dim=-1)
+
+
+def guessing(among: int) -> Baseline:
+    """The loss of a guess that gives each of so many answers the same chance."""
+    return Baseline("uniform", math.log(among), (among,))
+
+
+PERFECT = Baseline("perfect", 0.0)
+
+
+def conditional_entropy(pairs: Iterable[tuple[Hashable, Hashable]]) -> float:
+    """Mean of −ln p(outcome | context) over all observed (context, outcome) pairs, in nats.
+
+    p is how often the outcome follows the context: no guess that knows only the context does better.
+    """
+    pairs = list(pairs)
+    together, contexts = Counter(pairs), Counter(context for context, _ in pairs)
+    return sum(n * math.log(contexts[context] / n) for (context, _), n in together.items()) / len(pairs)

@@ -1,0 +1,64 @@
+"""The notebook's task: give four fixed vectors back. It can be learnt by heart without looking anywhere."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import torch
+
+from attention_core.learning.tasks.base import Baseline, Batch, Task, attention_to, shuffles
+from attention_core.text.embeddings import fixed_vectors
+from attention_core.text.tokens import Vocabulary
+
+TRAINED = (5, 12, 31, 7)  # the notebook's tokens: The, cat, sat, down
+
+
+@dataclass(frozen=True)
+class FourVectorsTask(Task):
+    """Give back the vectors of four fixed tokens; held out are the same positions with other tokens."""
+
+    key = "vectors"
+    draws_afresh = False
+    roles = ("self",)
+    model = MappingProxyType(
+        {
+            "d_model": 8,
+            "n_heads": 2,
+            "positions": "none",
+            "causal": False,
+            "residual": False,
+            "embedding_std": 1.0,
+            "output": "vectors",
+        }
+    )
+    training = MappingProxyType({"learning_rate": 0.01, "steps": 200, "batch_size": 1, "weight_decay": 0.0})
+
+    MEMORISED = 0.01  # a training loss from here down means that the four vectors are known
+
+    window = 4
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The fifty tokens of the notebook: four words, the others numbered."""
+        words: dict[int, str] = dict(zip(TRAINED, ("The", "cat", "sat", "down"), strict=True))
+        return Vocabulary(tuple(words.get(i, f"token {i}") for i in range(50)))
+
+    def batch(self, size: int, generator: torch.Generator) -> Batch:
+        """The four tokens again and again; every token is its own answer."""
+        return self.copied(torch.tensor(TRAINED).expand(size, -1))
+
+    def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
+        """Four different tokens that are not among the trained ones."""
+        unseen = torch.tensor([i for i in range(len(self.vocabulary)) if i not in TRAINED])
+        return self.copied(unseen[shuffles(size, len(unseen), generator)[:, : self.window]])
+
+    def copied(self, inputs: torch.Tensor) -> Batch:
+        """Every token as its own answer."""
+        positions = torch.arange(self.window).expand(len(inputs), -1)
+        return Batch(inputs, inputs, lambda: attention_to(positions, self.window))
+
+    def baselines(self) -> list[Baseline]:
+        """Answering zero costs the mean square of the vectors."""
+        vectors = fixed_vectors(len(self.vocabulary), self.model["d_model"])
+        zero = float((vectors * self.model["embedding_std"]).square().mean())
+        return [Baseline("zero", zero), Baseline("vectors", 0.0)]

@@ -1,0 +1,1 @@
+"""What heads and models turn out to do."""

@@ -1,0 +1,1 @@
+"""Layers of attention that read a text and go on with it."""

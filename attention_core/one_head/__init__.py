@@ -1,0 +1,1 @@
+"""One head of attention, from its scores to its output, and several side by side."""

@@ -1,5 +1,0 @@
-"""Lesson: how a model learns from a mistake."""
-
-from lessons.screen.message import message
-
-TITLE, PLACE = message("Backwards"), 41

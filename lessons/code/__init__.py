@@ -1,0 +1,1 @@
+"""Code: to write attention, and to compare it with PyTorch's own."""

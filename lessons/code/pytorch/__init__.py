@@ -1,0 +1,3 @@
+"""Lesson: the same in PyTorch's own functions."""
+
+TITLE, PLACE = "PyTorch", 61

@@ -1,5 +1,0 @@
-"""Lesson: attention without learned parameters."""
-
-from lessons.screen.message import message
-
-TITLE, PLACE = message("Dot product"), 21

@@ -1,0 +1,1 @@
+"""Learning: how heads come about."""

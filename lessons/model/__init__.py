@@ -1,0 +1,1 @@
+"""The model: several heads, order, how it writes, what its heads do."""

@@ -1,0 +1,5 @@
+"""Lesson: how a model writes."""
+
+from lessons.screen import message
+
+TITLE, PLACE = message("Generate"), 32

@@ -1,0 +1,5 @@
+"""Lesson: several heads side by side."""
+
+from lessons.screen import message
+
+TITLE, PLACE = message("Heads"), 30

@@ -1,3 +1,0 @@
-"""Lesson: the same in PyTorch's own functions."""
-
-TITLE, PLACE = "PyTorch", 32

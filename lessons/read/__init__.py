@@ -1,5 +1,0 @@
-"""Lesson: what the heads of a real language model do."""
-
-from lessons.screen.message import message
-
-TITLE, PLACE = message("Read"), 50

@@ -1,5 +1,0 @@
-"""Lesson: the scores, and why they are divided by √d_k."""
-
-from lessons.screen.message import message
-
-TITLE, PLACE = message("Scores"), 23

@@ -1,0 +1,1 @@
+"""Start: a head at work."""

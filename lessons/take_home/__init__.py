@@ -1,5 +1,0 @@
-"""Worksheets: one computation from X to the output to be done on paper, and the code that finds its key."""
-
-from lessons.screen.message import message
-
-TITLE, PLACE = message("Take home"), 71

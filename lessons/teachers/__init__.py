@@ -1,0 +1,1 @@
+"""For teachers: worksheets, votes, plans, homework, questions for learning platforms."""

@@ -1,0 +1,1 @@
+"""Today: what models of today change, and what attention costs."""

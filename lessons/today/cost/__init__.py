@@ -1,0 +1,5 @@
+"""Lesson: what attention costs."""
+
+from lessons.screen import message
+
+TITLE, PLACE = message("Cost"), 51
