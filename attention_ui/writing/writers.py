@@ -112,9 +112,7 @@ def own_writer() -> Writer:
     run = get_state(RUN)
     if run is None:
         return instead(
-            message(
-                "No model was trained in this session. Train one on the previous page, or choose the language model."
-            )
+            message("No model was trained in this session. Train one on the page Train, or choose the language model.")
         )
     view = run.look()
     try:

@@ -3,6 +3,9 @@
 import contextlib
 import importlib
 import io
+import subprocess
+import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -18,6 +21,7 @@ from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.real_model import MAX_TOKENS
 from lessons.one_head.mask import lesson as mask
 from lessons.one_head.output import lesson as output
+from lessons.one_head.softmax import lesson as softmax
 from lessons.screen import render
 
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
@@ -204,3 +208,20 @@ def test_solved_they_are_right(said):
 @pytest.mark.slow
 def test_a_wrong_answer_is_told_where_it_differs(said):
     assert said["unscaled"][-1] == "In case 1, 12 of 12 entries of scores differ from PyTorch's.\n"
+
+
+BEFORE = Path(__file__).parent / "before_rooms"  # made when the modules of the app had other names
+
+
+def test_what_was_taken_home_before_modules_were_renamed_still_runs(tmp_path):
+    notebook = nbformat.reads((BEFORE / "softmax.ipynb").read_text(encoding="utf-8"), as_version=4)
+    said = "".join(run([*notebook.cells, nbformat.v4.new_code_cell(NOT_OURS)], tmp_path))
+    assert said.count("All numbers match the screen.") == 1
+    program = (BEFORE / "softmax_program.txt").read_text(encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-I", "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    trace = run_example(Example())
+    shown = softmax.screen(trace, 0, softmax.Choices(2)).code.call()
+    weights = next(value for value in shown.shows.values() if getattr(value, "shape", ()))
+    assert f"{float(weights.flatten()[0]):.4f}" in ran.stdout
