@@ -235,8 +235,10 @@ def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
 
 
 def room(matrix: Matrix) -> float:
-    """Columns of the grid that a matrix needs, as wide as its title at least."""
-    return max(matrix.values.shape[1], in_quarters(letters(render(matrix.title)) * LETTER))
+    """Columns of the grid that a matrix needs, as wide as its title at least, and as the remark below that."""
+    remark = "" if matrix.remark is None or matrix.columns.named else render(matrix.remark)
+    wide = max(letters(render(matrix.title)) * LETTER, letters(remark) * NAME_LETTER)
+    return max(matrix.values.shape[1], in_quarters(wide))
 
 
 def columns_of_names(figure: Matrices) -> float:
