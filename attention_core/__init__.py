@@ -10,6 +10,7 @@ Order of reading, room by room
         errors          what is said of an input that cannot be used
         inputs          what may be given to attention, and what is said of anything else
         randomness      where every random number comes from
+        traces          what is computed on the way, kept under its names
         traced          arrays that remember how each of their numbers was made
     text
         tokens          text → tokens → ids
@@ -18,6 +19,7 @@ Order of reading, room by room
         positions       what is added or turned for a position, and how alike positions are over distance
     one_head
         attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
+        head            one head, from the rows of X and its maps to its output
         masks           which query may attend to which key
         distances       windows, global tokens, ALiBi
         online_softmax  the same attention block by block, as FlashAttention computes it

@@ -20,6 +20,7 @@ from attention_core.base.arrays import (
     row_sum,
     sum_of_rows,
 )
+from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_gradient, check_scale, check_soft_cap
 from attention_core.learning.gradients import (
     AttentionGradients,
@@ -139,10 +140,12 @@ def heads_backward(
 ) -> HeadsGradients:
     """The gradients of self-attention with several heads.
 
-    Raises ValueError after dropout, when the trace lacks the weights before dropping, and with a QK norm.
+    Raises InputError after dropout, when the trace lacks the weights before dropping, and with a QK norm.
     """
     if trace.dropped or getattr(heads, "q_gain", None) is not None:
-        raise ValueError("these gradients hold without dropout and without a QK norm; use autograd, or leave them out")
+        raise TechnicalError(
+            "these gradients hold without dropout and without a QK norm; use autograd, or leave them out"
+        )
     d_concatenated, d_W_o, d_b_o = linear_backward(trace.concatenated, heads.W_o, heads.b_o, d_output)
     attention = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale, heads.soft_cap)
     d_q, d_k, d_v = (

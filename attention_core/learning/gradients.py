@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from jaxtyping import Float
 
 from attention_core.base.arrays import Array, Positions, Tokens
+from attention_core.base.traces import Trace
 from attention_core.model.weights import in_one_vector
 
 Weights = list[Array | None]  # gradients of weights in the order of `named_weights`; None where a weight is missing
 
 
-@dataclass(slots=True, eq=False)
-class AttentionGradients:
+@dataclass(slots=True, eq=False, repr=False)
+class AttentionGradients(Trace):
     """Every gradient of one attention step, in the order in which it is computed: that of `attend`, reversed."""
 
     d_output: Float[Array, "*batch queries d_v"]
@@ -28,8 +29,8 @@ class AttentionGradients:
     d_k: Float[Array, "*batch keys d_k"]
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class ProjectionGradients:
+@dataclass(slots=True, eq=False, kw_only=True, repr=False)
+class ProjectionGradients(Trace):
     """Every gradient of W_q, W_k and W_v: `d_source` of what queries and keys are made of, `d_x` of all."""
 
     d_W_q: Float[Array, "*runs d_model d_qk"]
@@ -47,8 +48,8 @@ class ProjectionGradients:
         return [self.d_W_q, self.d_b_q, self.d_W_k, self.d_b_k, self.d_W_v, self.d_b_v]
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class SliceGradients:
+@dataclass(slots=True, eq=False, kw_only=True, repr=False)
+class SliceGradients(Trace):
     """Every gradient of W_qkv; `d_source` is None where queries and keys are made of nothing but x."""
 
     d_W_qkv: Float[Array, "*runs heads d_head d_qkv"]
@@ -61,8 +62,8 @@ class SliceGradients:
         return [self.d_W_qkv]
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class HeadsGradients:
+@dataclass(slots=True, eq=False, kw_only=True, repr=False)
+class HeadsGradients(Trace):
     """Every gradient of several heads, in the order in which it is computed. What there is not has None."""
 
     d_output: Tokens
@@ -81,8 +82,8 @@ class HeadsGradients:
         return [*self.projections.weights, self.d_sink, self.d_W_o, self.d_b_o]
 
 
-@dataclass(slots=True, eq=False)
-class NormGradients:
+@dataclass(slots=True, eq=False, repr=False)
+class NormGradients(Trace):
     """Every gradient of a layer norm."""
 
     d_gain: Float[Array, "*runs d_model"]
@@ -95,8 +96,8 @@ class NormGradients:
         return [self.d_gain, self.d_shift]
 
 
-@dataclass(slots=True, eq=False)
-class MlpGradients:
+@dataclass(slots=True, eq=False, repr=False)
+class MlpGradients(Trace):
     """Every gradient of an MLP."""
 
     d_W_down: Float[Array, "*runs d_hidden d_model"]
@@ -114,8 +115,8 @@ class MlpGradients:
         return [*norm, self.d_W_up, self.d_b_up, self.d_W_down, self.d_b_down]
 
 
-@dataclass(slots=True, eq=False)
-class BlockGradients:
+@dataclass(slots=True, eq=False, repr=False)
+class BlockGradients(Trace):
     """Every gradient of one layer, in the order in which it is computed."""
 
     d_output: Tokens
@@ -130,8 +131,8 @@ class BlockGradients:
         return [weight for part in (self.attention, self.norm, self.mlp) if part is not None for weight in part.weights]
 
 
-@dataclass(slots=True, eq=False)
-class ModelGradients:
+@dataclass(slots=True, eq=False, repr=False)
+class ModelGradients(Trace):
     """Every gradient of a model, in the order in which it is computed; `layers` stand in the model's order.
 
     What a model lacks, or does not train, has None.

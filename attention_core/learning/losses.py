@@ -7,12 +7,13 @@ from jaxtyping import Float, Int
 
 from attention_core.base.arrays import Array, namespace, numbers_of, row_max, row_products, row_sum
 from attention_core.base.inputs import check_alike, check_ids
+from attention_core.base.traces import Trace
 from attention_core.learning.tasks import NO_TARGET
 from attention_core.text.embeddings import one_hot
 
 
-@dataclass(slots=True, eq=False)
-class CrossEntropyTrace:
+@dataclass(slots=True, eq=False, repr=False)
+class CrossEntropyTrace(Trace):
     """The mean surprise −ln p(target) over the positions that count, in nats.
 
     `shares` is what each position counts in the mean: 1/n of the n that count, 0 where there is no target.
@@ -24,8 +25,8 @@ class CrossEntropyTrace:
     loss: Float[Array, "*runs"]
 
 
-@dataclass(slots=True, eq=False)
-class SquaredErrorTrace:
+@dataclass(slots=True, eq=False, repr=False)
+class SquaredErrorTrace(Trace):
     """The mean square of all differences between the vectors that were given and those that were wanted."""
 
     difference: Float[Array, "*batch d_model"]

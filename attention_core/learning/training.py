@@ -6,7 +6,7 @@ who asks for the same settings sees the same run.
 
 import functools
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 
 from attention_core.base.arrays import Array
-from attention_core.base.errors import InputError
+from attention_core.base.errors import InputError, TechnicalError
 from attention_core.base.randomness import generator
 from attention_core.learning.backward import loss_backward, model_backward
 from attention_core.learning.evaluation import Evaluation, batch_shape, evaluate_together, loss_of, side_by_side
@@ -35,7 +35,7 @@ EngineName = Literal["numpy", "autograd"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """All that determines a run. Raises ValueError that says which setting cannot be, and what could."""
+    """All that determines a run. Raises InputError that says which setting cannot be, and what could."""
 
     task: Task
     model: ModelConfig
@@ -52,36 +52,50 @@ class TrainingSettings:
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
             raise InputError("a learning rate is a number above 0, but got {rate}", rate=self.learning_rate)
         if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
-            raise ValueError(f"a weight decay is a number from 0 up, but got {self.weight_decay}")
+            raise TechnicalError("a weight decay is a number from 0 up, but got {decay}", decay=self.weight_decay)
         if self.clip is not None and not (math.isfinite(self.clip) and self.clip > 0):
-            raise ValueError(f"gradients are cut to a length above 0, but got {self.clip}")
+            raise TechnicalError("gradients are cut to a length above 0, but got {clip}", clip=self.clip)
         if self.optimiser not in OPTIMISERS:
-            raise ValueError(f"an optimiser is one of {', '.join(OPTIMISERS)}, but got {self.optimiser}")
+            raise one_of("an optimiser", OPTIMISERS, self.optimiser)
         if self.engine not in get_args(EngineName):
-            raise ValueError(f"an engine is one of {', '.join(get_args(EngineName))}, but got {self.engine}")
+            raise one_of("an engine", get_args(EngineName), self.engine)
         generator(self.seed)
         if not 1 <= self.steps <= MAX_STEPS:
-            raise ValueError(f"a run has 1 to {MAX_STEPS} steps, but got {self.steps}")
+            raise TechnicalError("a run has 1 to {most} steps, but got {steps}", most=MAX_STEPS, steps=self.steps)
         if not 1 <= self.batch_size <= MAX_BATCH:
-            raise ValueError(f"a batch has 1 to {MAX_BATCH} windows, but got {self.batch_size}")
+            raise TechnicalError(
+                "a batch has 1 to {most} windows, but got {size}", most=MAX_BATCH, size=self.batch_size
+            )
         if self.model.vocabulary != len(self.task.vocabulary):
-            raise ValueError(
-                f"the {self.task.source} has {len(self.task.vocabulary)} different {self.task.unit}, "
-                f"but the model was made for {self.model.vocabulary}"
+            raise TechnicalError(
+                "the {source} has {count} different {unit}, but the model was made for {made_for}",
+                source=self.task.source,
+                count=len(self.task.vocabulary),
+                unit=self.task.unit,
+                made_for=self.model.vocabulary,
             )
         if self.model.context < self.task.window:
-            raise ValueError(
-                f"the model sees {self.model.context} {self.task.unit} at once, "
-                f"too few for a window of {self.task.window}"
+            raise TechnicalError(
+                "the model sees {context} {unit} at once, too few for a window of {window}",
+                context=self.model.context,
+                unit=self.task.unit,
+                window=self.task.window,
             )
         if (wanted := self.task.model.get("output", "scores")) != self.model.output:
-            raise ValueError(f"this task compares {wanted}, but the model gives {self.model.output}")
+            raise TechnicalError(
+                "this task compares {wanted}, but the model gives {output}", wanted=wanted, output=self.model.output
+            )
+
+
+def one_of(what: str, known: Iterable[str], got: object) -> TechnicalError:
+    """What is said of a name that is none of those known."""
+    return TechnicalError("{what} is one of {known}, but got {got}", what=what, known=", ".join(known), got=str(got))
 
 
 def recommended(task: Task, seed: int = 0, **changes: Any) -> TrainingSettings:
     """The settings that learn a task within seconds; `changes` replace some of the model's or the training's.
 
-    Raises ValueError, as `TrainingSettings` does, for changes that cannot be.
+    Raises InputError, as `TrainingSettings` does, for changes that cannot be.
     """
     names = set(ModelConfig.__dataclass_fields__)
     parts: dict[str, Any] = {"vocabulary": len(task.vocabulary), "context": task.window, **task.model}
@@ -304,10 +318,10 @@ def held_out(settings: TrainingSettings) -> Batch | None:
 
 
 def held_out_batch(settings: TrainingSettings) -> Batch:
-    """The sequences a run is evaluated on. Raises ValueError where there are too few for that."""
+    """The sequences a run is evaluated on. Raises InputError where there are too few for that."""
     batch = held_out(settings)
     if batch is None:
-        raise ValueError("a run is evaluated on sequences it is not trained on, but its task has too few of them")
+        raise TechnicalError("a run is evaluated on sequences it is not trained on, but its task has too few of them")
     return batch
 
 

@@ -15,9 +15,10 @@ from attention_core.base.arrays import Array
 from attention_core.base.errors import InputError, TechnicalError
 from attention_core.base.inputs import check_whole
 from attention_core.base.randomness import generator
-from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend
+from attention_core.one_head.attention import AttentionTrace, Mask, Number
+from attention_core.one_head.head import one_head
 from attention_core.one_head.masks import causal_mask
-from attention_core.text.embeddings import Rotary, rotate
+from attention_core.text.embeddings import Rotary
 from attention_core.text.positions import USUAL, PositionedRows, PositionKind, add_positions, kinds_for
 
 Permutation = tuple[int, ...]  # the old positions of the tokens, counted from 0, in their new order
@@ -38,7 +39,7 @@ def random_permutation(n_tokens: int, seed: int) -> Permutation:
 def read_permutation(text: str, n_tokens: int) -> Permutation:
     """A permutation typed as positions that count from 1, such as "3 1 2".
 
-    Raises ValueError, with a sentence, unless each position comes exactly once.
+    Raises InputError, with a sentence, unless each position comes exactly once.
     """
     positions = {str(i + 1): i for i in range(n_tokens)}
     typed = text.replace(",", " ").split()
@@ -98,10 +99,9 @@ def attend_with_positions(
     Raises InputError for rotary positions when the number of features is odd.
     """
     rows = add_positions(x, kind, seed)
-    q, k, v = rows.going_in @ W_q, rows.going_in @ W_k, rows.going_in @ W_v
-    if kind == "rotary":
-        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
-    return PositionedHead(rows.positions, rows.going_in, attend(q, k, v, may_attend, scale=scale))
+    turned = {"rotary": rotary} if kind == "rotary" else {}
+    head = one_head(rows.going_in, W_q, W_k, W_v, may_attend, scale, **turned)
+    return PositionedHead(rows.positions, rows.going_in, head)
 
 
 @dataclass(slots=True, eq=False)

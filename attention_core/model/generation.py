@@ -49,7 +49,7 @@ def generate(
     """`length` new tokens after `start`, each drawn after reading the last `context` tokens before it.
 
     The same arguments give the same text; a longer one begins with the shorter one.
-    Raises ValueError for an empty start, unknown tokens, too great a length, or a model with broken weights.
+    Raises InputError for an empty start, unknown tokens, too great a length, or a model with broken weights.
     """
     check_request(start, length)
     text, random, generated = list(start), generator(seed, "sample"), []

@@ -17,6 +17,7 @@ from attention_core.base.arrays import Array, Positions, Tokens, align_runs, nam
 from attention_core.base.errors import InputError, TechnicalError
 from attention_core.base.inputs import check_heads, check_ids
 from attention_core.base.randomness import Generator, draw_linear
+from attention_core.base.traces import Trace
 from attention_core.one_head.attention import Mask, mask_scores
 from attention_core.one_head.distances import alibi_biases, distances
 from attention_core.one_head.heads import (
@@ -39,7 +40,7 @@ MOST_ONE_HOT = 512  # tokens of a vocabulary; with more, rows of zeros with a si
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelConfig:
-    """The size and the parts of a `TinyTransformer`. Raises ValueError for what cannot be built.
+    """The size and the parts of a `TinyTransformer`. Raises InputError for what cannot be built.
 
     `positions`: "learned" and "sinusoidal" vectors are added to the embedding; "qk" are learned vectors added to what
     queries and keys are made of, in every layer, but never to the values; "rotary" rotates queries and keys; "alibi"
@@ -70,7 +71,9 @@ class ModelConfig:
         check_range("n_layers", self.n_layers, 1, MAX_LAYERS)
         check_range("embedding_std", self.embedding_std, 0, 100)
         if self.vocabulary < 2:
-            raise ValueError(f"a model needs at least 2 different tokens to choose from, but got {self.vocabulary}")
+            raise TechnicalError(
+                "a model needs at least 2 different tokens to choose from, but got {count}", count=self.vocabulary
+            )
         check_head_features(self)
 
     @property
@@ -85,14 +88,14 @@ class ModelConfig:
 
 
 def check_range(name: str, value: int | float, least: int, most: int) -> None:
-    """Raises ValueError unless the value is a finite number from `least` to `most`."""
+    """Raises InputError unless the value is a finite number from `least` to `most`."""
     if not (math.isfinite(value) and least <= value <= most):
         ends = {"least": least, "most": most}
         raise InputError("{name} goes from {least} to {most}, but got {value}", name=name, value=value, **ends)
 
 
 def check_head_features(config: ModelConfig) -> None:
-    """Raises ValueError when queries or values cannot have so many features, or the heads not share them evenly."""
+    """Raises InputError when queries or values cannot have so many features, or the heads not share them evenly."""
     own = features_per_head(config.d_model, config.n_heads) if config.heads == "sliced" or config.n_heads < 1 else None
     for name, width in (("d_k", config.query_features), ("d_v", config.value_features)):
         n, most = config.n_heads, MAX_QUERY_FEATURES // config.n_heads
@@ -111,8 +114,8 @@ def check_head_features(config: ModelConfig) -> None:
 FIXED = {"trained": False}  # what belongs to the task or to the sizes, and is never changed
 
 
-@dataclass(slots=True, eq=False)
-class BlockTrace:
+@dataclass(slots=True, eq=False, repr=False)
+class BlockTrace(Trace):
     """The tokens on their way through one layer, with its attention."""
 
     x: Tokens
@@ -123,8 +126,8 @@ class BlockTrace:
     output: Tokens
 
 
-@dataclass(slots=True, eq=False)
-class MlpTrace:
+@dataclass(slots=True, eq=False, repr=False)
+class MlpTrace(Trace):
     """The tokens on their way through an MLP."""
 
     normed: Tokens
@@ -132,8 +135,8 @@ class MlpTrace:
     output: Tokens
 
 
-@dataclass(slots=True, eq=False)
-class ModelTrace:
+@dataclass(slots=True, eq=False, repr=False)
+class ModelTrace(Trace):
     """What the model computes: its layers, and a score for each token that could come next."""
 
     ids: Int[Array, "*batch tokens"]

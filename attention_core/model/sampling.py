@@ -23,7 +23,7 @@ SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sampling:
-    """How the next token is drawn. Raises ValueError for what cannot be.
+    """How the next token is drawn. Raises InputError for what cannot be.
 
     Temperature 0 is the limit: the likeliest token, always. `top_k` None keeps all tokens, and so does `top_p` 1.
     """
@@ -55,7 +55,7 @@ class TokenDraw:
 def draw_token(logits: Float[Tensor, " vocabulary"], sampling: Sampling, generator: torch.Generator) -> TokenDraw:
     """Draw the next token: temperature, top-k, top-p, one random number.
 
-    Raises ValueError for logits that are not all finite numbers.
+    Raises InputError for logits that are not all finite numbers.
     """
     logits = logits.double()
     probabilities = next_token_probabilities(logits)
@@ -74,7 +74,7 @@ def next_token_probabilities(
 ) -> Float[Tensor, "*runs vocabulary"]:
     """softmax(logits / temperature): below 1 the likely gets likelier, at 0 only the likeliest is left.
 
-    Raises ValueError for a negative temperature, or for numbers that are not finite.
+    Raises InputError for a negative temperature, or for numbers that are not finite.
     """
     check_logits(logits)
     check_temperature(temperature)
@@ -91,7 +91,7 @@ def ranked(values: Float[Tensor, "*runs vocabulary"]) -> Int[Tensor, "*runs voca
 def keep_top_k(logits: Float[Tensor, " vocabulary"], k: int | None) -> Bool[Tensor, " vocabulary"]:
     """True for the k tokens with the largest scores: exactly k, as `ranked` decides between equal scores.
 
-    None, or a k beyond the vocabulary, keeps all. Raises ValueError for k below 1.
+    None, or a k beyond the vocabulary, keeps all. Raises InputError for k below 1.
     """
     check_top_k(k)
     check_logits(logits)
@@ -104,7 +104,7 @@ def keep_top_p(probabilities: Float[Tensor, " vocabulary"], p: float) -> Bool[Te
     """True for the fewest tokens, likeliest first, whose probabilities reach p together.
 
     The token that reaches p is kept, so there is always one; `ranked` decides between equal probabilities.
-    Raises ValueError for p outside (0, 1].
+    Raises InputError for p outside (0, 1].
     """
     check_top_p(p)
     if p == 1:  # rounding must not cut off an unlikely tail

@@ -30,8 +30,16 @@ def named_weights(part: object, prefix: str = "") -> Iterator[tuple[str, Array]]
 
 
 def trained_fields(part: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a part of a model, without those that are fixed."""
-    return ((f.name, getattr(part, f.name)) for f in fields(part) if f.metadata.get("trained", True))
+    """The fields of a part of a model, without those that are fixed: its own first, then those that it inherits."""
+    return ((name, getattr(part, name)) for name in names_of_trained(type(part)))
+
+
+@functools.cache
+def names_of_trained(kind: type) -> tuple[str, ...]:
+    """The names of these fields, for every part of a kind."""
+    inherited = {field.name for base in kind.__mro__[1:] if is_dataclass(base) for field in fields(base)}
+    in_order = sorted(fields(kind), key=lambda field: field.name in inherited)
+    return tuple(field.name for field in in_order if field.metadata.get("trained", True))
 
 
 def count_weights(part: object) -> int:

@@ -15,13 +15,14 @@ from jaxtyping import Bool, Float
 
 from attention_core.base.arrays import Array, namespace, numbers_of, row_max, row_sum
 from attention_core.base.inputs import check_inputs, is_boolean
+from attention_core.base.traces import Trace
 
 Number = float | Float[Array, ""]
 Mask = Bool[Array, "... #queries keys"] | Float[Array, "... #queries keys"]
 
 
-@dataclass(slots=True, eq=False)
-class AttentionTrace:
+@dataclass(slots=True, eq=False, repr=False)
+class AttentionTrace(Trace):
     """Every tensor of one attention step, in the order in which it is computed."""
 
     q: Float[Array, "*batch queries d_k"]

@@ -19,6 +19,7 @@ from attention_core.base.arrays import Array, Positions, Tokens, align_runs, nam
 from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_alike, check_each_head, check_past, check_share, check_whole, is_whole
 from attention_core.base.randomness import Generator, draw_linear, draw_map
+from attention_core.base.traces import Trace
 from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend, mix_values, see_both
 from attention_core.one_head.distances import distances, within_window
 from attention_core.text.embeddings import Rotary, rotate
@@ -38,8 +39,8 @@ class KeyValues(NamedTuple):
     v: Float[Array, "*batch kv_heads keys d_v"]
 
 
-@dataclass(slots=True, eq=False)
-class MultiHeadTrace:
+@dataclass(slots=True, eq=False, repr=False)
+class MultiHeadTrace(Trace):
     """What several heads compute: `heads` has the axis of the heads before queries and keys.
 
     Heads that are ablated are zero, and those that are patched have their other output, in `concatenated` only.
@@ -52,19 +53,20 @@ class MultiHeadTrace:
     dropped: bool = False  # the weights of `heads` are those after dropout
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Heads(ABC):
-    """Several heads and the map W_o that mixes what they find; a subclass holds the weights and says how they project.
+    """Several heads and the map W_o that mixes what they find; a subclass holds the other maps and projects with them.
 
     All maps are used as x @ W. `rotary` rotates queries and keys by their positions. `soft_cap` and `sink` are those of
     `attend`; the sink is a weight of each head. All heads look no further than the `window`.
     """
 
-    W_o: Float[Array, "*runs all_d_v d_model"]
-    b_o: Float[Array, "*runs d_model"] | None
-    n_heads: int
-    rotary: Rotary | None
-    dropout: float
     sink: Float[Array, "*runs heads"] | None = None
+    W_o: Float[Array, "*runs all_d_v d_model"]
+    b_o: Float[Array, "*runs d_model"] | None = None
+    n_heads: int
+    rotary: Rotary | None = None
+    dropout: float = 0.0
     soft_cap: float | None = None
     window: Window | None = None
 
@@ -103,29 +105,17 @@ class Heads(ABC):
         those in `patched` get these outputs. With `drop` weights are dropped as in training, drawn from it.
         """
         source = x if key_value is None else key_value
-        query, key = x, source
-        if positions is not None:
-            positions = align_runs(positions, x, 2)
-            query, key = x + positions, source + positions
-        q, k, v = self.project(query, key, source)  # *batch heads tokens d_k; v has d_head features
-        if past is not None:
-            check_past(past, k, v)
-            k, v = (namespace(x).concat(both, axis=-2) for both in zip(past, (k, v), strict=True))
-        present = KeyValues(k, v)
-        n_past = 0 if past is None else past.k.shape[-2]
-        if self.rotary is not None:
-            q, k = rotate(q, n_past, how=self.rotary), rotate(k, how=self.rotary)
-        if self.window is not None:
-            distance = distances(q.shape[-2], k.shape[-2], n_past)
-            may_attend = see_both(may_attend, namespace(x).asarray(within_window(distance, *self.window)))
-        k, v = share_heads(k, self.n_heads), share_heads(v, self.n_heads)
+        q, k, v = self.project(add_rows(x, positions), add_rows(source, positions), source)
+        present, n_past = remember(past, k, v), 0 if past is None else past.k.shape[-2]
+        q, k = turn_by_position(q, present.k, self.rotary, n_past)
+        k, v = share_heads(k, self.n_heads), share_heads(present.v, self.n_heads)
+        may_attend = see_near(may_attend, self.window, q, k, n_past)
         sink = None if self.sink is None else align_runs(self.sink, q[..., 0, 0], 1)
         heads = attend(q, k, v, may_attend, scale=scale, soft_cap=self.soft_cap, sink=sink)
         dropped = drop is not None and self.dropout > 0
         if dropped:
             heads = drop_weights(heads, self.dropout, drop)
-        outputs = ablate(patch(heads.output, patched), ablated)
-        concatenated = merge_heads(outputs)  # *batch queries all_d_v
+        concatenated = merge_heads(ablate(patch(heads.output, patched), ablated))  # *batch queries all_d_v
         output = linear(concatenated, self.W_o, self.b_o)
         return output, MultiHeadTrace(present, heads, concatenated, output, dropped)
 
@@ -146,14 +136,6 @@ class MultiHeadAttention(Heads):
     b_v: Float[Array, "*runs kv_d_v"] | None = None
     q_gain: Float[Array, "*runs d_k"] | None = None
     k_gain: Float[Array, "*runs d_k"] | None = None
-    sink: Float[Array, "*runs heads"] | None = None
-    W_o: Float[Array, "*runs all_d_v d_model"]
-    b_o: Float[Array, "*runs d_model"] | None = None
-    n_heads: int
-    rotary: Rotary | None = None
-    dropout: float = 0.0
-    soft_cap: float | None = None
-    window: Window | None = None
     epsilon: float = 1e-6  # of the length that q_gain and k_gain give
 
     @classmethod
@@ -172,7 +154,7 @@ class MultiHeadAttention(Heads):
     ) -> "MultiHeadAttention":
         """Weights drawn in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
 
-        Left out, `d_k` and `d_v` are d_head, and all heads have keys and values of their own. ValueError is raised
+        Left out, `d_k` and `d_v` are d_head, and all heads have keys and values of their own. InputError is raised
         when the heads cannot share the features, or the keys and values of `kv_heads`, evenly.
         """
         d_k, d_v = (features_per_head(d_model, n_heads) if each is None else each for each in (d_k, d_v))
@@ -235,12 +217,6 @@ class SlicedHeads(Heads):
     """
 
     W_qkv: Float[Array, "*runs heads d_head d_qkv"]
-    sink: Float[Array, "*runs heads"] | None = None
-    W_o: Float[Array, "*runs d_model d_model"]
-    b_o: Float[Array, "*runs d_model"] | None = None
-    n_heads: int
-    rotary: Rotary | None = None
-    dropout: float = 0.0
 
     @classmethod
     def draw(cls, d_model: int, n_heads: int, *, rotary: Rotary | None = None, generator: Generator) -> "SlicedHeads":
@@ -294,6 +270,45 @@ def thirds(qkv: Float[Array, "*batch d_qkv"]) -> tuple[Array, Array, Array]:
     return qkv[..., :d_head], qkv[..., d_head : 2 * d_head], qkv[..., 2 * d_head :]
 
 
+def add_rows(x: Tokens, rows: Positions | None) -> Tokens:
+    """Add a row to each token, such as one that stands for its position; without any, x stays as it is."""
+    return x if rows is None else x + align_runs(rows, x, 2)
+
+
+def remember(
+    past: KeyValues | None, k: Float[Array, "*batch kv_heads tokens d_k"], v: Float[Array, "*batch kv_heads tokens d_v"]
+) -> KeyValues:
+    """Put the keys and values of earlier tokens before these. Raises InputError where they do not fit together."""
+    if past is None:
+        return KeyValues(k, v)
+    check_past(past, k, v)
+    return KeyValues(*(namespace(k).concat(both, axis=-2) for both in zip(past, (k, v), strict=True)))
+
+
+def turn_by_position(
+    q: Float[Array, "*batch heads queries d_k"],
+    k: Float[Array, "*batch kv_heads keys d_k"],
+    rotary: Rotary | None,
+    n_past: int,
+) -> tuple[Float[Array, "*batch heads queries d_k"], Float[Array, "*batch kv_heads keys d_k"]]:
+    """Rotate queries and keys by their positions; the first query stands behind `n_past` tokens."""
+    return (q, k) if rotary is None else (rotate(q, n_past, how=rotary), rotate(k, how=rotary))
+
+
+def see_near(
+    may_attend: Mask | None,
+    window: Window | None,
+    q: Float[Array, "*batch heads queries d_k"],
+    k: Float[Array, "*batch heads keys d_k"],
+    n_past: int,
+) -> Mask | None:
+    """Hide what lies outside the window of each query, too; the first query stands behind `n_past` tokens."""
+    if window is None:
+        return may_attend
+    near = within_window(distances(q.shape[-2], k.shape[-2], n_past), *window)
+    return see_both(may_attend, namespace(q).asarray(near))
+
+
 def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_head"]:
     """Each head's neighbouring features, with the axis of the heads moved before the tokens.
 
@@ -315,7 +330,7 @@ def share_heads(
     """Keys or values of few heads for many queries' heads: neighbouring heads share one.
 
     One for all is multi-query attention, Shazeer 2019, https://arxiv.org/abs/1911.02150; one for each group is
-    grouped-query attention, Ainslie et al. 2023, https://arxiv.org/abs/2305.13245. Raises ValueError when the groups
+    grouped-query attention, Ainslie et al. 2023, https://arxiv.org/abs/2305.13245. Raises InputError when the groups
     cannot be of one size.
     """
     *batch, kv_heads, n_tokens, d_head = x.shape

@@ -16,7 +16,8 @@ from jaxtyping import Bool, Float
 from attention_core.base.arrays import Array
 from attention_core.base.errors import InputError
 from attention_core.base.randomness import generator
-from attention_core.one_head.attention import AttentionTrace, attend
+from attention_core.one_head.attention import AttentionTrace
+from attention_core.one_head.head import one_head
 
 LARGEST = 9.0  # no entry that is set by hand goes beyond
 OTHERS = 64  # sentences on which a head is scored
@@ -159,18 +160,7 @@ def together(sentences: list[DrawnSentence]) -> Sentences:
 # What a head of given weights does.
 
 
-def look(
-    x: Float[Array, "*batch tokens features"],
-    W_q: Float[Array, "*#batch features d_k"],
-    W_k: Float[Array, "*#batch features d_k"],
-    W_v: Float[Array, "*#batch features d_v"],
-    may_attend: Bool[Array, "*#batch queries keys"],
-) -> AttentionTrace:
-    """One head, from the features of its tokens on."""
-    return attend(x @ W_q, x @ W_k, x @ W_v, may_attend)
-
-
-def look_twice(
+def two_layers(
     x: Float[Array, "*batch tokens features"],
     W_q: Float[Array, "*#batch features d_all_k"],
     W_k: Float[Array, "*#batch features d_all_k"],
@@ -179,8 +169,8 @@ def look_twice(
     may_attend: Bool[Array, "*#batch queries keys"],
 ) -> tuple[AttentionTrace, AttentionTrace]:
     """Two heads one above the other: the second reads the features and what the first has added to them."""
-    first = look(x, W_q[..., :d_k], W_k[..., :d_k], W_v, may_attend)
-    return first, look(x + first.output, W_q[..., d_k:], W_k[..., d_k:], W_v, may_attend)
+    first = one_head(x, W_q[..., :d_k], W_k[..., :d_k], W_v, may_attend)
+    return first, one_head(x + first.output, W_q[..., d_k:], W_k[..., d_k:], W_v, may_attend)
 
 
 def heads_of(
@@ -201,9 +191,11 @@ def heads_of(
                 shape=str(tuple(getattr(weights, name).shape)),
             )
     if puzzle.stacked:
-        return look_twice(x, *weights, puzzle.d_k, may_attend)
+        return two_layers(x, *weights, puzzle.d_k, may_attend)
     columns = [slice(head * puzzle.d_k, (head + 1) * puzzle.d_k) for head in range(puzzle.n_heads)]
-    return tuple(look(x, weights.W_q[..., part], weights.W_k[..., part], weights.W_v, may_attend) for part in columns)
+    return tuple(
+        one_head(x, weights.W_q[..., part], weights.W_k[..., part], weights.W_v, may_attend) for part in columns
+    )
 
 
 def score_sentences(puzzle: Puzzle, weights: Weights, sentences: Sentences) -> Float[Array, "*settings sentences"]:

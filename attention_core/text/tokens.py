@@ -134,7 +134,7 @@ class Vocabulary:
         return {token: i for i, token in enumerate(self.tokens)}
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """The id of each token. Raises ValueError that names the tokens it does not know."""
+        """The id of each token. Raises InputError that names the tokens it does not know."""
         unknown = [token for token in dict.fromkeys(tokens) if token not in self.ids]
         if unknown:
             some = ", ".join(repr(token) for token in unknown[:5]) + (", …" if len(unknown) > 5 else "")

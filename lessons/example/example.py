@@ -16,11 +16,11 @@ from torch import Tensor
 
 from attention_core.base.randomness import MAX_SEED
 from attention_core.learning.training import TrainingSettings
-from attention_core.one_head.attention import AttentionTrace, attend
+from attention_core.one_head.attention import AttentionTrace
+from attention_core.one_head.head import one_head
 from attention_core.one_head.heads import sets_of_keys, split_heads
 from attention_core.one_head.masks import causal_mask
 from attention_core.one_head.turning import turn_for_scores, turn_for_values
-from attention_core.text.embeddings import rotate
 from lessons.example.edits import LETTER_OF, Edits, apply_edits, waiting_notes
 from lessons.example.presets import EVERY_PRESET, RandomSource
 from lessons.example.real_layer import LayerOfRealModel, RealModelSource
@@ -215,16 +215,10 @@ def scale_of(example: Chosen) -> float:
 
 def heads_of(example: Chosen, drawn: Drawn) -> AttentionTrace:
     """Every head on these vectors with these maps."""
-    asking = drawn.x if drawn.added is None else drawn.x + drawn.added
-    q, k, v = (
-        split_heads(x @ W, example.n_heads) for x, W in ((asking, drawn.W_q), (asking, drawn.W_k), (drawn.x, drawn.W_v))
-    )
-    if drawn.rotary is not None:
-        q, k = rotate(q, how=drawn.rotary), rotate(k, how=drawn.rotary)
-    if drawn.turn is not None:
-        q, k, v = q @ drawn.turn, k @ drawn.turn, v @ drawn.turn_v
+    W_q, W_k, W_v = (split_heads(W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v))  # heads d_model …
     may_attend = causal_mask(len(drawn.x)) if example.causal else None
-    return attend(q, k, v, may_attend, scale=scale_of(example))
+    others = {"positions": drawn.added, "rotary": drawn.rotary, "turn": drawn.turn, "turn_v": drawn.turn_v}
+    return one_head(drawn.x, W_q, W_k, W_v, may_attend, scale_of(example), **others)
 
 
 def model_settings(example: Example) -> TrainingSettings:

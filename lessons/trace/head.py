@@ -3,13 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from jaxtyping import Float
-
-from attention_core.base.arrays import Array
 from attention_core.base.traced import Written
-from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend
 from attention_core.one_head.masks import causal_mask
-from attention_core.text.embeddings import Rotary, rotate
 from lessons.example.example import MOST_FEATURES, ExampleTrace, projection_of
 from lessons.screen import Argument, Message, message
 from lessons.trace.computation import Computation
@@ -59,43 +54,6 @@ TURNED = {
     "q": message("query of {query}, feature {feature}: turned by its position"),
     "k": message("key of {key}, feature {feature}: turned by its position"),
 }
-
-
-def project(
-    x: Float[Array, "tokens d_model"],
-    W_q: Float[Array, "d_model d_k"],
-    W_k: Float[Array, "d_model d_k"],
-    W_v: Float[Array, "d_model d_v"],
-    positions: Float[Array, "tokens d_model"] | None = None,
-    rotary: Rotary | None = None,
-    turn: Float[Array, "d_k d_k"] | None = None,
-    turn_v: Float[Array, "d_v d_v"] | None = None,
-) -> tuple[Float[Array, "queries d_k"], Float[Array, "keys d_k"], Float[Array, "keys d_v"]]:
-    """Queries, keys and values of one head. Positions may be added to what makes queries and keys, or rotate them.
-
-    With `turn` and `turn_v` they are seen along other axes, which changes neither scores nor weights.
-    """
-    source = x if positions is None else x + positions
-    q, k, v = source @ W_q, source @ W_k, x @ W_v
-    if rotary is not None:
-        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
-    if turn is not None:
-        q, k, v = q @ turn, k @ turn, v @ turn_v
-    return q, k, v
-
-
-def one_head(
-    x: Float[Array, "tokens d_model"],
-    W_q: Float[Array, "d_model d_k"],
-    W_k: Float[Array, "d_model d_k"],
-    W_v: Float[Array, "d_model d_v"],
-    may_attend: Mask | None,
-    scale: Number,
-    **others: Any,
-) -> AttentionTrace:
-    """One head from X and its weights to its output; `others` are those of `project`."""
-    q, k, v = project(x, W_q, W_k, W_v, **others)
-    return attend(q, k, v, may_attend, scale=scale)
 
 
 def head_inputs(example: ExampleTrace, head: int, **others: Any) -> dict[str, Any]:

@@ -5,10 +5,11 @@ import pytest
 from printed_lines import wrong
 
 from attention_core.one_head.attention import attend
+from attention_core.one_head.head import one_head
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.screen import render
 from lessons.trace.computation import WRITTEN, Computation, as_written, remembering
-from lessons.trace.head import compute_head, head_inputs, head_names, one_head
+from lessons.trace.head import compute_head, head_inputs, head_names
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

@@ -6,10 +6,10 @@ import pytest
 from visiting import cell, chart, open_page, source_shown, texts
 
 from attention_core.one_head.attention import attend
+from attention_core.one_head.head import one_head
 from lessons.example.example import Example, run_example
 from lessons.screen import render_all
 from lessons.shared.stages import STAGES, notice_stage
-from lessons.trace.head import one_head
 from tests.rounding import assert_close_for_size
 
 

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from attention_core.base.errors import TechnicalError
 from attention_core.learning.tasks.base import (
     NO_TARGET,
     PERFECT,
@@ -37,9 +38,11 @@ class InductionTask(Task):
 
     def __post_init__(self):
         if not 1 <= self.shortest <= self.longest <= min(self.n_letters, self.window):
-            raise ValueError(
-                f"a period goes from 1 to {min(self.n_letters, self.window)}, the shortest first, "
-                f"but got {self.shortest} to {self.longest}"
+            raise TechnicalError(
+                "a period goes from 1 to {most}, the shortest first, but got {shortest} to {longest}",
+                most=min(self.n_letters, self.window),
+                shortest=self.shortest,
+                longest=self.longest,
             )
 
     @cached_property

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from attention_core.base.errors import TechnicalError
 from attention_core.learning.tasks.base import (
     NO_TARGET,
     PERFECT,
@@ -138,7 +139,9 @@ class PronounTask(Task):
 
     def __post_init__(self):
         if self.window != 7:
-            raise ValueError(f"a sentence with a pronoun has 7 words here, but window is {self.window}")
+            raise TechnicalError(
+                "a sentence with a pronoun has 7 words here, but window is {window}", window=self.window
+            )
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

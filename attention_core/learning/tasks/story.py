@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from attention_core.base.errors import TechnicalError
 from attention_core.learning.tasks.base import NO_TARGET, PERFECT, Baseline, Batch, Task, TaskExample, guessing
 from attention_core.text.tokens import Vocabulary
 
@@ -51,7 +52,9 @@ class StoryTask(Task):
 
     def __post_init__(self):
         if self.window != 9:
-            raise ValueError(f"a sentence with what somebody does has 9 tokens here, but window is {self.window}")
+            raise TechnicalError(
+                "a sentence with what somebody does has 9 tokens here, but window is {window}", window=self.window
+            )
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from attention_core.base.errors import InputError
+from attention_core.base.errors import InputError, TechnicalError
 from attention_core.learning.tasks.base import (
     ENOUGH_RIGHT,
     MAX_VOCABULARY,
@@ -36,7 +36,7 @@ class CharacterTask(Task):
     """Predict the next character of a text, from windows of it.
 
     `held_out_share` of the text, its end, is kept apart to see whether what was learnt holds there.
-    Raises ValueError when there is nothing to learn from the text: fewer characters than
+    Raises InputError when there is nothing to learn from the text: fewer characters than
     one window and its answer, a single distinct one, or too many distinct ones.
     """
 
@@ -53,7 +53,9 @@ class CharacterTask(Task):
 
     def __post_init__(self):
         if not 1 <= self.window <= MAX_WINDOW:
-            raise ValueError(f"a window goes from 1 to {MAX_WINDOW} characters, but got {self.window}")
+            raise TechnicalError(
+                "a window goes from 1 to {most} characters, but got {window}", most=MAX_WINDOW, window=self.window
+            )
         n, distinct = len(self.tokens), len(self.vocabulary)
         if n < self.window + 1:
             raise InputError(
@@ -70,7 +72,9 @@ class CharacterTask(Task):
                 character=repr(self.tokens[0]),
             )
         if not 0 <= self.held_out_share <= 0.5:
-            raise ValueError(f"the share that is kept apart goes from 0 to 0.5, but got {self.held_out_share}")
+            raise TechnicalError(
+                "the share that is kept apart goes from 0 to 0.5, but got {share}", share=self.held_out_share
+            )
         if self.held_out_share and min(self.n_trained, n - self.n_trained) < self.window + 1:
             raise InputError(
                 "with {share} of {n} characters held out, one part is shorter than a window of {window} and "

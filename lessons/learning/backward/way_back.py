@@ -8,7 +8,8 @@ from jaxtyping import Float, Int
 from attention_core.base.arrays import Array
 from attention_core.learning.backward import attend_backward, cross_entropy_backward
 from attention_core.learning.losses import CrossEntropyTrace, cross_entropy
-from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend
+from attention_core.one_head.attention import AttentionTrace, Mask, Number
+from attention_core.one_head.head import one_head
 from lessons.screen import Message, Token, message
 from lessons.trace.head import HEAD_SENTENCES
 from lessons.trace.story import Names
@@ -49,7 +50,7 @@ def go_back(
     scale: Number,
 ) -> WayBack:
     """From the tokens to the loss, and from the loss to every gradient; a target below 0 does not count."""
-    attention = attend(x @ W_q, x @ W_k, x @ W_v, may_attend, scale=scale)
+    attention = one_head(x, W_q, W_k, W_v, may_attend, scale)
     after = x + attention.output @ W_o
     logits = after @ W_unembed + b_unembed
     loss = cross_entropy(logits, targets)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attention_core.base.arrays import Array, namespace, row_sum
 from attention_core.one_head.attention import AttentionTrace, attend, mask_scores, softmax_rows
+from attention_core.one_head.head import project
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.one_head.mask.questions import QUESTIONS
 from lessons.screen import (
@@ -30,7 +31,7 @@ from lessons.shared.questions import question_picker
 from lessons.shared.shared_choices import MASK
 from lessons.shared.weighted_sum import View
 from lessons.trace.computation import Computation
-from lessons.trace.head import compute_head, head_names, project
+from lessons.trace.head import compute_head, head_names
 
 OWN_EXAMPLE = "language"
 TOPIC = message("The causal mask")

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from attention_core.base.arrays import Array, namespace, row_products
 from attention_core.one_head.attention import AttentionTrace, mix_values
+from attention_core.one_head.head import one_head
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.one_head.output.questions import QUESTIONS
 from lessons.screen import (
@@ -28,7 +29,7 @@ from lessons.shared.questions import question_picker
 from lessons.shared.shared_choices import QUERY
 from lessons.shared.weighted_sum import SUM_SENTENCES, View, column_of_pairs, weighted_sum
 from lessons.trace.computation import Computation
-from lessons.trace.head import compute_head, head_names, one_head
+from lessons.trace.head import compute_head, head_names
 
 OWN_EXAMPLE = "language"
 TOPIC = message("The output of a head")

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from attention_core.base.arrays import Array
 from attention_core.one_head.attention import dot_product_scores
+from attention_core.one_head.head import project
 from lessons.example.example import ExampleTrace, projection_of, whose_weights
 from lessons.one_head.projections.questions import questions_of
 from lessons.one_head.projections.real_head import compute_by_feature, head_figures
@@ -20,7 +21,7 @@ from lessons.shared.shared_choices import PLACES, QUERY
 from lessons.shared.stages import longest
 from lessons.shared.weighted_sum import View
 from lessons.trace.computation import Computation
-from lessons.trace.head import VECTORS, head_inputs, head_names, project
+from lessons.trace.head import VECTORS, head_inputs, head_names
 
 TOPIC = message("Queries, keys and values")
 POINT = message("Three matrices give each token a query to ask with, a key to be found by, and a value to pass on.")

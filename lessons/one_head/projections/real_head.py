@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from attention_core.base.arrays import Array
 from attention_core.one_head.attention import dot_product_scores
+from attention_core.one_head.head import project
 from attention_core.one_head.turning import FEATURES
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.screen import (
@@ -27,7 +28,7 @@ from lessons.screen import (
 from lessons.shared.adding_up import amounts
 from lessons.shared.questions import shaped
 from lessons.trace.computation import Computation
-from lessons.trace.head import head_inputs, head_names, project
+from lessons.trace.head import head_inputs, head_names
 
 BELOW_LIMIT = 0.99  # of the numbers of a matrix are drawn whole
 ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10, 20)  # times a power of ten

@@ -15,6 +15,7 @@ from attention_core.measured.measures import (
     measure_scaling,
 )
 from attention_core.one_head.attention import AttentionTrace, attend, scale_scores
+from attention_core.one_head.head import project
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.one_head.scores.questions import QUESTIONS
 from lessons.screen import (
@@ -37,7 +38,7 @@ from lessons.shared.formulas import stage_formula
 from lessons.shared.matrices import traced_matrix
 from lessons.shared.questions import question_picker
 from lessons.trace.computation import Computation
-from lessons.trace.head import compute_head, project
+from lessons.trace.head import compute_head
 
 OWN_EXAMPLE = "language"
 TOPIC = message("Scores and √d_k")

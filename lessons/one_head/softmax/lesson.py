@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from attention_core.base.arrays import Array, namespace, numbers_of
 from attention_core.one_head.attention import AttentionTrace
+from attention_core.one_head.head import one_head
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.one_head.softmax.questions import QUESTIONS
 from lessons.screen import (
@@ -36,7 +37,7 @@ from lessons.shared.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.shared.questions import question_picker
 from lessons.shared.shared_choices import QUERY
 from lessons.trace.computation import Computation
-from lessons.trace.head import compute_head, head_names, one_head
+from lessons.trace.head import compute_head, head_names
 
 OWN_EXAMPLE = "language"
 TOPIC = message("Softmax")

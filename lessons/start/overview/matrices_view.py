@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 from attention_core.one_head.attention import AttentionTrace, attend
+from attention_core.one_head.head import one_head
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.screen import Cells, Matrices, Matrix, Message, OneOf, Screen, message
 from lessons.shared.edit_notices import edit_remarks
 from lessons.shared.formulas import letters_of, stage_formula
 from lessons.shared.matrices import PAIRS, head_matrix
 from lessons.shared.stages import STAGE_NAMES, STAGES, Stage, notice_stage
-from lessons.trace.head import compute_head, divisor_of, one_head
+from lessons.trace.head import compute_head, divisor_of
 
 TOPIC = message("Attention in one picture")
 POINT = message(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from attention_core.one_head.attention import AttentionTrace, attend
+from attention_core.one_head.head import one_head, project
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.screen import Code, Fixed, Matrices, Matrix, Message, OneOf, Screen, message, plural
 from lessons.shared.attention_notices import notice_mix
@@ -15,7 +16,7 @@ from lessons.shared.stages import Stage
 from lessons.shared.weighted_sum import View
 from lessons.start.overview.sentence_view import what_row_says
 from lessons.trace.computation import Computation
-from lessons.trace.head import compute_head, divisor_of, one_head, project
+from lessons.trace.head import compute_head, divisor_of
 
 TOPIC = message("One query, step by step")
 POINT = message(

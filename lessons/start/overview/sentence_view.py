@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from attention_core.base.randomness import generator
 from attention_core.learning.tasks import Task
 from attention_core.one_head.attention import AttentionTrace, attend
+from attention_core.one_head.head import one_head
 from lessons.example.example import Example, ExampleTrace, first_query, run_afresh, whose_weights
 from lessons.screen import Message, Percent, RibbonMoment, RibbonRow, Ribbons, Screen, Token, message
 from lessons.shared.attention_notices import largest, notice_row
 from lessons.shared.edit_notices import edit_remarks
-from lessons.trace.head import compute_head, one_head
+from lessons.trace.head import compute_head
 
 TOPIC = message("One attention head")
 POINT = message(

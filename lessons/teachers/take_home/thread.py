@@ -16,6 +16,7 @@ from torch import Tensor
 from attention_core.base.arrays import Array, namespace, row_max, row_sum
 from attention_core.base.randomness import generator
 from attention_core.one_head.attention import AttentionTrace, attend, mix_values
+from attention_core.one_head.head import one_head
 from attention_core.one_head.masks import causal_mask
 from lessons.example.example import ExampleTrace
 from lessons.one_head.mask.lesson import TOPIC as MASK
@@ -31,7 +32,7 @@ from lessons.teachers.take_home.numbers import LARGEST_OF_W, LARGEST_OF_X, WIDTH
 from lessons.teachers.take_home.sheet import SheetChoices
 from lessons.teachers.take_home.tasks import Blanks, PaperTask, sum_on_paper
 from lessons.trace.computation import Computation
-from lessons.trace.head import compute_head, divisor_of, head_names, one_head
+from lessons.trace.head import compute_head, divisor_of, head_names
 
 DRAWN_AT_ONCE, TRIES_AT_THREADS = 256, 40
 LARGEST_SCORE, LARGEST_DROP, LARGEST_WEIGHT = 12, 4, 0.84  # 0.84, so that no weight reads 0.9

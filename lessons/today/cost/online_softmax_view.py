@@ -8,6 +8,7 @@ from typing import Any
 
 from attention_core.base.arrays import Array, namespace, numbers_of
 from attention_core.one_head.attention import AttentionTrace
+from attention_core.one_head.head import one_head
 from attention_core.one_head.online_softmax import OnlineStep, attend_in_blocks
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.screen import (
@@ -27,7 +28,7 @@ from lessons.screen import (
 )
 from lessons.shared.matrices import KEYS, single_axis, token_axis, traced_matrix
 from lessons.trace.computation import Computation
-from lessons.trace.head import compute_head, head_names, one_head
+from lessons.trace.head import compute_head, head_names
 from lessons.trace.story import Names
 
 BLOCKS = message("blocks")

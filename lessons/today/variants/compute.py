@@ -20,13 +20,14 @@ from attention_core.one_head.attention import (
     softmax_with_sink,
 )
 from attention_core.one_head.distances import alibi_slopes, distances, with_global_tokens, within_window
+from attention_core.one_head.head import one_head, project
 from attention_core.one_head.heads import mean_of_groups, share_heads, split_heads
 from attention_core.text.embeddings import rotate
 from lessons.example.example import ExampleTrace, as_stored, projection_of, run_example
 from lessons.example.second_sentence import followed_by
 from lessons.screen import ListOf, Message, Numeral, message
 from lessons.trace.computation import Computation, taken_by
-from lessons.trace.head import HEAD_SENTENCES, head_inputs, head_names, one_head, project
+from lessons.trace.head import HEAD_SENTENCES, head_inputs, head_names
 from lessons.trace.lines import digits
 from lessons.trace.story import Names
 

@@ -10,6 +10,7 @@ from attention_core.base.arrays import Array, namespace
 from attention_core.measured.head_measures import tokens_that_reach
 from attention_core.measured.measures import mean_entropy
 from attention_core.one_head.distances import alibi_slopes
+from attention_core.one_head.head import one_head
 from lessons.example.example import ExampleTrace, projection_of, whose_weights
 from lessons.screen import (
     Axis,
@@ -41,7 +42,7 @@ from lessons.today.variants.measures import (
     with_and_without_sinks,
 )
 from lessons.trace.computation import Computation, followed_matrix
-from lessons.trace.head import compute_head, one_head
+from lessons.trace.head import compute_head
 from lessons.trace.story import Names
 
 LAYERS_MEASURED, TOKENS_MEASURED = (1, 2, 3, 4, 5, 6), 41
