@@ -9,6 +9,7 @@ each entry of the batch alike and on its own. The arrays may be NumPy's or torch
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 from jaxtyping import Bool, Float
@@ -38,6 +39,13 @@ class AttentionTrace(Trace):
     def visible(self) -> Bool[Array, "*batch queries keys"]:
         """True where the query may look at the key, read off the masked scores."""
         return self.masked > -math.inf
+
+    @classmethod
+    def stack(cls, traces: Iterable["AttentionTrace"]) -> "AttentionTrace":
+        """The traces of several heads as one, with the axis of the heads first; `select` gives each again."""
+        several = list(traces)
+        xp = namespace(several[0].q)
+        return cls(*(xp.stack([getattr(one, field.name) for one in several]) for field in fields(cls)))
 
     def select(self, index: int) -> "AttentionTrace":
         """This trace for one entry of its first batch axis, such as one head."""

@@ -215,10 +215,15 @@ def scale_of(example: Chosen) -> float:
 
 def heads_of(example: Chosen, drawn: Drawn) -> AttentionTrace:
     """Every head on these vectors with these maps."""
-    W_q, W_k, W_v = (split_heads(W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v))  # heads d_model …
+    maps = [split_heads(W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v)]  # heads d_model …
+    turns = {"turn": drawn.turn, "turn_v": drawn.turn_v} if drawn.turn is not None else {}
+    how = {"scale": scale_of(example), "positions": drawn.added, "rotary": drawn.rotary}
     may_attend = causal_mask(len(drawn.x)) if example.causal else None
-    others = {"positions": drawn.added, "rotary": drawn.rotary, "turn": drawn.turn, "turn_v": drawn.turn_v}
-    return one_head(drawn.x, W_q, W_k, W_v, may_attend, scale_of(example), **others)
+    # Each by itself, as its lesson computes it: not even a last digit differs.
+    return AttentionTrace.stack(
+        one_head(drawn.x, *(W[head] for W in maps), may_attend, **how, **{name: T[head] for name, T in turns.items()})
+        for head in range(example.n_heads)
+    )
 
 
 def model_settings(example: Example) -> TrainingSettings:
