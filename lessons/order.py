@@ -22,11 +22,11 @@ from lessons.today.cost import lesson as cost
 from lessons.today.variants import lesson as variants
 
 
-def lesson_path(example: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:
+def lesson_path(trace: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:
     """Each lesson, and the choices with which it begins; where one is about a single query, the one that asks first."""
-    n = len(example.tokens)
-    query, several = first_query(example), heads_example(example, "sentence")
-    visible = causal_mask(n) if example.example.causal else full_mask(n)
+    n = len(trace.tokens)
+    query, several = first_query(trace), heads_example(trace, "sentence")
+    visible = causal_mask(n) if trace.example.causal else full_mask(n)
     yield tokens, tokens.Choices()
     yield dot_product, dot_product.Choices("all", query)
     yield projections, projections.Choices()

@@ -152,9 +152,9 @@ def walk_lesson(lesson):
     """Make the screens of a lesson for its choices, and say all that they say and ask."""
     module = file_of(lesson)
     own = getattr(module, "EXAMPLES", None)
-    for example in map(run_example, EXAMPLES if own is None else {own.example() for _ in EXAMPLES}):
-        for choices in islice(module.cases(example), MOST_CASES):
-            say(module.screen(example, 0, choices))
+    for trace in map(run_example, EXAMPLES if own is None else {own.example() for _ in EXAMPLES}):
+        for choices in islice(module.cases(trace), MOST_CASES):
+            say(module.screen(trace, 0, choices))
 
 
 def say(screen):

@@ -56,13 +56,13 @@ SMALL_HEATMAPS = "heads_figure"
 STEPS_OF_ONE_HEAD = STEPS_WITHOUT_MODULE = ("attend", "dropout")  # drawn Q, K and V are not projected or split
 
 
-def heads_controls(running: ExampleTrace) -> HeadsExample:
+def heads_controls(trace: ExampleTrace) -> HeadsExample:
     """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
     notes = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(SOURCE_OF_HEADS.options, notes, running)
+        source, choices = source_and_sizes(SOURCE_OF_HEADS.options, notes, trace)
         percent = slider(DROPOUT)
-    return seen_trained(heads_example(running, source, dropout=percent / 100, **choices))
+    return seen_trained(heads_example(trace, source, dropout=percent / 100, **choices))
 
 
 def seen_trained(example: HeadsExample) -> HeadsExample:
@@ -73,7 +73,7 @@ def seen_trained(example: HeadsExample) -> HeadsExample:
     return example
 
 
-def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> tuple[str, dict[str, int | bool]]:
+def source_and_sizes(sources: dict[str, str], notes, trace: ExampleTrace) -> tuple[str, dict[str, int | bool]]:
     """Which example, and its sizes where nothing fixes them; drawn side by side in a row that is there.
 
     The models that are trained have no bias.
@@ -82,10 +82,10 @@ def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> t
     if HEADS_PRESETS[source].fixed:
         st.text(render(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
-    if running.example.given_by.brings_sizes:
-        st.text(render(what_the_model_fixes(running.example)), width="stretch")
+    if trace.example.given_by.brings_sizes:
+        st.text(render(what_the_model_fixes(trace.example)), width="stretch")
         return source, {}
-    return source, size_choices(notes, learnt=running.trained is not None)
+    return source, size_choices(notes, learnt=trace.trained is not None)
 
 
 def what_the_model_fixes(example: Example) -> Message:
@@ -135,16 +135,16 @@ def what_the_notebook_fixes(preset: Notebook) -> Message:
     return message("Fixed: {d_model} features, {n_heads} heads, seed {seed}.", n_heads=preset.n_heads, **sizes)
 
 
-def chosen_in_heads(running: ExampleTrace) -> Choices:
+def chosen_in_heads(trace: ExampleTrace) -> Choices:
     """All controls of the lesson: the example, the step, and at some steps a role or a head."""
-    example = heads_controls(running)
-    trace = run_heads(example)
+    example = heads_controls(trace)
+    heads = run_heads(example)
     steps, choice = st.columns([7, 3], vertical_alignment="bottom")
     with steps:
-        step = chosen_step(trace)
+        step = chosen_step(heads)
     with choice:
         role = one_in_row(ROLE) if step == "split" else ROLE.begin
-        head = chosen_head(trace) if step in STEPS_OF_ONE_HEAD else 0
+        head = chosen_head(heads) if step in STEPS_OF_ONE_HEAD else 0
     return Choices(example, step, role, head)
 
 

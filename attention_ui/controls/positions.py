@@ -13,13 +13,13 @@ from lessons.screen import message, reason, translate
 from lessons.shared.shared_choices import UNMASKED_QUERY
 
 
-def position_choices(example: ExampleTrace) -> Choices:
+def position_choices(trace: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
     view = one_in_row(VIEW)
-    kind, causal = chosen_positions(example.heads.q.shape[-1])
-    permutation = chosen_permutation(example)
+    kind, causal = chosen_positions(trace.heads.q.shape[-1])
+    permutation = chosen_permutation(trace)
     compared = view == "distance" and kind in ("none", "rotary")
-    return Choices(permutation, view, kind, causal, query_choice(example, UNMASKED_QUERY) if compared else 0)
+    return Choices(permutation, view, kind, causal, query_choice(trace, UNMASKED_QUERY) if compared else 0)
 
 
 def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:
@@ -39,9 +39,9 @@ def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:
     return kind, causal
 
 
-def chosen_permutation(example: ExampleTrace) -> Permutation:
+def chosen_permutation(trace: ExampleTrace) -> Permutation:
     """A shuffle from a seed, or an order typed by hand. What cannot be used is said, and stays to be mended."""
-    n = len(example.tokens)
+    n = len(trace.tokens)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button(translate("Another shuffle"), key="shuffle_again", on_click=shuffle_again)
         seed = number_field(SHUFFLE)

@@ -18,12 +18,12 @@ from lessons.screen import message, translate
 VIEWS_WITHOUT_MODULE = ("fused", "cases")
 
 
-def comparison_choices(running: ExampleTrace) -> Choices:
+def comparison_choices(trace: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    example = heads_of_lesson(running)
-    trace = run_heads(example)
-    view = chosen_view(fits_pytorch(trace.module))
-    may_attend = chosen_mask(len(trace.tokens))
+    example = heads_of_lesson(trace)
+    heads = run_heads(example)
+    view = chosen_view(fits_pytorch(heads.module))
+    may_attend = chosen_mask(len(heads.tokens))
     return Choices(example, may_attend, view, chosen_cases() if view == "cases" else 0)
 
 
@@ -38,7 +38,7 @@ def chosen_view(fits: bool) -> str:
     return one_in_row(replace(VIEW, options=views, begin=first))
 
 
-def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
+def heads_of_lesson(trace: ExampleTrace) -> HeadsExample:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
     titles, name = SOURCE_OF_HEADS.options, SOURCE_OF_HEADS.name
     sources = {key: title for key, title in titles.items() if HEADS_PRESETS[key].projects}
@@ -53,15 +53,15 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
                 message("There is no module to compare in “{title}”. Here is your sentence instead.", title=title)
             )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(sources, notes, running)
-    if not running.example.scaling:
+        source, choices = source_and_sizes(sources, notes, trace)
+    if not trace.example.scaling:
         show_notes(
             message(
                 "nn.MultiheadAttention always divides by √d_head, so this page does too, even though scaling is "
                 "switched off."
             )
         )
-    return seen_trained(heads_example(running, source, **choices))
+    return seen_trained(heads_example(trace, source, **choices))
 
 
 def chosen_cases() -> int:

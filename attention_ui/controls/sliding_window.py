@@ -9,11 +9,11 @@ from lessons.today.cost.lesson import Choices
 from lessons.today.cost.sliding_window import slide_of
 
 
-def cost_choices(example: ExampleTrace) -> Choices:
+def cost_choices(trace: ExampleTrace) -> Choices:
     """What was chosen on the page of the cost."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        choices = chosen_in(Choices, example)
-    if example.example.real_model is not None:
+        choices = chosen_in(Choices, trace)
+    if trace.example.real_model is not None:
         with outside_turn():  # it takes seconds the first time, and is kept
-            slide_of(example.example.real_model)
+            slide_of(trace.example.real_model)
     return choices

@@ -73,13 +73,13 @@ def notebook_of(sections: Sequence[Section]) -> bytes:
     return json.dumps(whole, indent=1).encode()
 
 
-def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
+def notebook_of_path(trace: ExampleTrace, head: int) -> bytes:
     """All lessons on one example, in their order."""
     from lessons.order import lesson_path  # and with it every lesson: the first page does without
 
     sections = []
-    for lesson, choices in lesson_path(example):
-        screen = lesson.screen(example, head, choices)
+    for lesson, choices in lesson_path(trace):
+        screen = lesson.screen(trace, head, choices)
         address = name_of(lesson)
         sections.append(Section(render(lesson.TOPIC), screen.code, screen.figures, address))
     return notebook_of(sections)

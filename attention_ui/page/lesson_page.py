@@ -65,29 +65,29 @@ class LessonPage:
     lesson: ModuleType
     address: str
     room: Room
-    example: ExampleTrace
+    trace: ExampleTrace
     head: int
 
-    def about(self, example: ExampleTrace, head: int) -> "LessonPage":
+    def about(self, trace: ExampleTrace, head: int) -> "LessonPage":
         """The same page about another example and head."""
-        return replace(self, example=example, head=head)
+        return replace(self, trace=trace, head=head)
 
     def show(self, choices: object) -> None:
         """Draw the screen that these choices make, with what the learner's edits changed in it."""
-        screen = kept_screen(self.lesson, self.example, self.head, choices)
-        if self.example.example.edits:
-            screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
+        screen = kept_screen(self.lesson, self.trace, self.head, choices)
+        if self.trace.example.edits:
+            screen = diff(screen, self.lesson.screen(unedited(self.trace), self.head, choices))
         yield_turn()
-        path = partial(notebook_of_path, self.example, self.head)
+        path = partial(notebook_of_path, self.trace, self.head)
         draw_screen(self.lesson, screen, self.room, address=self.address, path=path)
-        remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
+        remember_screen(self.lesson, self.address, self.trace.example, self.head, choices)
 
 
-def kept_screen(lesson: ModuleType, example: ExampleTrace, head: int, choices: object) -> Screen:
+def kept_screen(lesson: ModuleType, trace: ExampleTrace, head: int, choices: object) -> Screen:
     """The screen that these choices make. A class opens the first one of each lesson, one that is led the same one all
     at once, so the last ones are kept, for all visitors: never change one.
     """
-    return SCREENS.get((lesson, example, head, choices), lambda: lesson.screen(example, head, choices))
+    return SCREENS.get((lesson, trace, head, choices), lambda: lesson.screen(trace, head, choices))
 
 
 def open_lesson(
@@ -110,12 +110,12 @@ def open_lesson(
     address, room = address or name_of(lesson), room or lay_out()
     own_example = getattr(lesson, "OWN_EXAMPLE", USUAL_EXAMPLE)
     with room.notes:
-        example = current_trace(
+        trace = current_trace(
             own_example, own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens, x_alone=x_alone
         )
     with room.controls:
-        head = head_choice(example) if heads else 0
-    return LessonPage(lesson, address, room, example, head)
+        head = head_choice(trace) if heads else 0
+    return LessonPage(lesson, address, room, trace, head)
 
 
 def show_lesson(
@@ -134,7 +134,7 @@ def show_lesson(
     page = open_lesson(lesson, **opened)
     with page.room.controls:
         draw = draw or partial(chosen_in, lesson.Choices, columns=columns, in_row=in_row)
-        choices = draw(page.example)
+        choices = draw(page.trace)
     page.show(choices)
 
 

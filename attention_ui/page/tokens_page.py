@@ -64,9 +64,9 @@ def model_that_cuts() -> RealModel | None:
     return smollm2()
 
 
-def words_to_look_up(example: ExampleTrace) -> tokens.Choices:
+def words_to_look_up(trace: ExampleTrace) -> tokens.Choices:
     """The words that the table may not hold. A model that cuts words into pieces knows every one: none is asked for."""
-    return tokens.Choices() if example.example.given_by.cuts_words else chosen_in(tokens.Choices, example)
+    return tokens.Choices() if trace.example.given_by.cuts_words else chosen_in(tokens.Choices, trace)
 
 
 def show_cutting(model: RealModel, room: Room) -> None:

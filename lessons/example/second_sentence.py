@@ -8,27 +8,27 @@ from lessons.example.example import ExampleTrace, heads_of, run_example, unedite
 from lessons.example.source import Drawn
 
 
-def followed_by(example: ExampleTrace, text: str) -> ExampleTrace:
+def followed_by(trace: ExampleTrace, text: str) -> ExampleTrace:
     """The tokens of the example, then those of the text, each sentence read on its own. The notes are on the text.
 
     Where nothing but the token makes a row of X, a token of both sentences has one row, and one edit changes it.
     """
-    own, first = example.example, unedited(example)
+    own, first = trace.example, unedited(trace)
     second = run_example(replace(own, text=text, edits=()))
     ids, x = own.given_by.together(first, second)
-    positions = [each.added for each in (example, second) if each.added is not None]
+    positions = [each.added for each in (trace, second) if each.added is not None]
     added = torch.cat(positions) if positions else None
-    row_ids = ids if example.row_ids == example.ids else tuple(range(len(ids)))
+    row_ids = ids if trace.row_ids == trace.ids else tuple(range(len(ids)))
     drawn = Drawn(
         x,
-        example.W_q,
-        example.W_k,
-        example.W_v,
+        trace.W_q,
+        trace.W_k,
+        trace.W_v,
         added=added,
-        rotary=example.rotary,
-        turn=example.turn,
-        turn_v=example.turn_v,
+        rotary=trace.rotary,
+        turn=trace.turn,
+        turn_v=trace.turn_v,
     )
     drawn, _ = with_edits(drawn, own.edits, row_ids)
-    changed = {"tokens": example.tokens + second.tokens, "ids": ids, "row_ids": row_ids, "notes": second.notes}
-    return replace(example, **vars(drawn), **changed, heads=heads_of(own, drawn))
+    changed = {"tokens": trace.tokens + second.tokens, "ids": ids, "row_ids": row_ids, "notes": second.notes}
+    return replace(trace, **vars(drawn), **changed, heads=heads_of(own, drawn))

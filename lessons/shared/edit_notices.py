@@ -19,11 +19,11 @@ RESULTS = {
 }
 
 
-def edit_remarks(example: ExampleTrace, head: int) -> tuple[Message, ...]:
+def edit_remarks(trace: ExampleTrace, head: int) -> tuple[Message, ...]:
     """What was changed in the matrices of one head, and what follows from it; nothing where nothing was changed."""
-    if not example.example.edits:
+    if not trace.example.edits:
         return ()
-    now, then = tensors_of(example, head), tensors_of(unedited(example), head)
+    now, then = tensors_of(trace, head), tensors_of(unedited(trace), head)
     changed = {key: int((now[key] != then[key]).sum()) for key in now}
     by_hand = [
         message("{count} in {matrix}", count=changed[key], matrix=title(key)) for key in LETTER_OF if changed[key]
@@ -39,14 +39,14 @@ def edit_remarks(example: ExampleTrace, head: int) -> tuple[Message, ...]:
     follow = [key for key in RESULTS if changed[key]]
     if not follow:
         return opening, message("No number computed from this changes.")
-    return opening, *what_follows(changed, now), example_of_change(example.names, now, then)
+    return opening, *what_follows(changed, now), example_of_change(trace.names, now, then)
 
 
-def tensors_of(example: ExampleTrace, head: int) -> dict[str, Tensor]:
+def tensors_of(trace: ExampleTrace, head: int) -> dict[str, Tensor]:
     """The matrices that can be edited, and all that is computed from them, for one head."""
-    attention = example.heads.select(head)
-    weights = {f"W_{role}": projection_of(example, role, head) for role in "qkv"}
-    return {"x": example.x} | weights | {key: getattr(attention, key) for key in RESULTS}
+    attention = trace.heads.select(head)
+    weights = {f"W_{role}": projection_of(trace, role, head) for role in "qkv"}
+    return {"x": trace.x} | weights | {key: getattr(attention, key) for key in RESULTS}
 
 
 def what_follows(changed: dict[str, int], now: dict[str, Tensor]) -> tuple[Message, ...]:
@@ -86,14 +86,14 @@ def example_of_change(names: tuple[Token, ...], now: dict[str, Tensor], then: di
     )
 
 
-def shared_row(example: ExampleTrace) -> Message:
+def shared_row(trace: ExampleTrace) -> Message:
     """What a number set in a row of X does to other rows: a token that repeats picks the same row again."""
-    repeated = next((i for i, token_id in enumerate(example.row_ids) if example.row_ids.count(token_id) > 1), None)
+    repeated = next((i for i, token_id in enumerate(trace.row_ids) if trace.row_ids.count(token_id) > 1), None)
     if repeated is None:
         return message("No row repeats, so each belongs to one token.")
-    name = example.names[repeated]
+    name = trace.names[repeated]
     return message(
         "{token} appears {count} times and picks the same row each time: change a number in one and it changes in all.",
         token=Token(name.text, name.position),
-        count=example.row_ids.count(example.row_ids[repeated]),
+        count=trace.row_ids.count(trace.row_ids[repeated]),
     )

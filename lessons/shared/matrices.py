@@ -30,21 +30,21 @@ def single_axis(label: str | Message, *, named: bool = False) -> Axis:
     return Axis(None, (label if isinstance(label, Message) else visible_text(label),), named)
 
 
-def head_matrix(example: ExampleTrace, computation: Computation, tensor: str, title: Message, **look: Any) -> Matrix:
+def head_matrix(trace: ExampleTrace, computation: Computation, tensor: str, title: Message, **look: Any) -> Matrix:
     """A tensor of the one head that is computed, with what its mask hides; "k_transposed" is k, a column each."""
     if tensor == "k_transposed":
         axes: dict[str, Any] = {
             "rows": feature_axis(computation.result.k.shape[1]),
-            "columns": token_axis(example.tokens, KEYS),
+            "columns": token_axis(trace.tokens, KEYS),
         }
         look = {"take": lambda k: k.mT, "name": tensor, "axes": ("d_k", "keys"), **axes} | look
-        return traced_matrix(computation, "k", title, example.tokens, **look)
+        return traced_matrix(computation, "k", title, trace.tokens, **look)
     if tensor in ("masked", "weights"):
         look = {"visible": computation.result.visible} | look
-    return traced_matrix(computation, tensor, title, example.tokens, **look)
+    return traced_matrix(computation, tensor, title, trace.tokens, **look)
 
 
-def weight_matrix(example: ExampleTrace, role: str, head: int, computation: Computation) -> Matrix:
+def weight_matrix(trace: ExampleTrace, role: str, head: int, computation: Computation) -> Matrix:
     """The columns of W_q, W_k or W_v (role "q", "k" or "v") that belong to one head; given, as it is not computed."""
     name = f"W_{role}"
     rows, columns = computation.inputs[name].shape
@@ -52,7 +52,7 @@ def weight_matrix(example: ExampleTrace, role: str, head: int, computation: Comp
         computation,
         name,
         message("{matrix}", matrix=name),
-        example.tokens,
+        trace.tokens,
         rows=feature_axis(rows),
         columns=feature_axis(columns, first=head * columns),
         given=True,

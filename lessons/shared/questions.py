@@ -340,10 +340,10 @@ def shares_out(weights: Float[Tensor, "*queries keys"]) -> Bool[Tensor, "*querie
 
 
 def weights_if(
-    example: ExampleTrace, head: int, temperature: float = 1.0, **switched: bool
+    trace: ExampleTrace, head: int, temperature: float = 1.0, **switched: bool
 ) -> Float[Tensor, "queries keys"]:
     """The weights of a head at a temperature, with `causal` or `scaling` switched on or off."""
-    chosen = replace(example.example, **switched)
-    mask = causal_mask(len(example.tokens)) if chosen.causal else None
+    chosen = replace(trace.example, **switched)
+    mask = causal_mask(len(trace.tokens)) if chosen.causal else None
     scale = 1 / math.sqrt(chosen.d_k) if chosen.scaling else 1.0
-    return softmax_rows(mask_scores(scale_scores(example.heads.select(head).scores, scale / temperature), mask))
+    return softmax_rows(mask_scores(scale_scores(trace.heads.select(head).scores, scale / temperature), mask))

@@ -23,7 +23,7 @@ STAGE_NAMES = {
 }
 
 
-def notice_stage(stage: Stage, example: ExampleTrace, head: int) -> tuple[Message, ...]:
+def notice_stage(stage: Stage, trace: ExampleTrace, head: int) -> tuple[Message, ...]:
     """What there is to notice at this stage."""
     says: dict[Stage, Callable[[ExampleTrace, AttentionTrace], tuple[Message, ...]]] = {
         "x": notice_x,
@@ -34,7 +34,7 @@ def notice_stage(stage: Stage, example: ExampleTrace, head: int) -> tuple[Messag
         "weights": notice_weights,
         "output": notice_output,
     }
-    return says[stage](example, example.heads.select(head))
+    return says[stage](trace, trace.heads.select(head))
 
 
 def longest(names: Sequence[Token], vectors: Tensor) -> tuple[ListOf, Fixed]:
@@ -43,30 +43,30 @@ def longest(names: Sequence[Token], vectors: Tensor) -> tuple[ListOf, Fixed]:
     return ListOf(tuple(names[i] for (i,) in argmax_ties(lengths))), Fixed(float(lengths.max()))
 
 
-def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
+def notice_x(trace: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """How many vectors there are, and which token repeats."""
-    n, d_model = example.x.shape
+    n, d_model = trace.x.shape
     size = plural(
         "{count} token, a row of size {d_model}.",
         "{count} tokens, each a row of size {d_model}.",
         n,
         d_model=d_model,
     )
-    repeated = next((token for token in example.tokens if example.tokens.count(token) > 1), None)
+    repeated = next((token for token in trace.tokens if trace.tokens.count(token) > 1), None)
     if repeated is None:
         return (size,)
-    positions = tuple(i for i, token in enumerate(example.tokens) if token == repeated)
+    positions = tuple(i for i, token in enumerate(trace.tokens) if token == repeated)
     numbers = {"token": Token(repeated, positions[0]), "positions": ListOf(tuple(i + 1 for i in positions))}
-    if all(torch.allclose(example.x[positions[0]], example.x[i], **BUT_FOR_ROUNDING) for i in positions):
+    if all(torch.allclose(trace.x[positions[0]], trace.x[i], **BUT_FOR_ROUNDING) for i in positions):
         return size, message("{token} is at positions {positions}: the same row each time.", **numbers)
     return size, message(
         "{token} is at positions {positions}, each time with a different row: X holds more than the token.", **numbers
     )
 
 
-def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
+def notice_qkv(trace: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """What one row becomes, and whose key is longest: it can make large scores."""
-    whose, length = longest(example.names, attention.k)
+    whose, length = longest(trace.names, attention.k)
     return (
         plural(
             "Each row of X becomes a query and a key of one feature and a value of {d_v}.",
@@ -78,7 +78,7 @@ def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Messag
     )
 
 
-def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
+def notice_scores(trace: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """The pairs of query and key with the largest dot product."""
     best = argmax_ties(attention.scores)
     score = Fixed(float(attention.scores.max()))
@@ -86,28 +86,28 @@ def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
         return ()
     pairs = ListOf(
         tuple(
-            message("the query of {query} with the key of {key}", query=example.names[i], key=example.names[j])
+            message("the query of {query} with the key of {key}", query=trace.names[i], key=trace.names[j])
             for i, j in best
         )
     )
     return (message("The largest score is {score}: {pairs}.", score=score, pairs=pairs),)
 
 
-def notice_scaled(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
+def notice_scaled(trace: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """What the division does to the range of the scores."""
     before = {"low": Fixed(float(attention.scores.min())), "high": Fixed(float(attention.scores.max()))}
-    if not example.example.scaling:
+    if not trace.example.scaling:
         return (message("Scaling is off: the scores run from {low} to {high}.", **before),)
     after = {"low": Fixed(float(attention.scaled.min())), "high": Fixed(float(attention.scaled.max()))}
-    d_k = example.example.d_k
+    d_k = trace.example.d_k
     scaled = message("Divided by √{d_k}, they run from {low} to {high}.", d_k=d_k, **after)
     return message("The scores run from {low} to {high}.", **before), scaled
 
 
-def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
+def notice_masked(trace: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """How many scores are hidden, and what the first and the last query see."""
-    n, hidden = len(example.tokens), int((~attention.visible).sum())
-    if not example.example.causal:
+    n, hidden = len(trace.tokens), int((~attention.visible).sum())
+    if not trace.example.causal:
         return (message("There is no mask: every query may look at every key."),)
     if not hidden:
         return ()
@@ -115,20 +115,20 @@ def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Mes
         message("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
         message(
             "{first} sees only itself, {last} sees all {n} tokens.",
-            first=example.names[0],
-            last=example.names[-1],
+            first=trace.names[0],
+            last=trace.names[-1],
             n=n,
         ),
     )
 
 
-def notice_weights(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
+def notice_weights(trace: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """A row with a strong preference, among those that have a choice."""
     choice = attention.visible.sum(dim=-1) > 1
     strongest = attention.weights.max(dim=-1).values.where(choice, -1.0)
-    return (notice_row(example.names, attention, int(strongest.argmax())),)
+    return (notice_row(trace.names, attention, int(strongest.argmax())),)
 
 
-def notice_output(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
+def notice_output(trace: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """What the query receives that asks first."""
-    return (notice_mix(example.names, attention, first_query(example)),)
+    return (notice_mix(trace.names, attention, first_query(trace)),)

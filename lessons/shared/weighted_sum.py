@@ -16,7 +16,7 @@ SUM_SENTENCES = {
 
 
 def weighted_sum(
-    example: ExampleTrace,
+    trace: ExampleTrace,
     computation: Computation,
     query: int,
     *,
@@ -32,7 +32,7 @@ def weighted_sum(
     matrices that a question does not cover. The head stands `at` a path of the result. A number lights what it is made
     of in this figure: where queries, keys and values are all rows of X, the trace alone would light all of them.
     """
-    tokens, name = example.tokens, example.tokens[query]
+    tokens, name = trace.tokens, trace.tokens[query]
     attention = at_path(computation.result, at)
 
     def tensor(path: str, title: Message, **look: Any) -> Matrix:
@@ -72,14 +72,14 @@ def weighted_sum(
         sources=lambda i, j: (Cells("part", column=j),),
         given="sum" in given,
     )
-    score, weight = (column_of_pairs(example, computation, query, key, given, at) for key in ("score", "weight"))
+    score, weight = (column_of_pairs(trace, computation, query, key, given, at) for key in ("score", "weight"))
     if not from_scores:
         return (weight, values, products), (None, None, output)
     return (asked,), (keys, score, weight, values, products), (None, None, None, None, output)
 
 
 def column_of_pairs(
-    example: ExampleTrace, computation: Computation, query: int, key: str, given: tuple[str, ...] = (), at: str = ""
+    trace: ExampleTrace, computation: Computation, query: int, key: str, given: tuple[str, ...] = (), at: str = ""
 ) -> Matrix:
     """What one query makes of each key: its scores (scaled ones, where they are divided) or its weights."""
     scores, divided = key == "score", float(computation.inputs.get("scale", 1.0)) != 1.0
@@ -87,11 +87,11 @@ def column_of_pairs(
         computation,
         f"{at}.{'masked' if scores else 'weights'}".strip("."),
         message("weight") if not scores else message("scaled score") if divided else message("score"),
-        example.tokens,
+        trace.tokens,
         take=lambda pairs: pairs[query][:, None],
         computed=True,
         key=key,
-        rows=token_axis(example.tokens, KEYS),
+        rows=token_axis(trace.tokens, KEYS),
         columns=single_axis(key),
         scale="number" if scores else "weight",
         colour="ink" if scores else "weight",

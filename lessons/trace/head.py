@@ -56,43 +56,43 @@ TURNED = {
 }
 
 
-def head_inputs(example: ExampleTrace, head: int, **others: Any) -> dict[str, Any]:
+def head_inputs(trace: ExampleTrace, head: int, **others: Any) -> dict[str, Any]:
     """What one head of the example is computed from, by the names of `one_head`; `others` take the place of some."""
-    causal = causal_mask(len(example.tokens)) if example.example.causal else None
-    weights = {f"W_{role}": projection_of(example, role, head) for role in "qkv"}
-    inputs = {"x": example.x, **weights, "may_attend": causal, "scale": written_scale(example)}
-    inputs |= {"positions": example.added, "rotary": example.rotary}
-    if example.turn is not None and example.turn_v is not None:
-        inputs |= {"turn": example.turn[head], "turn_v": example.turn_v[head]}
+    causal = causal_mask(len(trace.tokens)) if trace.example.causal else None
+    weights = {f"W_{role}": projection_of(trace, role, head) for role in "qkv"}
+    inputs = {"x": trace.x, **weights, "may_attend": causal, "scale": written_scale(trace)}
+    inputs |= {"positions": trace.added, "rotary": trace.rotary}
+    if trace.turn is not None and trace.turn_v is not None:
+        inputs |= {"turn": trace.turn[head], "turn_v": trace.turn_v[head]}
     return {name: value for name, value in inputs.items() if value is not None or name == "may_attend"} | others
 
 
-def written_scale(example: ExampleTrace) -> float:
+def written_scale(trace: ExampleTrace) -> float:
     """What the scores are multiplied by, as a reader knows it."""
-    return Written(example.scale, f"1 ÷ √{example.example.d_k}") if example.example.scaling else 1.0
+    return Written(trace.scale, f"1 ÷ √{trace.example.d_k}") if trace.example.scaling else 1.0
 
 
-def divisor_of(example: ExampleTrace) -> str:
+def divisor_of(trace: ExampleTrace) -> str:
     """What the scores of an example are divided by, as it is written."""
-    return f"√{example.example.d_k}" if example.example.scaling else "1"
+    return f"√{trace.example.d_k}" if trace.example.scaling else "1"
 
 
-def head_names(example: ExampleTrace, **sentences: Message) -> Names:
+def head_names(trace: ExampleTrace, **sentences: Message) -> Names:
     """What a reader calls the numbers of a head: tokens by their names, and `sentences` beside the usual ones.
 
     With many features each, queries, keys and values are told only to whoever asks for one of them: a weight of ten
     keys would be a story of six hundred lines.
     """
-    things: dict[str, Sequence[Argument]] = dict.fromkeys(("tokens", "queries", "keys"), example.names)
-    positions = {} if example.added is None else WITH_POSITIONS
-    if example.rotary is not None:
-        positions = TURNED if example.turn is None else ALONG_OTHER_AXES
-    known = ("q", "k", "v") if example.heads.q.shape[-1] > MOST_FEATURES else ()
+    things: dict[str, Sequence[Argument]] = dict.fromkeys(("tokens", "queries", "keys"), trace.names)
+    positions = {} if trace.added is None else WITH_POSITIONS
+    if trace.rotary is not None:
+        positions = TURNED if trace.turn is None else ALONG_OTHER_AXES
+    known = ("q", "k", "v") if trace.heads.q.shape[-1] > MOST_FEATURES else ()
     return Names({**HEAD_SENTENCES, **positions, **sentences}, things, known)
 
 
 def compute_head(
-    function: Callable[..., Any], example: ExampleTrace, head: int, names: Names | None = None, **others: Any
+    function: Callable[..., Any], trace: ExampleTrace, head: int, names: Names | None = None, **others: Any
 ) -> Computation:
     """A lesson's function on one head of the example."""
-    return Computation(function, head_inputs(example, head, **others), names or head_names(example))
+    return Computation(function, head_inputs(trace, head, **others), names or head_names(trace))

@@ -7,8 +7,8 @@ from lessons.one_head.projections import lesson as projections
 
 page = open_lesson(projections)
 with page.room.controls:
-    choices, example, head = chosen_in_projections(page.example, page.head)
-    page = page.about(example, head)
+    choices, trace, head = chosen_in_projections(page.trace, page.head)
+    page = page.about(trace, head)
     if choices.role != OF_MANY:
-        editing_panel(page.example, page.head, choices.role)
+        editing_panel(page.trace, page.head, choices.role)
 page.show(choices)

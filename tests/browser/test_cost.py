@@ -31,8 +31,8 @@ def moved_to(tab, moment):
 
 
 def passing():
-    example = run_example(Example())
-    return screen(example, 0, Choices("blocks", block=2, query=first_query(example))).figures[0]
+    trace = run_example(Example())
+    return screen(trace, 0, Choices("blocks", block=2, query=first_query(trace))).figures[0]
 
 
 def check(tab, known):

@@ -21,9 +21,9 @@ def opened(visit, path="?example=pronouns&picture=sentence", **context):
 
 def expected(query, moment=-1, **choices):
     """The width of each ribbon, by the names that pointing at it tells."""
-    example = run_example(learnt_example("pronouns", **choices))
-    row = screen(example, 0, Choices(query)).figures[0].moments[moment].rows[query]
-    words = example.tokens
+    trace = run_example(learnt_example("pronouns", **choices))
+    row = screen(trace, 0, Choices(query)).figures[0].moments[moment].rows[query]
+    words = trace.tokens
     pairs = zip(words, row.shares, row.visible, strict=True)
     return {f"“{words[query]}” → “{word}”": WHOLE_RIBBON * share for word, share, sees in pairs if sees}
 

@@ -36,8 +36,8 @@ def numbers(tab, key):
 
 def wanted(temperature):
     """Every number of the row at a temperature, as a cell shows it."""
-    example = run_example(Example())
-    row = softmax_row(example.heads.select(0), first_query(example), temperature)
+    trace = run_example(Example())
+    row = softmax_row(trace.heads.select(0), first_query(trace), temperature)
     return [float(f"{float(x):.2f}") for step in ("scores", "shifted", "powers", "weights") for x in getattr(row, step)]
 
 

@@ -25,8 +25,8 @@ def answered(visit, **context):
 
 
 def row_at(temperature):
-    example = run_example(Example())
-    return softmax_row(example.heads.select(0), first_query(example), temperature)
+    trace = run_example(Example())
+    return softmax_row(trace.heads.select(0), first_query(trace), temperature)
 
 
 def halfway(one, other):

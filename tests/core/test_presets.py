@@ -147,8 +147,8 @@ def test_the_journey_prints_what_the_notebook_prints():
 def test_the_softmax_of_three_times_the_scores_is_on_the_page_of_the_softmax(query):
     """The notebook that searches exaggerates its unscaled scores so, to show why they are divided."""
     _, q, k, _ = numpy_notebook(42, 4, 8)
-    example = run_example(preset("search", scaling=False, causal=False))
-    rows = {m.key: m for f in softmax.screen(example, 0, softmax.Choices(query)).figures[1:] for m in f.matrices}
+    trace = run_example(preset("search", scaling=False, causal=False))
+    rows = {m.key: m for f in softmax.screen(trace, 0, softmax.Choices(query)).figures[1:] for m in f.matrices}
     scores = q @ k.T * 3
     assert_close_for_size(rows["multiplied"].values[0], torch.softmax(scores, dim=-1)[query], scores)
     assert render(rows["multiplied"].title) == "all scores × 3"

@@ -18,17 +18,17 @@ NAMES = {
 }
 
 
-def tensor(example, head, key):
+def tensor(trace, head, key):
     if key == "x":
-        return example.x.tolist()
+        return trace.x.tolist()
     if key.startswith("W_"):
-        return projection_of(example, key[-1], head).tolist()
-    return getattr(example.heads.select(head), key).tolist()
+        return projection_of(trace, key[-1], head).tolist()
+    return getattr(trace.heads.select(head), key).tolist()
 
 
 def before_and_after(case, key):
-    then = run_example(replace(case.example.example, edits=()))
-    return tensor(then, case.head, key), tensor(case.example, case.head, key)
+    then = run_example(replace(case.trace.example, edits=()))
+    return tensor(then, case.head, key), tensor(case.trace, case.head, key)
 
 
 def changed_entries(case, key):
@@ -79,7 +79,7 @@ def moved(case, sentence):
 
 def nothing_changes(case):
     keys = ("x", "W_q", "W_k", "W_v", *NAMES.values())
-    return bool(case.example.example.edits) and not any(changed_entries(case, key)[0] for key in keys)
+    return bool(case.trace.example.edits) and not any(changed_entries(case, key)[0] for key in keys)
 
 
 EDITS_ORACLE = {

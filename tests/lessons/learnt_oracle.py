@@ -27,7 +27,7 @@ JOBS = (
 def example_of(case):
     """The example whose model a screen shows: the lessons on several heads give it sizes of their own."""
     of_heads = getattr(case.choices, "example", None)
-    return case.example.example if of_heads is None else of_heads.sized
+    return case.trace.example if of_heads is None else of_heads.sized
 
 
 def whose(case, sentence):
@@ -112,9 +112,9 @@ ORACLE = {
     "A layer norm brings each row to mean 0 and variance 1, and gives every feature its own gain and shift. "
     "The result is the X of the other lessons.": lambda case, sentence: {},
     "{count} layer and an RMS norm process these rows. The result is the X of the other lessons.": (
-        lambda case, sentence: {"count": case.example.example.layer - 1}
+        lambda case, sentence: {"count": case.trace.example.layer - 1}
     ),
-    "{count} layer processes the result.": lambda case, sentence: {"count": case.example.example.layer - 1},
+    "{count} layer processes the result.": lambda case, sentence: {"count": case.trace.example.layer - 1},
     "{n} new sequences": lambda case, sentence: {"n": 64},
     "Measured on {texts}: {heads}.": texts_of_heads,
     "head {number}: {name}, on average {share} of its weight": name_of_head,

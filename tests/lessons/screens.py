@@ -106,7 +106,7 @@ AS_GOOD = 0.005  # what differs by less reads alike, or as good as alike: half o
 class Case:
     """A screen and all that it was made from. `moment` is the frame of a film while what is said of it is checked."""
 
-    example: ExampleTrace
+    trace: ExampleTrace
     head: int
     choices: object
     screen: Screen
@@ -114,7 +114,7 @@ class Case:
 
     @property
     def attention(self):
-        return self.example.heads.select(self.head)
+        return self.trace.heads.select(self.head)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def as_expected(value: object) -> object:
 
 def part_of_features(case: Case, sentence: Message) -> dict[str, object]:
     """Of many features eight are shown, or eight of their pairs."""
-    own = case.example.example
+    own = case.trace.example
     assert sentence.arguments["all"] in {own.d_model, own.d_k, own.d_v, own.d_k // 2} and own.d_k > 16
     return {"shown": 8, "all": sentence.arguments["all"]}
 
@@ -168,9 +168,9 @@ SHARED: Oracle = {
     "{shown} of {all}": part_of_features,
     "{rows} × {columns}": chosen,
     "in units of {unit}": unit_of_differences,
-    "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
+    "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.trace.example.seed},
     "Untrained: random weights (seed {seed}), some of them changed by hand.": lambda case, sentence: {
-        "seed": case.example.example.seed
+        "seed": case.trace.example.seed
     },
     "Untrained: random vectors (seed {seed}).": chosen,
     "Untrained: random vectors (seed {seed}), some of them changed by hand.": chosen,
@@ -180,7 +180,7 @@ SHARED: Oracle = {
 
 def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
     """Check one screen; the templates that it used."""
-    example = getattr(case.example, "example", None)  # a run of training has none
+    example = getattr(case.trace, "example", None)  # a run of training has none
     first = getattr(example, "seed", 0)
     for place, figure in enumerate(figures(case.screen.figures), first):
         check_figure(figure, place)

@@ -52,7 +52,7 @@ MAPS = ("W_q", "W_k", "W_v")
 MATRICES = ("x", "q", "k", "v", "scores", "weights", "output", "after", "logits")
 
 
-def cases(example):
+def cases(trace):
     for place, stage in enumerate(STAGES_BACK):
         yield Choices(40, place, "way", stage)
     yield from (Choices(updates, 2, "way", stage) for updates in (0, 300) for stage in ("loss", "scores", "qkv"))
@@ -71,7 +71,7 @@ def cases(example):
 
 
 def learner_of(case):
-    return learner_after(settings_of_learner(case.example.example), case.choices.updates)
+    return learner_after(settings_of_learner(case.trace.example), case.choices.updates)
 
 
 @lru_cache(maxsize=64)
@@ -266,7 +266,7 @@ def trained(case, sentence):
         int(forward(weights_of(learner), ids, config.causal, config.scaling)["logits"][-1].argmax()) == int(targets[-1])
         for ids, targets in zip(batch.inputs, batch.targets, strict=True)
     ]
-    return {"updates": case.choices.updates, "seed": case.example.example.seed, "share": np.mean(right), "count": 64}
+    return {"updates": case.choices.updates, "seed": case.trace.example.seed, "share": np.mean(right), "count": 64}
 
 
 def feature_by_feature(case, sentence):
@@ -354,7 +354,7 @@ def certain(case, sentence):
 
 
 def times_as_large(case, sentence):
-    assert case.example.example.scaling
+    assert case.trace.example.scaling
     return {"d_k": 2, "factor": 2**0.5}
 
 
@@ -364,7 +364,7 @@ def times_as_large(case, sentence):
 def masked_scores(case, sentence):
     d_scores = anew(case, everywhere=True).d["scores"]
     hidden = np.triu(np.ones((7, 7), bool), 1)
-    assert (d_scores[hidden] == 0).all() and case.example.example.causal
+    assert (d_scores[hidden] == 0).all() and case.trace.example.causal
     return {"count": int(hidden.sum())}
 
 
@@ -376,7 +376,7 @@ def rows_added(case):
 def looked(case, sentence):
     added, key = rows_added(case), case.choices.key
     assert added.sum(axis=0) == pytest.approx(anew(case, everywhere=True).d["v"][key])
-    return {"key": key, "count": 7 - key if case.example.example.causal else 7}
+    return {"key": key, "count": 7 - key if case.trace.example.causal else 7}
 
 
 def no_word_twice(case, sentence):
@@ -949,5 +949,5 @@ def test_a_score_whose_gradient_is_exactly_0_is_not_said_to_go_down():
 
 
 def case_at(choices):
-    example = run_example(Example())
-    return Case(example, 0, choices, screen(example, 0, choices))
+    trace = run_example(Example())
+    return Case(trace, 0, choices, screen(trace, 0, choices))

@@ -36,11 +36,11 @@ SQUARED = ("scores", "softmax", "mix")
 STEP_NAMES = {render(name): step for step, name in COST_STEPS.items()}
 
 
-def cases(example):
+def cases(trace):
     yield Choices()
     for model, tokens in (("gpt2", 16), ("llama3_8b", 8192), ("gemma_2b", 131072), ("mistral_7b", 4097)):
         yield Choices(model=model, tokens=tokens)
-    for query, block in ((-1, 2), (0, 1), (len(example.tokens) // 2, 1), (-1, 5), (-1, 12)):
+    for query, block in ((-1, 2), (0, 1), (len(trace.tokens) // 2, 1), (-1, 5), (-1, 12)):
         yield Choices("blocks", query=query, block=block)
 
 
@@ -50,9 +50,9 @@ def sizes_of(case):
         heads = {"n_heads": model.n_heads, "n_kv_heads": model.n_kv_heads}
         widths = {"d_model": model.d_model, "d_k": model.d_head, "d_v": model.d_head}
         return LayerSizes(tokens=case.choices.tokens, **heads, **widths)
-    (h, n, d_k), d_v = case.example.heads.q.shape, case.example.heads.v.shape[-1]
-    kv = 3 if case.example.example.source == "language" else h
-    return LayerSizes(tokens=n, d_model=case.example.x.shape[1], n_heads=h, n_kv_heads=kv, d_k=d_k, d_v=d_v)
+    (h, n, d_k), d_v = case.trace.heads.q.shape, case.trace.heads.v.shape[-1]
+    kv = 3 if case.trace.example.source == "language" else h
+    return LayerSizes(tokens=n, d_model=case.trace.x.shape[1], n_heads=h, n_kv_heads=kv, d_k=d_k, d_v=d_v)
 
 
 class Loops:
@@ -287,10 +287,10 @@ TAKES_MOST = "{step} takes {n} multiplication."
 
 def row_of(case):
     """The scores of the query in NumPy, of the keys that it may look at, and their values; the ends of the blocks."""
-    a, n = case.attention, len(case.example.tokens)
+    a, n = case.attention, len(case.trace.tokens)
     query = case.choices.query % n
-    scale = case.example.example.d_k**-0.5 if case.example.example.scaling else 1.0
-    keys = [key for key in range(n) if key <= query or not case.example.example.causal]
+    scale = case.trace.example.d_k**-0.5 if case.trace.example.scaling else 1.0
+    keys = [key for key in range(n) if key <= query or not case.trace.example.causal]
     scores = np.array([float(a.q[query].double() @ a.k[key].double()) * scale for key in keys])
     ends = [min(begin + case.choices.block, len(keys)) for begin in range(0, len(keys), case.choices.block)]
     return keys, scores, a.v[keys].double().numpy(), ends
@@ -425,7 +425,7 @@ def same_output(case, sentence):
     powers = np.exp(scores - scores.max())
     last = case.screen.figures[1].matrices[5].values[-1].double().numpy()
     assert last == pytest.approx((powers[:, None] * values).sum(0) / powers.sum(), rel=1e-4, abs=1e-5)
-    plain = case.attention.output[case.choices.query % len(case.example.tokens)]
+    plain = case.attention.output[case.choices.query % len(case.trace.tokens)]
     assert float(np.abs(last - plain.double().numpy()).max()) < 1e-4
     return {"difference": sentence.arguments["difference"].value}
 
@@ -561,7 +561,7 @@ def real_parameters():
 
 def real_multiplications(case, sentence):
     """An MLP multiplies each token with each number of its maps."""
-    n, s = len(case.example.tokens), sizes_of(case)
+    n, s = len(case.trace.tokens), sizes_of(case)
     maps = sum(size for name, size in real_parameters().items() if name.startswith("model.layers.0.mlp"))
     products = 2 * s.d_model * (s.n_heads + s.n_kv_heads) * s.d_k * n + s.n_heads * n * n * (s.d_k + s.d_v + 2)
     return {"count": n, "attention": products, "mlp": n * maps}
@@ -611,15 +611,15 @@ def test_wherever_a_window_is_left_out_of_the_count_that_is_said(model):
 
 
 def test_the_film_ends_with_the_plain_softmax_whatever_the_block():
-    example = run_example(Example(source="sentence", text="a b c d e f g", d_k=3, d_v=5, causal=False))
+    trace = run_example(Example(source="sentence", text="a b c d e f g", d_k=3, d_v=5, causal=False))
     for block in (1, 2, 3, 7, 12):
-        passing, figure = screen(example, 0, Choices("blocks", query=4, block=block)).figures
+        passing, figure = screen(trace, 0, Choices("blocks", query=4, block=block)).figures
         assert len(passing.moments) == -(-7 // block)
-        scores = example.heads.scaled[0, 4]
-        assert_close_for_size(passing.moments[-1].output, example.heads.output[0, 4], scores, example.heads.v)
+        scores = trace.heads.scaled[0, 4]
+        assert_close_for_size(passing.moments[-1].output, trace.heads.output[0, 4], scores, trace.heads.v)
         shares = [size / passing.moments[-1].total for size in passing.moments[-1].sizes]
-        assert_close_for_size(shares, example.heads.weights[0, 4], scores)
-        assert figure.matrices[-1].values[0].tolist() == example.heads.output[0, 4].tolist()
+        assert_close_for_size(shares, trace.heads.weights[0, 4], scores)
+        assert figure.matrices[-1].values[0].tolist() == trace.heads.output[0, 4].tolist()
 
 
 def test_the_right_card_is_the_busiest_step():
@@ -642,12 +642,12 @@ NAMES_OF_PARTS = {
 
 
 def test_the_real_layer_is_counted_with_the_keys_that_its_heads_share():
-    example = run_example(REAL)
+    trace = run_example(REAL)
     for choices in (Choices(), Choices(model="smollm2", tokens=8192)):
-        case = Case(example, 8, choices, screen(example, 8, choices))
+        case = Case(trace, 8, choices, screen(trace, 8, choices))
         check_said(case, ORACLE, ANSWERS)
     layer = {name: size for name, size in real_parameters().items() if name.startswith("model.layers.13.self_attn")}
-    facts = dict((render(name), count.value) for name, count in screen(example, 8, Choices()).figures[1].facts)
+    facts = dict((render(name), count.value) for name, count in screen(trace, 8, Choices()).figures[1].facts)
     assert facts["parameters"] == sum(layer.values())
     assert facts["numbers in the cache"] == 10 * 2 * 3 * 64
 

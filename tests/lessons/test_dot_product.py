@@ -18,14 +18,14 @@ from tests.printed import ABSOLUTE, lead
 VIEWS = ("one", "all", "equal")
 
 
-def cases(example):
+def cases(trace):
     for view in VIEWS:
-        yield Choices(view, len(example.tokens) - 1)
+        yield Choices(view, len(trace.tokens) - 1)
     yield Choices("one", 0)
 
 
 def x_of(case):
-    return case.example.x.double().numpy()
+    return case.trace.x.double().numpy()
 
 
 def weights_of(case, query):
@@ -74,7 +74,7 @@ def difference(case, sentence):
 
 def loops_are_as_near_as(case, gap):
     """Loops in Python beside PyTorch's matrices."""
-    x, rows = case.example.x, case.example.x.tolist()
+    x, rows = case.trace.x, case.trace.x.tolist()
     gaps = []
     for row, weights, output in zip(
         rows, attend_without_weights(x).weights.tolist(), attend_without_weights(x).output.tolist(), strict=True
@@ -158,7 +158,7 @@ def answer_largest(case, prompt):
             others, key=lambda j: dot(case, query, j)
         ),
         "None of the other tokens has a longer vector, but the direction counts as well.": max(
-            others, key=lambda j: math.dist(case.example.x[j].tolist(), [0.0] * case.example.x.shape[1])
+            others, key=lambda j: math.dist(case.trace.x[j].tolist(), [0.0] * case.trace.x.shape[1])
         ),
         "The dot product of {query} and {key} is {score}; another is larger.": ...,
         JUDGE: by_largest([dot(case, query, j) if j != query else -math.inf for j in range(len(x_of(case)))]),
@@ -252,8 +252,8 @@ ANSWERS = {
 
 
 def shown(view, query=0, **choices):
-    example = run_example(Example(**choices))
-    return screen(example, 0, Choices(view, query)).figures[0]
+    trace = run_example(Example(**choices))
+    return screen(trace, 0, Choices(view, query)).figures[0]
 
 
 def test_the_notebooks_row_to_the_printed_digits():

@@ -60,10 +60,10 @@ def test_every_number_on_every_screen_is_computed_again(lesson, whole):
 
     @given(examples)
     def check(chosen):
-        example = run_example(chosen)
-        for choices in [*module.cases(example)][chosen.seed % parts :: parts]:  # with other seeds the others
-            head = example.example.n_heads - 1
-            case = Case(example, head, choices, module.screen(example, head, choices))
+        trace = run_example(chosen)
+        for choices in [*module.cases(trace)][chosen.seed % parts :: parts]:  # with other seeds the others
+            head = trace.example.n_heads - 1
+            case = Case(trace, head, choices, module.screen(trace, head, choices))
             check_case(case, module.ORACLE, module.ANSWERS)
             if hasattr(module, "EXAMPLES"):
                 check_conditions(case, module.ORACLE)
@@ -77,9 +77,9 @@ def test_every_sentence_and_every_card_is_true_at_the_extremes(lesson, whole):
     if hasattr(module, "EXAMPLES"):
         pytest.skip("this lesson has extremes of its own")
     for place, chosen in enumerate(EXTREMES):
-        example = run_example(chosen)
-        for choices in [*module.cases(example)][place % parts :: parts]:  # with others the others
-            case = Case(example, 0, choices, module.screen(example, 0, choices))
+        trace = run_example(chosen)
+        for choices in [*module.cases(trace)][place % parts :: parts]:  # with others the others
+            case = Case(trace, 0, choices, module.screen(trace, 0, choices))
             check_said(case, module.ORACLE, module.ANSWERS)
             check_conditions(case, module.ORACLE)
 
@@ -90,9 +90,9 @@ def test_all_kinds_of_question_come_up_and_the_right_card_stands_anywhere(lesson
     if not module.ANSWERS or hasattr(module, "EXAMPLES"):
         pytest.skip("this lesson asks nothing, or has examples of its own")
     for causal in (True, False):
-        example = run_example(Example(source="sentence", text="the cat saw the dog", causal=causal))
-        for choices in module.cases(example):
-            ask = module.screen(example, 0, choices).ask
+        trace = run_example(Example(source="sentence", text="the cat saw the dog", causal=causal))
+        for choices in module.cases(trace):
+            ask = module.screen(trace, 0, choices).ask
             questions = [ask(number) for number in range(50)]
             prompts |= {question.prompt.template for question in questions}
             right |= {question.right for question in questions}

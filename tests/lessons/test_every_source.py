@@ -127,7 +127,7 @@ def test_several_heads_are_those_of_the_model_as_they_are(name):
 @pytest.mark.parametrize("lesson", OF_LESSONS)
 @pytest.mark.parametrize("name", ["mine, turned", "mine, apart", "mine, sliced"])
 def test_every_lesson_is_true_for_a_model_of_the_visitor(lesson, name, whole):
-    module, example = file_of(lesson), run_example(EXAMPLES[name])
-    for choices in [*module.cases(example)][:: 1 if whole else 5]:
-        case = Case(example, 1, choices, module.screen(example, 1, choices))
+    module, trace = file_of(lesson), run_example(EXAMPLES[name])
+    for choices in [*module.cases(trace)][:: 1 if whole else 5]:
+        case = Case(trace, 1, choices, module.screen(trace, 1, choices))
         check_case(case, module.ORACLE, module.ANSWERS)

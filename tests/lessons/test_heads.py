@@ -21,19 +21,19 @@ SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (16, 16))
 NOTEBOOKS = tuple(key for key in HEADS_PRESETS if key not in ("sentence", "drawn"))
 
 
-def cases(example):
-    seed = example.example.seed
+def cases(trace):
+    seed = trace.example.seed
     d_model, n_heads = SIZES[seed % len(SIZES)]
     dropout = (0.0, 0.1, 0.5, 0.9)[seed % 4]
-    own = heads_example(example, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1, dropout=dropout)
+    own = heads_example(trace, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1, dropout=dropout)
     for step in STEPS:
         yield Choices(own, step, "qkv"[seed % 3], run_heads(own).n_heads - 1 if step in ("attend", "dropout") else 0)
-    yield Choices(heads_example(example, "sentence", d_model=5, n_heads=1))
+    yield Choices(heads_example(trace, "sentence", d_model=5, n_heads=1))
     for step in ("attend", "dropout"):
-        yield Choices(heads_example(example, "drawn", dropout=dropout), step, head=1)
+        yield Choices(heads_example(trace, "drawn", dropout=dropout), step, head=1)
     source = NOTEBOOKS[seed % len(NOTEBOOKS)]
     for step in STEPS:
-        yield Choices(heads_example(example, source, dropout=dropout), step)
+        yield Choices(heads_example(trace, source, dropout=dropout), step)
 
 
 # Computed again
@@ -280,7 +280,7 @@ def shown(case, sentence):
 
 def own_seed(case, sentence):
     notebook = case.choices.example.source != "sentence"
-    return {"seed": 42 if notebook else case.example.example.seed}
+    return {"seed": 42 if notebook else case.trace.example.seed}
 
 
 ORACLE = {
@@ -295,7 +295,7 @@ ORACLE = {
     "{rows}×{columns}, {shown}×{wide} shown": shown,
     "Each row of X, {d_model} wide, becomes a query and a key of one feature and a value of {values}. They hold the "
     "numbers of all heads, side by side.": widths,
-    "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
+    "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {"seed": case.trace.example.seed},
     "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
     "The shape {whole} is read as {parts}.": sizes,
     "Each head gets one feature of every token.": counting("d_head"),
@@ -483,9 +483,9 @@ ORACLE |= {
 
 
 def said(source="sentence", step="attend", head=0, running=None, **choices):
-    example = run_example(running or Example())
-    own = heads_example(example, source, **choices)
-    return " ".join(map(render, screen(example, 0, Choices(own, step, head=head)).figures[0].notice))
+    trace = run_example(running or Example())
+    own = heads_example(trace, source, **choices)
+    return " ".join(map(render, screen(trace, 0, Choices(own, step, head=head)).figures[0].notice))
 
 
 def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
@@ -497,8 +497,8 @@ def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
 
 
 def test_the_wide_module_has_the_notebooks_number_of_parameters():
-    example = run_example(Example())
-    table = screen(example, 0, Choices(heads_example(example, "wide"))).figures[-1]
+    trace = run_example(Example())
+    table = screen(trace, 0, Choices(heads_example(trace, "wide"))).figures[-1]
     assert table.cells[-1][-1].value == 1_050_624
 
 

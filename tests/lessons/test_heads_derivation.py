@@ -79,10 +79,10 @@ def test_a_feature_of_all_heads_is_told_as_one_of_its_head_before_the_split_and_
 
 
 def test_rotary_positions_turn_queries_and_keys_of_each_head():
-    example = run_example(Example(source="language", text=""))
-    trace = run_heads(heads_example(example, "sentence"))
-    assert trace.module.rotary is not None
-    steps = follow(trace.computation, "heads.q", (1, 3, 2), trace.heads.q[1, 3, 2])
+    trace = run_example(Example(source="language", text=""))
+    heads = run_heads(heads_example(trace, "sentence"))
+    assert heads.module.rotary is not None
+    steps = follow(heads.computation, "heads.q", (1, 3, 2), heads.heads.q[1, 3, 2])
     assert steps[-1][0] == "head 2: query of “on”, feature 3: turned by its position"
     assert [says for says, _ in steps[:2]] == [
         f"query of “on”, feature {f} of head 2: its row of X · its column of W_q" for f in (3, 4)
@@ -91,14 +91,14 @@ def test_rotary_positions_turn_queries_and_keys_of_each_head():
 
 def test_positions_that_are_added_stand_in_queries_and_keys_alone():
     own = recommended(TASKS["previous"], 4, steps=20, d_model=8, n_heads=2, d_k=3, d_v=5, positions="qk")
-    example = run_example(Example(source="mine", text="", own=own, seed=own.seed, updates=20))
-    trace = run_heads(heads_example(example, "sentence"))
-    assert trace.added is not None
-    *added, (says, _) = follow(trace.computation, "q", (3, 1), trace.q[3, 1])
-    name = format_value(names(trace.tokens)[3])
+    trace = run_example(Example(source="mine", text="", own=own, seed=own.seed, updates=20))
+    heads = run_heads(heads_example(trace, "sentence"))
+    assert heads.added is not None
+    *added, (says, _) = follow(heads.computation, "q", (3, 1), heads.q[3, 1])
+    name = format_value(names(heads.tokens)[3])
     assert [says for says, _ in added] == [f"x of {name} with its position, feature {f + 1}" for f in range(8)]
     assert ": (its row of X + its position) · its column of W_q" in says
-    assert len(follow(trace.computation, "v", (3, 1), trace.v[3, 1])) == 1
+    assert len(follow(heads.computation, "v", (3, 1), heads.v[3, 1])) == 1
 
 
 @pytest.mark.parametrize("source", ["planted", "wide"])
@@ -115,9 +115,9 @@ def test_drawn_queries_and_keys_are_where_all_begins():
 
 
 def test_the_largest_change_from_outside_a_slice_is_that_of_its_row():
-    example = run_example(Example())
-    choices = Choices(heads_example(example, "sentence", d_model=6, n_heads=3), "slices")
-    changes, outside, *_ = screen(example, 0, choices).figures[0].matrices
+    trace = run_example(Example())
+    choices = Choices(heads_example(trace, "sentence", d_model=6, n_heads=3), "slices")
+    changes, outside, *_ = screen(trace, 0, choices).figures[0].matrices
     for head in range(3):
         others = [float(changes.values[head, f]) for f in range(6) if f // 2 != head]
         (step,) = outside.derive(head, 0)

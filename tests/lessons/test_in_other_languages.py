@@ -26,10 +26,10 @@ def test_all_that_a_screen_says_can_be_said(lesson, code):
     module = file_of(lesson)
     if hasattr(module, "EXAMPLES"):
         pytest.skip("this lesson has examples of its own")
-    example = run_example(Example(source="sentence", text="the the cat, saw", causal=False))
+    trace = run_example(Example(source="sentence", text="the the cat, saw", causal=False))
     with speaking(code):
-        for choices in islice(module.cases(example), MOST_CASES):
-            screen = module.screen(example, 0, choices)
+        for choices in islice(module.cases(trace), MOST_CASES):
+            screen = module.screen(trace, 0, choices)
             for sentence in sentences(screen):
                 assert render(sentence)
             for figure in screen.figures:
@@ -67,10 +67,10 @@ def test_a_screen_that_is_kept_for_all_visitors_has_nothing_said_in_the_language
     module = file_of(lesson)
     strategy = getattr(module, "EXAMPLES", st.just(Example(source="sentence", text="the the cat, saw", causal=False)))
     example = find(strategy, lambda _: True)
-    example = run_example(example) if isinstance(example, Example) else example
-    for choices in islice(module.cases(example), MOST_CASES):
+    trace = run_example(example) if isinstance(example, Example) else example
+    for choices in islice(module.cases(trace), MOST_CASES):
         said = {}
         for code in ("en", "ja"):
             with speaking(code):
-                said[code] = dict(written_strings(module.screen(example, 0, choices)))
+                said[code] = dict(written_strings(module.screen(trace, 0, choices)))
         assert said["ja"] == said["en"]

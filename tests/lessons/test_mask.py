@@ -15,8 +15,8 @@ from lessons.screen import render
 VIEWS = ("change", "difference", "late", "blind")
 
 
-def cases(example):
-    n = len(example.tokens)
+def cases(trace):
+    n = len(trace.tokens)
     for mask in (causal_mask(n), full_mask(n), sliding_window_mask(n, 1)):
         for view in VIEWS:
             yield Choices(mask, view)
@@ -30,7 +30,7 @@ def softmax(scores):
 
 def weights_of(case, masked):
     """The weights without the mask or with it, from the scaled scores."""
-    rows = (case.attention.scores * case.example.scale).tolist()
+    rows = (case.attention.scores * case.trace.scale).tolist()
     may = case.choices.may_attend.tolist() if masked else [[True] * len(rows)] * len(rows)
     return [
         softmax([s if sees else -math.inf for s, sees in zip(row, see, strict=True)])
@@ -89,7 +89,7 @@ ORACLE = {
     "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: the softmax had already given "
     "the rest to hidden keys.": one_row_left,
     "For a query that may see nothing, −∞ makes each weight 0 ÷ 0, not a number; −1e9 makes each "
-    "{even}, and nothing warns you.": lambda case, sentence: {"even": 1 / len(case.example.tokens)},
+    "{even}, and nothing warns you.": lambda case, sentence: {"even": 1 / len(case.trace.tokens)},
     HIDES: chosen,
     NOTHING_HIDDEN: hidden_before,
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is this weight "
@@ -160,7 +160,7 @@ def answer_zeroed(case, prompt):
 
 
 def answer_count(case, prompt):
-    query, n = prompt.arguments["query"].position, len(case.example.tokens)
+    query, n = prompt.arguments["query"].position, len(case.trace.tokens)
     row, column = case.choices.may_attend[query].tolist(), case.choices.may_attend[:, query].tolist()
     thoughts = {
         "the visible cells of its row": sum(row),
@@ -196,8 +196,8 @@ ANSWERS = {
 
 
 def notice(view, mask, **choices):
-    example = run_example(Example(source="sentence", **choices))
-    return render(screen(example, 0, Choices(mask, view)).figures[0].notice[0])
+    trace = run_example(Example(source="sentence", **choices))
+    return render(screen(trace, 0, Choices(mask, view)).figures[0].notice[0])
 
 
 def test_a_mask_that_hides_nothing_says_so():
@@ -230,8 +230,8 @@ def test_a_row_that_loses_nothing_is_not_said_to_sum_to_only_1():
 
 
 def test_zeroing_after_the_softmax_breaks_the_rows():
-    example = run_example(Example())
-    n = len(example.tokens)
-    _, late, sums = screen(example, 0, Choices(causal_mask(n), "late")).figures[0].matrices
+    trace = run_example(Example())
+    n = len(trace.tokens)
+    _, late, sums = screen(trace, 0, Choices(causal_mask(n), "late")).figures[0].matrices
     assert torch.allclose(late.values.sum(dim=-1, keepdim=True), sums.values)
     assert (sums.values[:-1] < 1).all()

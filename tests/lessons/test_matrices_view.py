@@ -29,7 +29,7 @@ EXAMPLES = st.builds(
 )
 
 
-def cases(example):
+def cases(trace):
     yield from map(Choices, STAGES)
 
 
@@ -38,15 +38,15 @@ def scores_of(case):
 
 
 def tokens_told(case, sentence):
-    return {"count": len(case.example.tokens), "d_model": case.example.x.shape[1]}
+    return {"count": len(case.trace.tokens), "d_model": case.trace.x.shape[1]}
 
 
 def repeated(case, sentence):
-    tokens = case.example.tokens
+    tokens = case.trace.tokens
     first = sentence.arguments["token"].position
     positions = [i + 1 for i, token in enumerate(tokens) if token == tokens[first]]
     assert len(positions) > 1
-    x = case.example.x.double()
+    x = case.trace.x.double()
     apart = max(float((x[first] - x[i - 1]).abs().max()) for i in positions)
     assert ("the same row" in sentence.template) == (apart < 1e-5 * float(x.abs().max())), "but for rounding"
     return {"token": first, "positions": positions}
@@ -70,20 +70,19 @@ def largest_score(case, sentence):
 
 
 def ranges(case, sentence):
-    d_k = case.example.example.d_k
-    divided = "root" in sentence.arguments
+    d_k = case.trace.example.d_k
+    divided = "d_k" in sentence.arguments
     scores = scores_of(case) / (d_k**0.5 if divided else 1.0)
-    assert not divided or (" = " in sentence.template) == (d_k in (4, 9, 16)), "a rounded root is not equal to it"
-    return {"low": scores.min(), "high": scores.max()} | ({"d_k": d_k, "root": d_k**0.5} if divided else {})
+    return {"low": scores.min(), "high": scores.max()} | ({"d_k": d_k} if divided else {})
 
 
 def hidden(case, sentence):
-    n = len(case.example.tokens)
+    n = len(case.trace.tokens)
     return {"hidden": n * (n - 1) // 2, "total": n * n}
 
 
 def ends(case, sentence):
-    n = len(case.example.tokens)
+    n = len(case.trace.tokens)
     return {"first": 0, "last": n - 1, "n": n}
 
 
@@ -128,9 +127,9 @@ def one_leads(case, sentence):
 def test_rows_that_rounding_tells_apart_are_the_same_row():
     row, other = torch.tensor([0.7, -1.3, 0.2]), torch.tensor([1.1, 0.4, -0.6])
     for by, says in ((1.0 + 2e-7, ": the same row each time."), (1.001, ", each time with a different row")):
-        example = SimpleNamespace(tokens=("a", "b", "a"), x=torch.stack([row, other, by * row]))
-        assert not torch.equal(example.x[0], example.x[2])
-        assert says in notice_x(example, None)[-1].template
+        trace = SimpleNamespace(tokens=("a", "b", "a"), x=torch.stack([row, other, by * row]))
+        assert not torch.equal(trace.x[0], trace.x[2])
+        assert says in notice_x(trace, None)[-1].template
 
 
 def every_matrix_has_a_place(case):
@@ -158,7 +157,7 @@ ORACLE = (
         "{first} sees only itself, {last} sees all {n} tokens.": ends,
         "All matrices of one attention head": holds(every_matrix_has_a_place),
         "There is no mask: every query may look at every key.": holds(
-            lambda case: not case.example.example.causal and bool(case.attention.visible.all())
+            lambda case: not case.trace.example.causal and bool(case.attention.visible.all())
         ),
         "{query} looks equally at {keys}, {share} each.": alike,
         "{query} puts the most weight on {keys}, {share} each.": alike,

@@ -108,13 +108,13 @@ def check_computed_elsewhere(lesson, chosen, every):
     module = file_of(lesson)
     if hasattr(module, "EXAMPLES"):
         pytest.skip("this lesson has examples of its own")
-    example, other = run_example(chosen), OtherProcessor()
+    trace, other = run_example(chosen), OtherProcessor()
     with other:
         elsewhere = run_afresh(chosen)
-    for choices in [*module.cases(example)][::every]:
+    for choices in [*module.cases(trace)][::every]:
         with other:
             screen = module.screen(elsewhere, 0, choices)
-        check_case(Case(example, 0, choices, computed_by(other, screen)), module.ORACLE, module.ANSWERS)
+        check_case(Case(trace, 0, choices, computed_by(other, screen)), module.ORACLE, module.ANSWERS)
 
 
 def computed_by(processor, screen):

@@ -16,23 +16,23 @@ from lessons.shared.attention_notices import notice_mix
 VIEWS = ("one", "all", "parts")
 
 
-def cases(example):
+def cases(trace):
     for view in VIEWS:
-        yield Choices(view, len(example.tokens) - 1)
+        yield Choices(view, len(trace.tokens) - 1)
     yield Choices("one", 0)
     yield Choices("parts", 0)
 
 
 def role(case, letter):
     """Queries, keys or values of the head: X times its columns of W."""
-    W = getattr(case.example, f"W_{letter}").double().numpy()
-    width = W.shape[1] // case.example.example.n_heads
-    x, added = case.example.x, case.example.added
+    W = getattr(case.trace, f"W_{letter}").double().numpy()
+    width = W.shape[1] // case.trace.example.n_heads
+    x, added = case.trace.x, case.trace.added
     made_of = x if added is None or letter == "v" else x + added
     rows = made_of.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
-    if case.example.rotary is not None and letter != "v":
-        rows = turned(rows, case.example.rotary.base)
-    features = case.example.turn_v if letter == "v" else case.example.turn
+    if case.trace.rotary is not None and letter != "v":
+        rows = turned(rows, case.trace.rotary.base)
+    features = case.trace.turn_v if letter == "v" else case.trace.turn
     return rows if features is None else rows @ features[case.head].double().numpy()
 
 
@@ -46,9 +46,9 @@ def turned(rows, base):
 
 def weights_of(case, causal=None, order=None):
     """Row by row, over the visible keys alone: no −∞ involved."""
-    example = case.example.example
+    example = case.trace.example
     causal = example.causal if causal is None else causal
-    order = range(len(case.example.tokens)) if order is None else order
+    order = range(len(case.trace.tokens)) if order is None else order
     scores = np.einsum("if,jf->ij", role(case, "q")[order], role(case, "k")[order])
     scores *= example.d_k**-0.5 if example.scaling else 1.0
     weights = np.zeros_like(scores)
@@ -60,7 +60,7 @@ def weights_of(case, causal=None, order=None):
 
 
 def visible(case, query):
-    return range(query + 1 if case.example.example.causal else len(case.example.tokens))
+    return range(query + 1 if case.trace.example.causal else len(case.trace.tokens))
 
 
 def mix(case, sentence):
@@ -118,7 +118,7 @@ def all_zero(case, sentence):
 def shorter_term(case, sentence):
     """Another key adds a longer vector for the query of the question; which one that was, the prompt says."""
     key, length = sentence.arguments["key"].position, sentence.arguments["length"].value
-    terms = [lengths_of(case, query)[1] for query in range(len(case.example.tokens))]
+    terms = [lengths_of(case, query)[1] for query in range(len(case.trace.tokens))]
     (row, *_) = (row for row in terms if row[key] == pytest.approx(length, rel=1e-4, abs=1e-6) and row[key] < row.max())
     return {"key": key, "length": row[key]}
 
@@ -145,7 +145,7 @@ ORACLE = {
     CELL: chosen,
     TERMS: lambda case, sentence: chosen(case, sentence) | {"concept": True},
     SWAP: lambda case, prompt: (
-        chosen(case, prompt) | {"mask": "a causal mask" if case.example.example.causal else "no mask"}
+        chosen(case, prompt) | {"mask": "a causal mask" if case.trace.example.causal else "no mask"}
     ),
     TIMES: chosen,
     OWN_QUERY: chosen,
@@ -202,7 +202,7 @@ def answer_terms(case, prompt):
 def output_after_swap(case, prompt):
     """The output of the first token, at its new position, and how far it is from its own and the other's before."""
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
-    order = np.arange(len(case.example.tokens))
+    order = np.arange(len(case.trace.tokens))
     order[[one, other]] = other, one
     before = weights_of(case) @ role(case, "v")
     after = (weights_of(case, order=order) @ role(case, "v")[order])[other]
@@ -221,7 +221,7 @@ def judge_swapped(case, prompt):
 
 
 def answer_masked(case, prompt):
-    assert case.example.example.causal
+    assert case.trace.example.causal
     own, other = output_after_swap(case, prompt)
     assert own > 0.009 and other > 0.009, "neither its own numbers nor those of the other"
     return {
@@ -233,7 +233,7 @@ def answer_masked(case, prompt):
 
 
 def answer_free(case, prompt):
-    assert not case.example.example.causal
+    assert not case.trace.example.causal
     own, other = output_after_swap(case, prompt)
     assert own < 2e-3 and other > 0.009
     return {
@@ -264,14 +264,14 @@ ANSWERS = {
     CELL: answer_cell,
     SHAPE: answer_shape,
     TERMS: answer_terms,
-    SWAP: lambda case, prompt: (answer_masked if case.example.example.causal else answer_free)(case, prompt),
+    SWAP: lambda case, prompt: (answer_masked if case.trace.example.causal else answer_free)(case, prompt),
     TIMES: answer_times,
 }
 
 
 def figure(view, query=-1, **choices):
-    example = run_example(Example(**choices))
-    return screen(example, 0, Choices(view, query % len(example.tokens))).figures[0]
+    trace = run_example(Example(**choices))
+    return screen(trace, 0, Choices(view, query % len(trace.tokens))).figures[0]
 
 
 def said(*arguments, **choices):
@@ -283,8 +283,8 @@ def test_a_weight_is_not_said_to_be_a_part_of_the_output():
 
 
 def test_a_large_weight_on_a_short_value_adds_little():
-    example = run_example(Example())
-    attention = example.heads.select(0)
+    trace = run_example(Example())
+    attention = trace.heads.select(0)
     parts = contributions(attention, 5)
     expected = [w * math.hypot(*v) for w, v in zip(attention.weights[5].tolist(), attention.v.tolist(), strict=True)]
     assert parts.lengths.tolist() == pytest.approx(expected, rel=1e-5)
@@ -305,8 +305,8 @@ def test_a_hidden_key_adds_nothing_and_the_figure_says_why():
 
 def test_values_that_are_all_zero_have_no_shares():
     zeros = tuple(Edit("W_v", row, column, 0.0) for row in range(3) for column in range(2))
-    example = run_example(Example(edits=zeros))
-    shown = screen(example, 0, Choices("parts", 5)).figures[0]
+    trace = run_example(Example(edits=zeros))
+    shown = screen(trace, 0, Choices("parts", 5)).figures[0]
     assert shown.matrices[2].values.tolist() == [[0.0]] * 6
     assert render(shown.notice[0]) == "Every value that “step” receives is zero, so nothing is added up."
 
@@ -315,12 +315,12 @@ def test_values_that_are_all_zero_have_no_shares():
 @pytest.mark.parametrize("source", PRESETS)
 def test_a_mix_counts_the_values_that_a_query_sees_and_its_own_is_one_of_them(source, causal):
     """Also where it sees one key alone: that is its own."""
-    example = run_example(Example(source=source, causal=causal))
-    for head in range(example.example.n_heads):
-        attention = example.heads.select(head)
+    trace = run_example(Example(source=source, causal=causal))
+    for head in range(trace.example.n_heads):
+        attention = trace.heads.select(head)
         for query, row in enumerate(attention.weights.tolist()):
             seen = [key for key, weight in enumerate(row) if weight > 0]
-            told = notice_mix(example.names, attention, query)
+            told = notice_mix(trace.names, attention, query)
             assert query in seen
             if len(seen) == 1:
                 assert render(told).endswith(" receives its own value, unmixed.")

@@ -19,10 +19,10 @@ KINDS = ("none", "sinusoidal", "learned", "rotary")
 ROUNDING = 1e-4  # of single precision, even where numbers are large
 
 
-def cases(example):
-    n = len(example.tokens)
-    permutation = random_permutation(n, example.example.seed % 7)
-    for at, kind in enumerate(kinds_for(example.example.d_k)):
+def cases(trace):
+    n = len(trace.tokens)
+    permutation = random_permutation(n, trace.example.seed % 7)
+    for at, kind in enumerate(kinds_for(trace.example.d_k)):
         for view in (("output", "weights")[at % 2], "rows", "distance"):
             yield Choices(permutation, view, kind, causal=view == "weights", token=n // 2)
     yield Choices(permutation, causal=True)
@@ -43,7 +43,7 @@ def waves(n, d):
 
 def base_of(case):
     """Of rotary positions: that of the model of the example, where it has some."""
-    return 10000.0 if case.example.rotary is None else case.example.rotary.base
+    return 10000.0 if case.trace.rotary is None else case.trace.rotary.base
 
 
 def turn(rows, base, first=0):
@@ -55,14 +55,14 @@ def turn(rows, base, first=0):
 
 
 def maps_of(case):
-    widths = (case.example.example.d_k, case.example.example.d_k, case.example.example.d_v)
-    packed = (W.double().numpy() for W in (case.example.W_q, case.example.W_k, case.example.W_v))
+    widths = (case.trace.example.d_k, case.trace.example.d_k, case.trace.example.d_v)
+    packed = (W.double().numpy() for W in (case.trace.W_q, case.trace.W_k, case.trace.W_v))
     return [W[:, case.head * width : (case.head + 1) * width] for W, width in zip(packed, widths, strict=True)]
 
 
 def x_of(case):
     """What enters the head; in a first layer without the vectors that the model adds for positions."""
-    trace = case.example
+    trace = case.trace
     if trace.trained is None or trace.example.layer > 1:
         return trace.x.double().numpy()
     model = trace.example.given_by.model(trace.example)
@@ -81,7 +81,7 @@ def added_of(case, kind=None):
     kind = kind or case.choices.kind
     if kind != "learned":
         return waves(n, d) if kind == "sinusoidal" else np.zeros((n, d))
-    return added_positions(kind, n, d, case.example.example.seed).double().numpy()
+    return added_positions(kind, n, d, case.trace.example.seed).double().numpy()
 
 
 def run(case, x, kind=None, causal=None):
@@ -93,7 +93,7 @@ def run(case, x, kind=None, causal=None):
     weights = np.zeros((len(x), len(x)))
     for i in range(len(x)):
         seen = i + 1 if (case.choices.causal if causal is None else causal) else len(x)
-        row = k[:seen] @ q[i] * case.example.scale
+        row = k[:seen] @ q[i] * case.trace.scale
         weights[i, :seen] = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
     return weights, weights @ v
 
@@ -166,7 +166,7 @@ def repeats(case, sentence):
 
 
 def degrees_of(case):
-    d_k = case.example.example.d_k
+    d_k = case.trace.example.d_k
     return [math.degrees((len(x_of(case)) - 1) / base_of(case) ** (2 * p / d_k)) for p in range(d_k // 2)]
 
 
@@ -197,20 +197,20 @@ def first_and_last(case, sentence):
 
 def own_turn(case, sentence):
     """After how many tokens the angles of a pair have grown by a whole turn."""
-    d_k = case.example.example.d_k
+    d_k = case.trace.example.d_k
     round_after = [2 * math.pi * base_of(case) ** (2 * p / d_k) for p in range(d_k // 2)]
     return {"which": f"all {d_k}", "base": base_of(case), "first": round_after[0], "last": round(round_after[-1])}
 
 
 def scores_of_two(case, sentence):
     """The key that a query gives most, the score there, and where its place is another."""
-    token, weights = case.choices.token, run(case, x_of(case), "rotary", case.example.example.causal)[0]
+    token, weights = case.choices.token, run(case, x_of(case), "rotary", case.trace.example.causal)[0]
     key = int(weights[token, : token + 1].argmax())
     q, k = x_of(case)[token] @ maps_of(case)[0], x_of(case)[key] @ maps_of(case)[1]
 
     def score(steps):
         rows = turn(q[None], base_of(case), 100)[0], turn(k[None], base_of(case), 100 - steps)[0]
-        return sum(a * b for a, b in zip(*rows, strict=True)) * case.example.scale
+        return sum(a * b for a, b in zip(*rows, strict=True)) * case.trace.scale
 
     scores = {"here": score(token - key), "near": score(1), "further": score(8), "far": score(32)}
     said = "itself" if key == token else key
@@ -226,7 +226,7 @@ def cosines(case):
     elif kind == "sinusoidal":
         q = k = waves(64, x_of(case).shape[1])
     else:
-        q = k = added_positions(kind, 64, x_of(case).shape[1], case.example.example.seed).double().numpy()
+        q = k = added_positions(kind, 64, x_of(case).shape[1], case.trace.example.seed).double().numpy()
     return cosines_of(q, k)
 
 
@@ -323,7 +323,7 @@ ORACLE = {
     "{degrees}°": one_angle,
     "At the position of {token}, the first pair has turned by {first}° and the last by {last}°.": first_and_last,
     OWN_TURN: own_turn,
-    "all {all}": lambda case, sentence: {"all": case.example.example.d_k},
+    "all {all}": lambda case, sentence: {"all": case.trace.example.d_k},
     "This model turns queries and keys in just this way, with base {base}.": lambda case, sentence: {
         "base": base_of(case)
     },
@@ -341,7 +341,7 @@ ORACLE = {
     "the same distance differ by up to {variation}.": lambda case, sentence: {"variation": variation(cosines(case))},
     "Learned positions are untrained here (seed {seed}), so they do not show distance: pairs at the "
     "same distance differ by up to {variation}.": lambda case, sentence: {
-        "seed": case.example.example.seed,
+        "seed": case.trace.example.seed,
         "variation": variation(cosines(case)),
     },
     ROTARY: rotary_score,
@@ -511,7 +511,7 @@ IN_ROW = "Which token is in row {row} after the shuffle?"
 
 
 def answer_in_row(case, prompt):
-    order, row, names = list(case.choices.permutation), prompt.arguments["row"] - 1, case.example.names
+    order, row, names = list(case.choices.permutation), prompt.arguments["row"] - 1, case.trace.names
     shuffled = [names[position].text for position in order]
     return {
         "The shuffle moves it here from row {row}.": order[row],
@@ -538,8 +538,8 @@ ANSWERS = {
 
 def shown(permutation=(2, 0, 1), text="one two three", **choices):
     sizes = {name: choices.pop(name) for name in ("d_model", "d_k", "seed") if name in choices}
-    example = run_example(Example(source="sentence", text=text, **sizes))
-    return screen(example, 0, Choices(permutation, **choices))
+    trace = run_example(Example(source="sentence", text=text, **sizes))
+    return screen(trace, 0, Choices(permutation, **choices))
 
 
 def notice(*arguments, **choices):
@@ -586,7 +586,7 @@ def test_the_table_holds_every_kind_of_positions_that_the_head_can_have():
     for d_k, kinds in ((4, 4), (3, 3)):
         table = shown(d_k=d_k).figures[1]
         assert len(table.cells) == kinds
-        case = type("Case", (), {"example": run_example(Example(source="sentence", text="one two three", d_k=d_k))})
+        case = type("Case", (), {"trace": run_example(Example(source="sentence", text="one two three", d_k=d_k))})
         case.head, case.choices = 0, Choices((2, 0, 1))
         for kind, (name, free, masked) in zip(KINDS, table.cells, strict=False):
             assert kind.removeprefix("no")[:5] in render(name) or kind == "none"
@@ -633,22 +633,22 @@ REAL = Example(source="language", text="", layer=14)
 
 
 def test_every_number_that_is_said_of_the_real_layer_is_computed_again():
-    example, said = run_example(REAL), set()
-    for query, choices in zip((7, 0, 4, 7, 9), cases(example), strict=False):
+    trace, said = run_example(REAL), set()
+    for query, choices in zip((7, 0, 4, 7, 9), cases(trace), strict=False):
         for view in ("rows", "distance", "weights"):
             here = Choices(choices.permutation, view, "rotary", causal=True, token=query)
-            case = Case(example, 8, here, screen(example, 8, here))
+            case = Case(trace, 8, here, screen(trace, 8, here))
             said |= check_said(case, ORACLE, ANSWERS)
     assert {OWN_TURN, SCORES} <= said
 
 
 def test_with_the_causal_mask_and_its_own_turn_the_real_head_attends_as_in_its_model():
-    example = run_example(REAL)
+    trace = run_example(REAL)
     choices = Choices(tuple(range(10)), "weights", "rotary", causal=True)
-    own, *_ = screen(example, 8, choices).figures[0].matrices
-    torch.testing.assert_close(own.values, example.heads.weights[8], atol=1e-5, rtol=1e-4)
-    assert not any("left out" in render(remark) for remark in screen(example, 8, choices).remarks)
-    others = screen(example, 8, Choices(tuple(range(10)), "weights", "none", causal=True))
+    own, *_ = screen(trace, 8, choices).figures[0].matrices
+    torch.testing.assert_close(own.values, trace.heads.weights[8], atol=1e-5, rtol=1e-4)
+    assert not any("left out" in render(remark) for remark in screen(trace, 8, choices).remarks)
+    others = screen(trace, 8, Choices(tuple(range(10)), "weights", "none", causal=True))
     assert any("left out" in render(remark) for remark in others.remarks)
 
 

@@ -55,12 +55,12 @@ json.dump([results, sorted(foreign)], sys.stdout)
 
 def codes(of_first, of_others):
     """The code of every lesson, in every so manieth of its views; and that of training and generating."""
-    for example in map(run_example, EXAMPLES):
+    for trace in map(run_example, EXAMPLES):
         for lesson in LESSONS:
             module = importlib.import_module(LESSONS[lesson])
-            every = of_first if example.example == EXAMPLES[0] else of_others
-            for choices in list(file_of(lesson).cases(example))[::every]:
-                screen = module.screen(example, len(example.heads.q) - 1, choices)
+            every = of_first if trace.example == EXAMPLES[0] else of_others
+            for choices in list(file_of(lesson).cases(trace))[::every]:
+                screen = module.screen(trace, len(trace.heads.q) - 1, choices)
                 yield f"{lesson} {choices}"[:200], screen.code, screen
     for key in sorted(TASKS):
         yield f"train {key}", train.code_of_run(recommended(TASKS[key], 3)), None
@@ -213,15 +213,15 @@ ACTS_LATER = {
 @pytest.fixture(scope="module")
 def begun():
     """How each lesson's programs begin: those that call the same function and show the same stand together."""
-    found, example = {}, run_example(Example())
+    found, trace = {}, run_example(Example())
     for lesson in LESSONS:
         module = importlib.import_module(LESSONS[lesson])
         # Of the way back every case: a third of them leaves one softmax, which is saturated.
-        for choices in list(file_of(lesson).cases(example))[:: 1 if lesson == "backward" else 3]:
-            call = module.screen(example, 0, choices).code.call()
+        for choices in list(file_of(lesson).cases(trace))[:: 1 if lesson == "backward" else 3]:
+            call = module.screen(trace, 0, choices).code.call()
             found.setdefault((lesson, call.line, tuple(call.shows)), []).append((lesson, call))
-    attention = example.heads.select(0)
-    others = ([(way, call_in_other_way(attention, example.scale, way))] for way in ("loops", "numpy"))
+    attention = trace.heads.select(0)
+    others = ([(way, call_in_other_way(attention, trace.scale, way))] for way in ("loops", "numpy"))
     return [*found.values(), *others]
 
 

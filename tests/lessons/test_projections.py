@@ -23,9 +23,9 @@ EXAMPLES = st.builds(lambda example, edits: replace(example, edits=edits), PLAIN
 ROLES = ("q", "k", "v", "mirror")
 
 
-def cases(example):
+def cases(trace):
     yield from map(Choices, ROLES)
-    last = len(example.tokens) - 1
+    last = len(trace.tokens) - 1
     yield from (Choices("head", query, key) for query, key in ((last, 0), (last, last), (last // 2, last)))
 
 
@@ -35,12 +35,12 @@ def length(vector):
 
 def product(case, role):
     """X W for one head, by sums of products."""
-    packed = getattr(case.example, f"W_{role}").tolist()
-    width = len(packed[0]) // len(case.example.heads.q)
+    packed = getattr(case.trace, f"W_{role}").tolist()
+    width = len(packed[0]) // len(case.trace.heads.q)
     columns = range(case.head * width, (case.head + 1) * width)
     return [
         [sum(x * row[c] for x, row in zip(token, packed, strict=True)) for c in columns]
-        for token in case.example.x.tolist()
+        for token in case.trace.x.tolist()
     ]
 
 
@@ -53,7 +53,7 @@ def longest(case, sentence):
     lengths = list(map(length, vectors))
     named = [token.position for token in sentence.arguments["tokens"].items]
     return {
-        "d_model": len(case.example.x[0]),
+        "d_model": len(case.trace.x[0]),
         "width": len(vectors[0]),
         "tokens": named,
         "length": max(lengths),
@@ -74,13 +74,13 @@ def mirrored(case, sentence):
 
 
 def gap(case, sentence):
-    n = len(case.example.tokens)
+    n = len(case.trace.tokens)
     return {"gap": max(abs(score(case, i, j) - score(case, j, i)) for i in range(n) for j in range(n))}
 
 
 def symmetric(case):
     """X Xᵀ by its definition; Q Kᵀ but for rounding."""
-    n = len(case.example.tokens)
+    n = len(case.trace.tokens)
     largest = max(abs(score(case, i, j)) for i in range(n) for j in range(n))
     return n > 1 and gap(case, None)["gap"] <= 1e-4 * largest
 
@@ -92,20 +92,20 @@ def asked_score(case, prompt):
 
 def shapes_then(case, sentence):
     """With one more token."""
-    d, d_k = len(case.example.x[0]), len(product(case, "q")[0])
+    d, d_k = len(case.trace.x[0]), len(product(case, "q")[0])
     return {"W_q": f"{d}\u00a0×\u00a0{d_k}"}
 
 
 def many_become_fewer(case, sentence):
     q, k, v = (product(case, role)[0] for role in "qkv")
     assert len(q) == len(k)
-    return {"d_model": len(case.example.x[0]), "d_k": len(q), "d_v": len(v)}
+    return {"d_model": len(case.trace.x[0]), "d_k": len(q), "d_v": len(v)}
 
 
 def added_up(case, sentence):
     """The pair of the choices; a key that the query may not look at gives way to the last that it may."""
     query, key = case.choices.query, case.choices.meets
-    seen = [place for place, visible in enumerate(case.example.heads.visible[0][query].tolist()) if visible]
+    seen = [place for place, visible in enumerate(case.trace.heads.visible[0][query].tolist()) if visible]
     key = key if key in seen else seen[-1]
     q, k = case.attention.q[query].tolist(), case.attention.k[key].tolist()
     total = sum(a * b for a, b in zip(q, k, strict=True))
@@ -138,9 +138,7 @@ ORACLE = EDITS_ORACLE | {
     "the key of {one} give {back}.": mirrored,
     "X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.": holds(symmetric),
     "A single token is compared only with itself.": holds(
-        lambda case: (
-            len(case.example.tokens) == 1 and all(m.values.numel() == 1 for m in case.screen.figures[0].matrices)
-        )
+        lambda case: len(case.trace.tokens) == 1 and all(m.values.numel() == 1 for m in case.screen.figures[0].matrices)
     ),
     "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the "
     "{d_v} of its value. Every bar has the same width; it points up if its number is positive, down "
@@ -183,7 +181,7 @@ def answer_longest(case, prompt):
     assert first > 1.09 * second
     return {
         ITS_SQUARES: lengths.index(first),
-        LONGEST_ROW: alone(list(map(length, case.example.x.tolist()))),
+        LONGEST_ROW: alone(list(map(length, case.trace.x.tolist()))),
         OTHER_SQUARES: ...,
         JUDGE: by_largest(lengths),
     }
@@ -210,7 +208,7 @@ def answer_read_off(case, prompt):
     own = rows[token][feature]
     other_features = [rows[token][(feature + step) % len(rows[0])] for step in (1, -1)]
     other_tokens = [rows[(token + step) % len(rows)][feature] for step in (1, -1)]
-    in_x = dict(enumerate(case.example.x[token].tolist())).get(feature)
+    in_x = dict(enumerate(case.trace.x[token].tolist())).get(feature)
     may_stand = {
         IN_ITS_PLACE: [own],
         OTHER_FEATURE: other_features,
@@ -229,8 +227,8 @@ def answer_read_off(case, prompt):
 
 def answer_best_key(case, prompt):
     assert case.choices.role == "mirror", "it is asked of what is shown"
-    query, n = prompt.arguments["query"].position, len(case.example.tokens)
-    x, row = case.example.x.tolist(), [score(case, query, key) for key in range(n)]
+    query, n = prompt.arguments["query"].position, len(case.trace.tokens)
+    x, row = case.trace.x.tolist(), [score(case, query, key) for key in range(n)]
     return {
         BEST_KEY: row.index(max(row)),
         BEST_IN_X: alone([float(np.dot(x[query], other)) for other in x]),
@@ -244,7 +242,7 @@ def answer_best_key(case, prompt):
 
 def score_in_row(case, reply):
     """Of one of all pairs: which, the card and the prompt say."""
-    n, said = len(case.example.tokens), reply.arguments["score"].value
+    n, said = len(case.trace.tokens), reply.arguments["score"].value
     every = [score(case, query, key) for query in range(n) for key in range(n)]
     if "key" in reply.arguments:
         key = reply.arguments["key"].position
@@ -254,7 +252,7 @@ def score_in_row(case, reply):
 
 def answer_other_way(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
-    x = case.example.x.tolist()
+    x = case.trace.x.tolist()
     thoughts = {
         "the other query meets the other key": score(case, other, one),
         "the same two tokens have the same score": score(case, one, other),
@@ -271,8 +269,8 @@ def answer_other_way(case, prompt):
 
 
 def answer_one_more(case, prompt):
-    n, d = case.example.x.shape
-    X, maps = np.ones((n, d)), {f"W_{name}": np.ones((d, case.example.example.d_k)) for name in "qkv"}
+    n, d = case.trace.x.shape
+    X, maps = np.ones((n, d)), {f"W_{name}": np.ones((d, case.trace.example.d_k)) for name in "qkv"}
     longer = np.ones((n + 1, d))
     rows = {"X": (X, longer)} | {name: (W, W) for name, W in maps.items()}
     rows |= {name[-1].upper(): (X @ W, longer @ W) for name, W in maps.items()}
@@ -289,7 +287,7 @@ ENTRY = "What is feature {feature} of the query of {token}?"
 
 def answer_entry(case, prompt):
     token, feature = prompt.arguments["token"].position, prompt.arguments["feature"] - 1
-    q, k, row = np.array(product(case, "q")), np.array(product(case, "k")), case.example.x[token].tolist()
+    q, k, row = np.array(product(case, "q")), np.array(product(case, "k")), case.trace.x[token].tolist()
     thoughts = {
         "its row of X, times a column of W_q": q[token, feature],
         "the same feature of its row of X": dict(enumerate(row)).get(feature, math.nan),
@@ -388,8 +386,8 @@ def test_what_follows_from_an_edit_is_counted():
 
 
 def test_the_marks_are_the_true_differences():
-    example = run_example(Example(edits=(Edit("W_k", 1, 0, 4.0),)))
-    with_past = diff(screen(example, 0, Choices("k")), screen(unedited(example), 0, Choices("k")))
+    trace = run_example(Example(edits=(Edit("W_k", 1, 0, 4.0),)))
+    with_past = diff(screen(trace, 0, Choices("k")), screen(unedited(trace), 0, Choices("k")))
     x, W, k = with_past.figures[0].matrices
     assert (W.values != W.was).nonzero().tolist() == [[1, 0]]
     assert torch.equal(x.values, x.was)

@@ -42,18 +42,18 @@ ROUNDING = 1e-4
 VIEWS = ("module", "fused", "weights", "meanings")
 
 
-def cases(example):
-    seed = example.example.seed
+def cases(trace):
+    seed = trace.example.seed
     d_model, n_heads = SIZES[seed % len(SIZES)]
-    own = heads_example(example, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1)
-    n = len(example.tokens)
+    own = heads_example(trace, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1)
+    n = len(trace.tokens)
     scattered = drawn_mask([[i == j or (i * 3 + j * 5 + seed) % 2 == 0 for j in range(n)] for i in range(n)])
     masks = (full_mask(n), causal_mask(n), sliding_window_mask(n, 2), scattered)
     fits = fits_pytorch(run_heads(own).module)
     for at, view in enumerate(VIEWS if fits else ("fused",)):
         yield Choices(own, masks[(seed + at) % 4], view)
     yield Choices(own, masks[seed % 4], ("levels", "cases")[seed % 2] if fits else "cases", seed % 3)
-    preset = heads_example(example, SOURCES[seed % len(SOURCES)])
+    preset = heads_example(trace, SOURCES[seed % len(SOURCES)])
     yield Choices(preset, causal_mask(len(run_heads(preset).tokens)), VIEWS[seed % 4])
 
 

@@ -66,12 +66,12 @@ def example_of(seed):
 
 def scored(seed, mask=None):
     """An example, and its head with two scales, or without a mask and with one."""
-    example = example_of(seed)
-    a = example.heads.select(0)
-    causal = causal_mask(len(example.tokens))
+    trace = example_of(seed)
+    a = trace.heads.select(0)
+    causal = causal_mask(len(trace.tokens))
     if mask is None:
-        return example, *(attend(a.q, a.k, a.v, causal, scale=scale) for scale in (1.0, example.scale))
-    return example, *(attend(a.q, a.k, a.v, hidden, scale=example.scale) for hidden in (None, causal))
+        return trace, *(attend(a.q, a.k, a.v, causal, scale=scale) for scale in (1.0, trace.scale))
+    return trace, *(attend(a.q, a.k, a.v, hidden, scale=trace.scale) for hidden in (None, causal))
 
 
 @cache
@@ -105,9 +105,9 @@ def varied_head(seed):
         return vary(example_of(1), 0, "window", 2.0)
     words = ["the", "cat", "saw", "an", "old", "dog", "and", "ran", "off"][: 4 + seed // 7 % 6]
     sizes = {"n_heads": 2 + 2 * (seed % 2), "d_k": 2 + 2 * (seed % 3), "causal": seed % 5 > 0}
-    example = run_example(Example(source="sentence", text=" ".join(words), seed=seed, **sizes))
+    trace = run_example(Example(source="sentence", text=" ".join(words), seed=seed, **sizes))
     kind, reach = list(COMPUTE)[seed % len(COMPUTE)], 1 + seed // 7 % 4
-    return vary(example, seed % 2, kind, {"window": float(reach), "sink": 1.0, "cap": 0.5}.get(kind, 0.0))
+    return vary(trace, seed % 2, kind, {"window": float(reach), "sink": 1.0, "cap": 0.5}.get(kind, 0.0))
 
 
 def positions_order(seed):

@@ -51,12 +51,12 @@ def test_the_shipped_layer_is_computed_from_the_numbers_of_its_file():
     with safe_open(SHIPPED_FILE, "np") as file:
         about = json.loads(file.metadata()["about"])
         tensors = {name: file.get_tensor(name).astype(float) for name in ("x", "W_q", "W_k")}
-    example = run_example(SHIPPED)
+    trace = run_example(SHIPPED)
     for head in range(9):
         found = head_by_hand(tensors["x"], tensors, about["config"]["rotary"]["base"], head, kv_heads=3)
-        np.testing.assert_allclose(example.heads.weights[head].numpy(), found, atol=1e-4)
-    it, cat = (example.tokens.index(word) for word in ("it", "cat"))
-    assert float(example.heads.weights[DEFAULT_HEAD, it, cat]) == pytest.approx(0.804, abs=5e-4)
+        np.testing.assert_allclose(trace.heads.weights[head].numpy(), found, atol=1e-4)
+    it, cat = (trace.tokens.index(word) for word in ("it", "cat"))
+    assert float(trace.heads.weights[DEFAULT_HEAD, it, cat]) == pytest.approx(0.804, abs=5e-4)
 
 
 def test_heads_that_share_keys_have_equal_maps():
@@ -78,19 +78,19 @@ def test_turned_or_as_stored_scores_and_weights_are_the_same():
 @pytest.mark.part(2)
 @pytest.mark.parametrize("lesson", ONE_HEAD)
 def test_every_line_of_the_real_head_can_be_computed_again(lesson, shapes_taken_for_granted):
-    example, module = run_example(SHIPPED), import_module(LESSONS[lesson])
-    for choices in file_of(lesson).cases(example):
-        for figure in matrices_figures(module.screen(example, DEFAULT_HEAD, choices).figures):
+    trace, module = run_example(SHIPPED), import_module(LESSONS[lesson])
+    for choices in file_of(lesson).cases(trace):
+        for figure in matrices_figures(module.screen(trace, DEFAULT_HEAD, choices).figures):
             for matrix in figure.matrices:
                 check_lines(matrix)
 
 
 @pytest.mark.parametrize("lesson", ["dot_product", "scores", "mask", "softmax", "output"])
 def test_every_sentence_about_the_real_head_is_true(lesson, shapes_taken_for_granted):
-    example, module, wanted = run_example(SHIPPED), import_module(LESSONS[lesson]), file_of(lesson)
-    for choices in wanted.cases(example):
-        screen = module.screen(example, DEFAULT_HEAD, choices)
-        check_said(Case(example, DEFAULT_HEAD, choices, screen), wanted.ORACLE, wanted.ANSWERS)
+    trace, module, wanted = run_example(SHIPPED), import_module(LESSONS[lesson]), file_of(lesson)
+    for choices in wanted.cases(trace):
+        screen = module.screen(trace, DEFAULT_HEAD, choices)
+        check_said(Case(trace, DEFAULT_HEAD, choices, screen), wanted.ORACLE, wanted.ANSWERS)
 
 
 def check_lines(matrix):
@@ -107,13 +107,13 @@ def check_lines(matrix):
 
 
 def test_of_many_features_a_few_are_shown_and_it_is_said_of_how_many():
-    example = run_example(SHIPPED)
-    screen = softmax.screen(example, DEFAULT_HEAD, softmax.Choices(7, 1.0))
+    trace = run_example(SHIPPED)
+    screen = softmax.screen(trace, DEFAULT_HEAD, softmax.Choices(7, 1.0))
     story = [render(step.meaning) for step in screen.derive("weights", 7, 1)]
     assert len(story) < 80 and not any("turned head" in line for line in story)
     from lessons.one_head.projections import lesson as projections
 
-    figure = projections.screen(example, DEFAULT_HEAD, projections.Choices("q")).figures[0]
+    figure = projections.screen(trace, DEFAULT_HEAD, projections.Choices("q")).figures[0]
     shapes = {matrix.key: (matrix.values.shape, render(matrix.remark)) for matrix in figure.matrices}
     assert shapes["q"] == ((10, FEATURES), "10 × 8 of 64")
     assert shapes["x"] == ((10, FEATURES), "10 × 8 of 576")
@@ -123,13 +123,13 @@ def test_of_many_features_a_few_are_shown_and_it_is_said_of_how_many():
 def test_the_largest_features_of_x_are_shown_under_their_own_numbers():
     from lessons.one_head.projections import lesson as projections
 
-    example = run_example(SHIPPED)
-    figure = projections.screen(example, DEFAULT_HEAD, projections.Choices("q")).figures[0]
+    trace = run_example(SHIPPED)
+    figure = projections.screen(trace, DEFAULT_HEAD, projections.Choices("q")).figures[0]
     x = next(matrix for matrix in figure.matrices if matrix.key == "x")
-    sums = example.x.abs().sum(dim=0)
+    sums = trace.x.abs().sum(dim=0)
     shown = [int(label) - 1 for label in x.columns.labels]
     assert shown == sorted(sums.topk(FEATURES).indices.tolist())
-    np.testing.assert_array_equal(x.values, example.x[:, shown])
+    np.testing.assert_array_equal(x.values, trace.x[:, shown])
 
 
 def test_without_the_model_another_text_is_said_to_need_it():
@@ -148,12 +148,12 @@ def test_the_file_is_what_the_model_gives(smollm2):
 
 def test_any_layer_of_any_text_where_the_model_is_here(smollm2):
     text = "The animal didn't cross the street because it was too tired"
-    example = run_example(Example(source="language", text=text, layer=4, real_model=smollm2))
+    trace = run_example(Example(source="language", text=text, layer=4, real_model=smollm2))
     ids = cut_text(smollm2, text).ids[:12]
-    trace = smollm2.trace(ids)
-    torch.testing.assert_close(example.heads.weights, trace.layers[3].attention.heads.weights, atol=1e-4, rtol=1e-4)
-    assert example.tokens[:5] == ("The", "animal", "didn", "'t", "cross") and len(example.tokens) == 12
-    assert render(example.trained.label(2)) == "3.2"
+    whole = smollm2.trace(ids)
+    torch.testing.assert_close(trace.heads.weights, whole.layers[3].attention.heads.weights, atol=1e-4, rtol=1e-4)
+    assert trace.tokens[:5] == ("The", "animal", "didn", "'t", "cross") and len(trace.tokens) == 12
+    assert render(trace.trained.label(2)) == "3.2"
 
 
 def test_sentences_that_are_read_at_the_same_time_share_the_maps_of_their_layer(smollm2):
@@ -179,13 +179,13 @@ def test_16_bit_numbers_move_no_weight_far(smollm2):
 
 
 def test_the_program_of_a_screen_runs_by_itself_and_holds_the_numbers_it_begins_with(monkeypatch):
-    example = run_example(SHIPPED)
-    program = program_of(softmax.screen(example, DEFAULT_HEAD, softmax.Choices(7, 1.0)).code.call()).text
+    trace = run_example(SHIPPED)
+    program = program_of(softmax.screen(trace, DEFAULT_HEAD, softmax.Choices(7, 1.0)).code.call()).text
     alone = types.ModuleType("alone")
     monkeypatch.setitem(sys.modules, "alone", alone)
     exec(compile(program, "alone", "exec"), vars(alone))
-    assert torch.equal(alone.x, example.x) and torch.equal(alone.turn, example.turn[DEFAULT_HEAD])
-    torch.testing.assert_close(alone.result.head.weights, example.heads.weights[DEFAULT_HEAD], atol=1e-5, rtol=1e-4)
+    assert torch.equal(alone.x, trace.x) and torch.equal(alone.turn, trace.turn[DEFAULT_HEAD])
+    torch.testing.assert_close(alone.result.head.weights, trace.heads.weights[DEFAULT_HEAD], atol=1e-5, rtol=1e-4)
     assert len(program) < 500_000
 
 

@@ -134,12 +134,12 @@ class Head:
 
 def head_of(said):
     """The head that a question is about."""
-    example = said.about[0]
+    trace = said.about[0]
     head = said.about[1] if len(said.about) > 1 and isinstance(said.about[1], int) else 0
-    a = example.heads.select(head)
+    a = trace.heads.select(head)
     heat = said.about[3] if len(said.about) > 3 else 1.0
     q, k, v = (one.double().tolist() for one in (a.q, a.k, a.v))
-    return Head(q, k, v, example.example.causal, example.scale / heat)
+    return Head(q, k, v, trace.example.causal, trace.scale / heat)
 
 
 def always(said):
@@ -298,8 +298,8 @@ def shown_in(rows):
 
 def product_with_map(said):
     """The right number is the sum of these products."""
-    example, head = said.about
-    W = example.W_q.double().tolist()
+    trace, head = said.about
+    W = trace.W_q.double().tolist()
     width = len(head_of(said).q[0])
     entries = column(W, head * width + said["feature"] - 1)
     return Said(said.about, said.question, said.right).shows(dot(rows_of(said)[said["token"]], entries))
@@ -653,8 +653,8 @@ HEADS = {
 
 def alone(said):
     """The head's weights and outputs on the rows in their order, then in another, without positions or a mask."""
-    example, head, order = said.about
-    one = head_of(Said((example, head), said.question, said.card))
+    trace, head, order = said.about
+    one = head_of(Said((trace, head), said.question, said.card))
     return one, order
 
 
@@ -1127,12 +1127,12 @@ def any_direction(seed):
 
 def two_traces(seed, masks):
     """An example, and its head twice: with either scale, or without its mask and with it."""
-    example = drawn(seed)
-    a, causal = example.heads.select(0), causal_mask(len(example.tokens))
+    trace = drawn(seed)
+    a, causal = trace.heads.select(0), causal_mask(len(trace.tokens))
     if masks:
-        return example, *(attend(a.q, a.k, a.v, mask, scale=example.scale) for mask in (None, causal))
-    mask = causal if example.example.causal else None
-    return example, *(attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, a.q.shape[-1] ** -0.5))
+        return trace, *(attend(a.q, a.k, a.v, mask, scale=trace.scale) for mask in (None, causal))
+    mask = causal if trace.example.causal else None
+    return trace, *(attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, a.q.shape[-1] ** -0.5))
 
 
 def last_of(seed):

@@ -13,18 +13,18 @@ from lessons.screen import render
 from lessons.start.overview.row_view import CHAPTER, Choices, screen
 
 
-def cases(example):
+def cases(trace):
     for chapter in CHAPTER.options:
-        yield Choices(chapter, len(example.tokens) - 1)
+        yield Choices(chapter, len(trace.tokens) - 1)
     yield Choices("compare", 0)
-    yield Choices("carry", len(example.tokens) // 2)
+    yield Choices("carry", len(trace.tokens) // 2)
 
 
 def its_query(case, sentence):
     return {
         "query": case.choices.query,
         "d_k": role(case, "q").shape[1],
-        "d_model": case.example.x.shape[1],
+        "d_model": case.trace.x.shape[1],
     }
 
 
@@ -35,7 +35,7 @@ def keys_and_values(case, sentence):
 def compared(case, sentence):
     query = case.choices.query
     scores = (role(case, "k")[visible(case, query)] @ role(case, "q")[query]).tolist()
-    example = case.example.example
+    example = case.trace.example
     scores = [score * (example.d_k**-0.5 if example.scaling else 1.0) for score in scores]
     found = {"query": query, "count": len(scores), "low": min(scores)}
     return found | {"high": max(scores)}
@@ -93,7 +93,7 @@ def test_masked_scores_of_the_row_stay_masked():
 
 
 def test_the_trained_head_is_told_with_its_numbers():
-    example = run_example(learnt_example("pronouns"))
-    headlines = [render(screen(example, 0, Choices(chapter, 6)).headline) for chapter in CHAPTER.options]
+    trace = run_example(learnt_example("pronouns"))
+    headlines = [render(screen(trace, 0, Choices(chapter, 6)).headline) for chapter in CHAPTER.options]
     assert headlines[0] == "“he” asks: W_q makes a query of size 2 from its row, of size 8."
     assert "over 99%" in headlines[3] and "“boy”" in headlines[3]

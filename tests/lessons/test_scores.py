@@ -15,7 +15,7 @@ from lessons.one_head.scores.lesson import MEASURED_DRAWS, MEASURED_KEYS, Choice
 from lessons.screen import Curves, Table, matrices_figures, render
 
 
-def cases(example):
+def cases(trace):
     yield from map(Choices, (1, 2, 64))
 
 
@@ -39,7 +39,7 @@ def measured(scores, weights):
 def drawn(case, divided, d_k=None):
     """The measures of the random draws, from the same stream of random numbers."""
     d_k = d_k or case.choices.d_k
-    random = generator(case.example.example.seed, "scaling")
+    random = generator(case.trace.example.seed, "scaling")
     q = torch.randn(MEASURED_DRAWS, 1, 512, generator=random).numpy().astype(float)
     k = torch.randn(MEASURED_DRAWS, MEASURED_KEYS, 512, generator=random).numpy().astype(float)
     scores = np.einsum("nqf,nkf->nk", q[..., :d_k], k[..., :d_k]) / (math.sqrt(d_k) if divided else 1.0)
@@ -50,7 +50,7 @@ def own(case, divided):
     """The measures of the running example."""
     q, k = (tensor.numpy().astype(float) for tensor in (case.attention.q, case.attention.k))
     scores = q @ k.T / (math.sqrt(q.shape[1]) if divided else 1.0)
-    if case.example.example.causal:
+    if case.trace.example.causal:
         scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
     return measured(scores, rows_of(scores))
 
@@ -169,8 +169,8 @@ def answer_scaled(case, prompt):
         "the score, just as it is": score,
         "the score, divided by d_k": score / d_k,
         "the score, multiplied by √d_k": score * d_k**0.5,
-        "the score, divided by √d_model": score * case.example.x.shape[1] ** -0.5,
-        "the score, divided by the root of the number of tokens": score * len(case.example.tokens) ** -0.5,
+        "the score, divided by √d_model": score * case.trace.x.shape[1] ** -0.5,
+        "the score, divided by the root of the number of tokens": score * len(case.trace.tokens) ** -0.5,
     }
     replies = (
         EXACT_ROOT if d_k in (1, 4, 9, 16, 64) else EXACT_ROOT.replace("=", "≈"),
@@ -241,9 +241,9 @@ def own_notice(**choices):
 
 
 def test_the_curves_hold_what_is_measured_of_the_random_draws():
-    example = run_example(Example(seed=7))
-    case = type("Case", (), {"example": example, "choices": Choices(32)})
-    curves = [figure for figure in screen(example, 0, Choices(32)).figures if isinstance(figure, Curves)]
+    trace = run_example(Example(seed=7))
+    case = type("Case", (), {"trace": trace, "choices": Choices(32)})
+    curves = [figure for figure in screen(trace, 0, Choices(32)).figures if isinstance(figure, Curves)]
     assert [curve.key for curve in curves] == ["curve_std", "curve_largest", "curve_entropy", "curve_jacobian"]
     for curve in curves:
         assert curve.chosen == 32 and [line.x for line in curve.lines] == [D_K_MEASURED] * 2
@@ -264,10 +264,10 @@ def test_both_ways_are_shown_whatever_the_switch_says():
 
 
 def test_the_table_has_the_four_measures_of_the_running_example():
-    example = run_example(Example(d_k=5, causal=False))
-    shown = screen(example, 0, Choices())
+    trace = run_example(Example(d_k=5, causal=False))
+    shown = screen(trace, 0, Choices())
     (table,) = (figure for figure in shown.figures if isinstance(figure, Table))
-    case = type("Case", (), {"example": example, "attention": example.heads.select(0)})
+    case = type("Case", (), {"trace": trace, "attention": trace.heads.select(0)})
     for row, divided in zip(table.cells, (False, True), strict=True):
         assert [number.value for number in row[1:]] == pytest.approx(list(own(case, divided).values()), abs=1e-5)
 
@@ -279,8 +279,8 @@ def test_a_single_token_and_equal_scores_are_not_said_to_be_softened():
 
 
 def test_the_best_match_is_a_key_that_may_be_looked_at():
-    example = run_example(Example(causal=True))
-    asked = [screen(example, 0, Choices()).ask(number) for number in range(40)]
+    trace = run_example(Example(causal=True))
+    asked = [screen(trace, 0, Choices()).ask(number) for number in range(40)]
     best = [question for question in asked if "has the largest score" in question.prompt.template]
     assert best
     for question in best:

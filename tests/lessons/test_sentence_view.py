@@ -27,8 +27,8 @@ from lessons.start.overview.sentence_view import (
 from tests.printed import ABSOLUTE, lead, read_alike
 
 
-def cases(example):
-    return [Choices(), Choices(len(example.tokens) // 2)]
+def cases(trace):
+    return [Choices(), Choices(len(trace.tokens) // 2)]
 
 
 def figure_of(case):
@@ -37,7 +37,7 @@ def figure_of(case):
 
 def updates_of(case):
     """After how many updates this moment is: those of every evaluation so far."""
-    example = case.example.example
+    example = case.trace.example
     settings = model_settings(example)
     kept = sorted({*range(0, example.updates, 20), example.updates})
     assert len(figure_of(case).moments) <= 31
@@ -52,7 +52,7 @@ def row_of(case, query):
         weights = weights_of(case)
     else:
         _, updates = updates_of(case)
-        weights = weights_after(replace(case.example.example, updates=updates), case.head)
+        weights = weights_after(replace(case.trace.example, updates=updates), case.head)
     return weights[query, visible(case, query)].tolist()
 
 

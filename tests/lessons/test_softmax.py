@@ -13,15 +13,15 @@ from lessons.one_head.softmax.lesson import FACTOR, SHIFT, Choices, RowSoftmax, 
 from lessons.screen import percent, render_all
 
 
-def cases(example):
+def cases(trace):
     for temperature in (0.1, 0.7, 1.0, 5.0):
-        yield Choices(len(example.tokens) - 1, temperature)
+        yield Choices(len(trace.tokens) - 1, temperature)
     yield Choices(0, 2.3)
 
 
 def weights_of(case, *, scaling=None, causal=None, times=1.0, plus=0.0, heat=None):
     """All rows, from the scores, over the visible keys alone."""
-    example = case.example.example
+    example = case.trace.example
     scaling = example.scaling if scaling is None else scaling
     causal = example.causal if causal is None else causal
     scores = case.attention.scores.double().numpy() * (example.d_k**-0.5 if scaling else 1.0)
@@ -36,7 +36,7 @@ def weights_of(case, *, scaling=None, causal=None, times=1.0, plus=0.0, heat=Non
 
 def visible_weights(case, **how):
     query = case.choices.query
-    return weights_of(case, **how)[query, : query + 1 if case.example.example.causal else None]
+    return weights_of(case, **how)[query, : query + 1 if case.trace.example.causal else None]
 
 
 def largest(case, sentence):
@@ -53,9 +53,9 @@ def largest(case, sentence):
 def portion(case, sentence):
     """What a key gets, of the shown row."""
     query, key = case.choices.query, sentence.arguments["key"].position
-    seen = slice(0, query + 1) if case.example.example.causal else slice(None)
+    seen = slice(0, query + 1) if case.trace.example.causal else slice(None)
     scores = case.attention.scores[query, seen].double().numpy() / case.choices.temperature
-    scores = scores * (case.example.example.d_k**-0.5 if case.example.example.scaling else 1.0)
+    scores = scores * (case.trace.example.d_k**-0.5 if case.trace.example.scaling else 1.0)
     power = np.exp(scores[key] - scores.max())
     return {"key": key, "score": scores[key], "power": power, "weight": visible_weights(case)[key]}
 
@@ -176,7 +176,7 @@ def answer_cell(case, prompt):
     query, key = pair_of(prompt)
     seen = case.attention.visible[query]
     scores = case.attention.masked[query][seen].double()
-    other = weights_of(case, scaling=not case.example.example.scaling)[query, key]
+    other = weights_of(case, scaling=not case.trace.example.scaling)[query, key]
     thoughts = {
         "the softmax over its visible keys": weights_of(case)[query, key],
         "the weight of the query in the row of the key": weights_of(case)[key, query],
@@ -292,9 +292,9 @@ ANSWERS = {
 
 
 def said(query=-1, temperature=1.0, **choices):
-    example = run_example(Example(**choices))
-    query %= len(example.tokens)
-    figures = screen(example, 0, Choices(query, temperature)).figures
+    trace = run_example(Example(**choices))
+    query %= len(trace.tokens)
+    figures = screen(trace, 0, Choices(query, temperature)).figures
     return render_all([sentence for figure in figures for sentence in figure.notice])
 
 
@@ -315,13 +315,13 @@ def test_keys_that_tie_are_all_named():
 
 
 def test_nothing_is_said_of_no_change_where_rounding_moves_weights():
-    example = run_example(Example())
+    trace = run_example(Example())
     scores = torch.tensor([1e8, 1e8 - 8, 0.0])
     rows = [
         RowSoftmax((0, 1, 2), s, s - s.max(), (s - s.max()).exp(), (s - s.max()).softmax(dim=-1))
         for s in (scores, scores + 5 + torch.tensor([0.0, 8.0, 0.0]), scores * 2)
     ]
-    assert "no weight changes" not in render_all(notice_changes(example, *rows))
+    assert "no weight changes" not in render_all(notice_changes(trace, *rows))
 
 
 def test_entropy_of_even_and_of_certain_rows():

@@ -25,22 +25,22 @@ from lessons.screen import render, render_all
 WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
 
 
-def cases(example):
+def cases(trace):
     for words in WORDS:
         yield Choices(words)
 
 
 def rows_of(case):
     """The row of each token, from the table itself where a model has one."""
-    example = case.example.example
+    example = case.trace.example
     if example.source == "language":
         return shipped_layer().fetched
     task = task_of(example)
     if task is None:
-        return case.example.x
+        return case.trace.x
     words = task.vocabulary.tokens
     table = recorded(model_settings(example)).model(example.updates).token_table
-    return table[[words.index(token) for token in case.example.tokens]]
+    return table[[words.index(token) for token in case.trace.tokens]]
 
 
 def task_of(example):
@@ -51,7 +51,7 @@ def task_of(example):
 
 
 def rows_and_numbers(case, sentence):
-    n, d = case.example.x.shape
+    n, d = case.trace.x.shape
     plural = "" if d == 1 else "s"
     return {"count": n, "numbers": f"{d} number{plural}"}
 
@@ -59,26 +59,26 @@ def rows_and_numbers(case, sentence):
 def same_token(case, sentence):
     positions = [token.position for token in sentence.arguments["tokens"].items]
     first = positions[0]
-    assert positions == [i for i, token in enumerate(case.example.tokens) if token == case.example.tokens[first]]
+    assert positions == [i for i, token in enumerate(case.trace.tokens) if token == case.trace.tokens[first]]
     assert len({tuple(rows_of(case)[i].tolist()) for i in positions}) == 1 < len(positions)
     return {"tokens": positions}
 
 
 def vocabulary_of(case):
-    task = task_of(case.example.example)
-    return list(dict.fromkeys(case.example.tokens)) if task is None else task.vocabulary.tokens
+    task = task_of(case.trace.example)
+    return list(dict.fromkeys(case.trace.tokens)) if task is None else task.vocabulary.tokens
 
 
 def unknown(case, sentence):
     known = vocabulary_of(case)
-    words = tokenize(case.choices.words, case.example.example.unit)[:12]
+    words = tokenize(case.choices.words, case.trace.example.unit)[:12]
     strangers = list(dict.fromkeys(word for word in words if word not in known))
     assert [token.text for token in sentence.arguments["words"].items] == strangers
     return {"words": [*range(len(strangers))], "row": len(known), "count": len(strangers)}
 
 
 def counted(case, sentence):
-    n, d = case.example.x.shape
+    n, d = case.trace.x.shape
     assert sentence.count in (n, d)
     return {"count": sentence.count}
 
@@ -142,7 +142,7 @@ def answer_two(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
     rows = rows_of(case)
     alike = rows[one].tolist() == rows[other].tolist()
-    assert alike == (case.example.tokens[one] == case.example.tokens[other])
+    assert alike == (case.trace.tokens[one] == case.trace.tokens[other])
     earlier, later = rows[min(one, other)], rows[max(one, other)]
     judge = by_text(
         {
@@ -157,7 +157,7 @@ def answer_two(case, prompt):
 
 def answer_swap(case, prompt):
     one, other = sorted(prompt.arguments[name].position for name in ("one", "other"))
-    order = list(range(len(case.example.tokens)))
+    order = list(range(len(case.trace.tokens)))
     order[one], order[other] = other, one
     moved = (rows_of(case)[order] != rows_of(case)).any(dim=1).nonzero()[:, 0].tolist()
     assert moved == [one, other]
@@ -185,8 +185,8 @@ def answer_again(case, prompt):
             {
                 "The row that {token} already has.": all(
                     torch.equal(rows_of(case)[position], row)
-                    for row, token in zip(rows_of(case), case.example.tokens, strict=True)
-                    if token == case.example.tokens[position]
+                    for row, token in zip(rows_of(case), case.trace.tokens, strict=True)
+                    if token == case.trace.tokens[position]
                 ),
                 "A row with its own numbers.": False,
                 "No row at all.": False,
@@ -197,10 +197,10 @@ def answer_again(case, prompt):
 
 ORACLE |= {
     "No token repeats, so every row is different.": holds(
-        lambda case: len({*case.example.tokens}) == len({*map(tuple, rows_of(case).tolist())}) == len(rows_of(case))
+        lambda case: len({*case.trace.tokens}) == len({*map(tuple, rows_of(case).tolist())}) == len(rows_of(case))
     ),
     "No token repeats, so each has its own row.": holds(
-        lambda case: len({*case.example.tokens}) == len(case.example.tokens)
+        lambda case: len({*case.trace.tokens}) == len(case.trace.tokens)
     ),
     "The table knows every one of these words: each gets its row.": holds(
         lambda case: {*case.choices.words.lower().split()} <= {*vocabulary_of(case)}
@@ -211,7 +211,7 @@ ORACLE |= {
 def answer_where(case, prompt):
     """Right is the row in which the vector of the token's id is found."""
     position = prompt.arguments["token"].position
-    place, id = position + 1, case.example.ids[position]
+    place, id = position + 1, case.trace.ids[position]
     return {
         "The tokens are the rows of X, in the order of the sentence.": place,
         "{id} is its id, its row in the table.": id,
@@ -219,8 +219,8 @@ def answer_where(case, prompt):
         "That is one number. A vector is a row.": place,
         JUDGE: lambda card: (
             card.text.template == "Row {row} of X."
-            and 1 <= card.text.arguments["row"] <= len(case.example.tokens)
-            and case.example.tokens[card.text.arguments["row"] - 1] == case.example.tokens[position]
+            and 1 <= card.text.arguments["row"] <= len(case.trace.tokens)
+            and case.trace.tokens[card.text.arguments["row"] - 1] == case.trace.tokens[position]
         ),
     }
 
@@ -242,22 +242,22 @@ def test_all_words_that_repeat_are_named():
 
 
 def test_pointing_at_a_row_lights_all_rows_with_the_same_id():
-    example = run_example(Example(source="sentence", text="the cat the dog"))
-    x, table = rows_of_x(example, compute_rows(example))
+    trace = run_example(Example(source="sentence", text="the cat the dog"))
+    x, table = rows_of_x(trace, compute_rows(trace))
     assert len(table.rows.labels) == 3 and table.given and not x.given
     lit = {(cells.matrix, cells.row) for cells in x.sources(2, 0)}
     assert lit == {("table", 0), ("x", 0), ("x", 2)} == {(c.matrix, c.row) for c in table.sources(0, 1)}
 
 
 def test_strangers_share_one_row_and_friends_keep_theirs():
-    example = run_example(Example(source="sentence", text="the cat saw the dog", d_model=5))
-    lookup = look_up(example, "the cow saw a cat")
+    trace = run_example(Example(source="sentence", text="the cat saw the dog", d_model=5))
+    lookup = look_up(trace, "the cow saw a cat")
     assert lookup.ids == (0, 4, 2, 4, 1) and lookup.unknown_id == 4
-    different = torch.stack([example.x[position] for position in (0, 1, 2, 4)])
+    different = torch.stack([trace.x[position] for position in (0, 1, 2, 4)])
     torch.testing.assert_close(lookup.rows[1], different.mean(dim=0))
-    assert torch.equal(lookup.rows[1], lookup.rows[3]) and torch.equal(lookup.rows[4], example.x[1])
+    assert torch.equal(lookup.rows[1], lookup.rows[3]) and torch.equal(lookup.rows[4], trace.x[1])
     with pytest.raises(ValueError, match=r"'cow', 'a'$"):
-        Vocabulary.in_order_of_appearance(example.tokens).encode(lookup.tokens)
+        Vocabulary.in_order_of_appearance(trace.tokens).encode(lookup.tokens)
     sentence = render(notice_lookup(lookup))
     assert (
         "no rows for “cow” and “a”." in sentence and "(row 4, the mean" in sentence and "all 2 words would" in sentence
@@ -285,13 +285,13 @@ def test_any_text_is_looked_up(text):
 def test_of_the_real_model_only_its_tokenizer_says_what_a_token_is(smollm2):
     """“the” and “ the” are two tokens with two rows; none of them is looked up among the words of a sentence."""
     text = "the cat saw the mat and the cat"
-    example = run_example(Example(source="language", text=text, real_model=smollm2))
-    shown, encoding = screen(example, 0, Choices("dog")), smollm2.tokenizer.encode(text)
+    trace = run_example(Example(source="language", text=text, real_model=smollm2))
+    shown, encoding = screen(trace, 0, Choices("dog")), smollm2.tokenizer.encode(text)
     assert [figure.key for figure in shown.figures] == ["tokens_figure"]
     said = render_all(shown.figures[0].notice)
     assert "“␣the” (4) and “␣the” (7) are the same token" in said and "“the”" not in said
-    assert [token.strip() for token in example.tokens] == [token.strip("Ġ") for token in encoding.tokens]
-    assert len(set(zip(example.tokens, example.ids, strict=True))) == len(set(example.tokens)) == 6
+    assert [token.strip() for token in trace.tokens] == [token.strip("Ġ") for token in encoding.tokens]
+    assert len(set(zip(trace.tokens, trace.ids, strict=True))) == len(set(trace.tokens)) == 6
     x = shown.figures[0].bands[0][0]
     whole = smollm2.trace(encoding.ids).layers[0].x
     assert all(str(i) in label for label, i in zip(x.rows.labels, encoding.ids, strict=True))

@@ -123,7 +123,7 @@ def model_of(case):
 
 def weights_of(case):
     """(layer, head, query, key) and weight of every cell with a choice, from the model itself."""
-    look = case.example
+    look = case.trace
     ids = look.example.ids if hasattr(look, "example") else case.choices.settings.task.vocabulary.encode(look.tokens)
     cells = {}
     for layer, trace in enumerate(model_of(case)(torch.as_tensor(ids)).layers):
@@ -137,7 +137,7 @@ def weights_of(case):
 
 def collected_again(case, sentence):
     """Each row written out from its scores: what is missing is the sink's."""
-    look, model = case.example, model_of(case)
+    look, model = case.trace, model_of(case)
     ids = look.example.ids if hasattr(look, "example") else case.choices.settings.task.vocabulary.encode(look.tokens)
     missing = []
     for layer, trace in zip(model.layers, model(torch.as_tensor(ids)).layers, strict=True):

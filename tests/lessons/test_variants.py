@@ -36,7 +36,7 @@ from tests.rounding import assert_close_for_size
 KINDS = ("window", "sink", "cap", "alibi", "rotary", "grouped", "cross")
 
 
-def cases(example):
+def cases(trace):
     yield from map(Choices, KINDS)
     yield Choices("window", reach=3)
     yield Choices("sink", sink=2.0)
@@ -50,17 +50,17 @@ def cases(example):
 @lru_cache(maxsize=4)  # the loops below ask for it at every step
 def example_of(case):
     """The running example; with two heads where one would have nobody to share with, or with a second sentence."""
-    if case.choices.second and case.example.example.given_by.takes_text:
-        return followed_by(case.example, case.choices.second)
-    example = case.example
-    if case.choices.variant == "grouped" and example.example.n_heads == 1:
-        return run_example(replace(example.example, n_heads=2))
-    return example
+    if case.choices.second and case.trace.example.given_by.takes_text:
+        return followed_by(case.trace, case.choices.second)
+    trace = case.trace
+    if case.choices.variant == "grouped" and trace.example.n_heads == 1:
+        return run_example(replace(trace.example, n_heads=2))
+    return trace
 
 
 def cut_of(case):
     """How many tokens are looked at in cross-attention."""
-    n, first = len(example_of(case).tokens), len(case.example.tokens)
+    n, first = len(example_of(case).tokens), len(case.trace.tokens)
     return first if n > first else n // 2
 
 
@@ -110,13 +110,13 @@ def softmax(scores, extra=None):
 
 def set_before(case):
     """The heads that share keys and values in the example as it is: three in the real model, else each for itself."""
-    n_sharing = 3 if case.example.example.source == "language" else 1
+    n_sharing = 3 if case.trace.example.source == "language" else 1
     return range(case.head // n_sharing * n_sharing, case.head // n_sharing * n_sharing + n_sharing)
 
 
 def group_of(case):
     n_heads = example_of(case).example.n_heads
-    if case.example.example.source == "language":
+    if case.trace.example.source == "language":
         return range(9)
     size = next((size for size in range(2, n_heads + 1) if n_heads % size == 0), 1)
     return range(case.head // size * size, case.head // size * size + size)
@@ -214,7 +214,7 @@ def groups_said(case, sentence):
 
 
 def called(case, head):
-    return f"13.{head}" if case.example.example.source == "language" else head + 1
+    return f"13.{head}" if case.trace.example.source == "language" else head + 1
 
 
 def shared_already(case, sentence):
@@ -227,7 +227,7 @@ def same_maps(case, sentence):
         stored = {name: file.get_tensor(name) for name in ("W_k", "W_v")}
     for name, W in stored.items():
         for head in set_before(case):
-            own = getattr(case.example, name)[:, 64 * head : 64 * head + 64].numpy()
+            own = getattr(case.trace, name)[:, 64 * head : 64 * head + 64].numpy()
             assert (own == W[:, head // 3 * 64 : head // 3 * 64 + 64].astype("float32")).all()
     size = len(stored["W_k"]) * 64
     return {"heads": [called(case, head) for head in set_before(case)], "keys": size, "values": size}
@@ -447,7 +447,7 @@ def said_biased(case, sentence):
 
 def of_the_head_shown(oracle):
     """What is said of the weights is about the example that the variant is shown on."""
-    return lambda case, sentence: oracle(replace(case, example=example_of(case)), sentence)
+    return lambda case, sentence: oracle(replace(case, trace=example_of(case)), sentence)
 
 
 ORACLE = {
@@ -508,7 +508,7 @@ ORACLE = {
     "after {count}": lambda case, sentence: {"count": 4096},
     AT_THE_EDGE: chosen,
     OTHER_QUERIES: group_share,
-    SAME_NUMBERS: lambda case, sentence: {"count": len(case.example.tokens) * len(projected(case, "k")[0])},
+    SAME_NUMBERS: lambda case, sentence: {"count": len(case.trace.tokens) * len(projected(case, "k")[0])},
     **dict.fromkeys((OUT_OF_WINDOW, TOO_FAR, KEEPS), chosen),
     **dict.fromkeys((LOSES_MOST, IN_ROW, FIRST_MATRIX), lambda case, said: chosen(case, said) | {"concept": True}),
     **dict.fromkeys((LOSES, LOSES_LESS), among("lost", losses)),
@@ -709,7 +709,7 @@ ORACLE |= {
         lambda case: len(example_of(case).tokens) == 1
     ),
     "The running example has one head, so it is shown here with two.": holds(
-        lambda case: case.example.example.n_heads == 1
+        lambda case: case.trace.example.n_heads == 1
     ),
 }
 
@@ -731,8 +731,8 @@ ANSWERS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_whoever_opens_a_variant_is_first_asked_what_its_matrices_show(kind):
-    example = run_example(learnt_example("pronouns"))
-    question = screen(example, 0, Choices(kind)).ask(0)
+    trace = run_example(learnt_example("pronouns"))
+    question = screen(trace, 0, Choices(kind)).ask(0)
     assert question.step == "look" and not question.in_figure and len(question.cards) > 2
 
 
@@ -742,7 +742,7 @@ def test_whoever_opens_a_variant_is_first_asked_what_its_matrices_show(kind):
 @pytest.mark.parametrize("reach", [1, 2, 4])
 def test_the_formula_of_the_window_says_who_sees_whom(reach):
     shown = Shown("window", choices=Choices("window", reach=reach), text="a b c d e f g h", causal=False)
-    condition = screen(shown.example, 0, shown.choices).formula
+    condition = screen(shown.trace, 0, shown.choices).formula
     for symbol, python in (("|i - j|", "abs(i - j)"), (r"\;\lor\;", "or"), (" = ", " == "), (r"\le", "<=")):
         condition = condition.replace(symbol, python)
     sees = [[eval(condition, {"i": i, "j": j, "abs": abs}) for j in range(1, 9)] for i in range(1, 9)]
@@ -754,12 +754,12 @@ class Shown:
 
     def __init__(self, kind, head=0, choices=None, **example):
         chosen_example = {"source": "sentence", "n_heads": 4, "text": "the cat saw the old dog"} | example
-        self.example, self.head = run_example(Example(**chosen_example)), head
+        self.trace, self.head = run_example(Example(**chosen_example)), head
         self.choices = choices or Choices(kind)
 
     @property
     def figures(self):
-        return screen(self.example, self.head, self.choices).figures
+        return screen(self.trace, self.head, self.choices).figures
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -778,11 +778,11 @@ def test_the_matrices_are_those_of_plain_loops(kind, causal):
 def test_a_second_sentence_is_read_on_its_own_by_the_same_weights(source):
     first, text = {"induction": ("abcabc", "cab")}.get(source, ("boy found lamp near girl", "aunt left lamp"))
     start = Example(source="sentence") if source == "sentence" else learnt_or_read(source)
-    example = run_example(replace(start, text=first))
-    both, alone = followed_by(example, text), run_example(replace(start, text=text))
-    n = len(example.tokens)
-    assert both.tokens == example.tokens + alone.tokens and both.W_q is example.W_q
-    torch.testing.assert_close(both.x[:n], example.x, rtol=0, atol=0)
+    trace = run_example(replace(start, text=first))
+    both, alone = followed_by(trace, text), run_example(replace(start, text=text))
+    n = len(trace.tokens)
+    assert both.tokens == trace.tokens + alone.tokens and both.W_q is trace.W_q
+    torch.testing.assert_close(both.x[:n], trace.x, rtol=0, atol=0)
     if source == "sentence":
         written_as_one = run_example(replace(start, text=f"{first} {text}"))
         torch.testing.assert_close(both.x, written_as_one.x, rtol=0, atol=0)
@@ -796,14 +796,14 @@ def learnt_or_read(source):
 
 
 def test_an_edit_of_a_word_holds_in_both_sentences():
-    example = run_example(Example(source="sentence", text="boy found lamp", edits=(Edit("x", 2, 1, 5.0),)))
-    both = followed_by(example, "a lamp")
+    trace = run_example(Example(source="sentence", text="boy found lamp", edits=(Edit("x", 2, 1, 5.0),)))
+    both = followed_by(trace, "a lamp")
     assert both.x[2, 1] == both.x[4, 1] == 5.0 and both.x[3, 1] != 5.0
 
 
 def test_what_cannot_be_read_of_a_second_sentence_is_said():
-    example = run_example(learnt_example("pronouns"))
-    (note,) = followed_by(example, "aunt left zebra lamp near girl because she").notes
+    trace = run_example(learnt_example("pronouns"))
+    (note,) = followed_by(trace, "aunt left zebra lamp near girl because she").notes
     assert "zebra" in format_value(note)
 
 
@@ -885,9 +885,9 @@ REAL = Example(source="language", text="", layer=14)
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_number_that_is_said_of_the_real_layer_is_computed_again(kind):
-    example = run_example(REAL)
+    trace = run_example(REAL)
     for head in (0, 4, 8):
-        case = Case(example, head, Choices(kind), screen(example, head, Choices(kind)))
+        case = Case(trace, head, Choices(kind), screen(trace, head, Choices(kind)))
         used = check_said(case, ORACLE, ANSWERS)
     assert kind != "grouped" or any("already share W_k and W_v" in template for template in used)
 

@@ -41,8 +41,8 @@ def test_opened_up_one_row_is_carried_through_five_chapters():
     for _ in [*CHAPTER.options][1:]:
         at.button(key="chapter_Next").click().run()
         titles.append(asked(at))
-    example = run_example(learnt_example("pronouns"))
-    assert titles == [render(carried.screen(example, 0, carried.Choices(one, 6)).headline) for one in CHAPTER.options]
+    trace = run_example(learnt_example("pronouns"))
+    assert titles == [render(carried.screen(trace, 0, carried.Choices(one, 6)).headline) for one in CHAPTER.options]
     assert not any(title in texts(at) for title in titles), "nothing is said twice"
     at.selectbox(key="asks").set_value(2).run()
     assert "“found”" in asked(at)

@@ -87,10 +87,10 @@ def test_the_lessons_show_its_layer_and_say_whose_it_is(tiny):
     at = open_page(
         "one_head/scores", example="language", language_model="tiny", layer=3, head=4, says_language="the dog"
     )
-    example = run_example(Example(source="language", text="the dog", layer=3, real_model=tiny))
-    assert render(example.trained.origin()) in captions(at) and not any("two trillion" in line for line in captions(at))
+    trace = run_example(Example(source="language", text="the dog", layer=3, real_model=tiny))
+    assert render(trace.trained.origin()) in captions(at) and not any("two trillion" in line for line in captions(at))
     heads = tiny.trace(cut_text(tiny, "the dog").ids).layers[2].attention.heads
-    assert_close_for_size(example.heads.weights, heads.weights, heads.scaled / 2)
+    assert_close_for_size(trace.heads.weights, heads.weights, heads.scaled / 2)
 
 
 @pytest.mark.parametrize("name", ["short", "stretched", "gone", "../tiny"])
@@ -155,8 +155,8 @@ def test_a_model_with_rows_to_spare_writes_them_by_their_numbers(misfits):
 
 def test_a_model_built_otherwise_is_no_example_of_the_lessons(tiny):
     biased = replace(tiny.kept, config=replace(tiny.kept.config, qkv_bias=True))
-    example = run_example(Example(source="language", text="the dog", layer=3, real_model=replace(tiny, kept=biased)))
-    assert example.trained.layer == 13 and "built differently" in render(example.notes[0])
+    trace = run_example(Example(source="language", text="the dog", layer=3, real_model=replace(tiny, kept=biased)))
+    assert trace.trained.layer == 13 and "built differently" in render(trace.notes[0])
 
 
 def test_names_are_those_that_this_very_model_has_earned(tiny):

@@ -58,8 +58,8 @@ def test_the_others_unfold():
 
 @pytest.mark.parametrize(("picked", "chosen"), [(5, 6), (0, 1), (8, None), (-1, None), ("1", None), (1e300, None)])
 def test_a_click_chooses_a_key_if_it_is_one(picked, chosen, monkeypatch):
-    example = run_example(Example(source="language", text="", layer=14))
-    pairs = screen(example, 8, Choices("head", 7, 1)).figures[1]
+    trace = run_example(Example(source="language", text="", layer=14))
+    pairs = screen(trace, 8, Choices("head", 7, 1)).figures[1]
     kept = {}
     monkeypatch.setattr(drawing, "get_state", lambda key: {"selection": {"pick": [{"i": picked}]}})
     monkeypatch.setattr(drawing, "set_state", kept.__setitem__)

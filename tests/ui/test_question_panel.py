@@ -22,9 +22,9 @@ def page():
     from lessons.example.example import Example, run_example
     from lessons.one_head.mask import lesson as mask
 
-    example = run_example(Example(**st.session_state["chosen"]))
-    choices = mask.Choices(causal_mask(len(example.tokens)))
-    shown = mask.screen(example, st.session_state.get("which", 0), choices)
+    trace = run_example(Example(**st.session_state["chosen"]))
+    choices = mask.Choices(causal_mask(len(trace.tokens)))
+    shown = mask.screen(trace, st.session_state.get("which", 0), choices)
     lesson = st.session_state.get("lesson", "mask")
     question_panel(lesson, current_question(lesson, shown.ask))
 
@@ -39,8 +39,8 @@ def open_question(number=0, **example):
 
 def current(at, number=0, head=0):
     """The question that must be on the screen."""
-    example = run_example(Example(**at.session_state["chosen"]))
-    return screen(example, head, Choices(causal_mask(len(example.tokens)))).ask(number)
+    trace = run_example(Example(**at.session_state["chosen"]))
+    return screen(trace, head, Choices(causal_mask(len(trace.tokens)))).ask(number)
 
 
 def answer(at, index, lesson="mask"):

@@ -88,21 +88,21 @@ class Choices:
     cases: DRAWN_FROM.type = DRAWN_FROM.begin
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Ours beside PyTorch's. All that this lesson takes from the running example is in its choices."""
-    trace = run_heads(choices.example)
-    beside = beside_pytorch(trace, choices.may_attend)  # pyright: ignore[reportArgumentType]  # these have a module
-    trace, parity = beside.ours, beside.parity
+    heads = run_heads(choices.example)
+    beside = beside_pytorch(heads, choices.may_attend)  # pyright: ignore[reportArgumentType]  # these have a module
+    ours, parity = beside.ours, beside.parity
     return Screen(
         figures=tuple(figures_of(beside, choices)),
         code=code_of_view(beside, choices.view),
-        ask=question_picker("pytorch", QUESTIONS, trace.seed, parity, names(trace.tokens)),
+        ask=question_picker("pytorch", QUESTIONS, ours.seed, parity, names(ours.tokens)),
         derive=partial(derive_beside_pytorch, beside),
         remarks=(
-            *notice_model(trace),
-            *why_not_the_module(trace, parity),
+            *notice_model(ours),
+            *why_not_the_module(ours, parity),
             *keys_once(parity),
-            *without_positions(trace, choices.view),
+            *without_positions(ours, choices.view),
             *with_batch_axis(parity, choices.view),
         ),
     )

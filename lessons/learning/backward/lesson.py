@@ -98,14 +98,14 @@ class Choices:
     matrix: MATRIX.type = MATRIX.begin
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One view of one mistake. Of the running example this lesson takes the seed, the mask and the scaling."""
-    mistake = predict_one(settings_of_learner(example.example), choices.updates, choices.sentence)
+    mistake = predict_one(settings_of_learner(trace.example), choices.updates, choices.sentence)
     return Screen(
         formula=formula_of(choices, mistake),
         figures=tuple(FIGURES[choices.view](mistake, choices)),
         code=code_back(mistake, choices),
-        ask=question_picker("backward", QUESTIONS, example.example.seed, mistake),
+        ask=question_picker("backward", QUESTIONS, trace.example.seed, mistake),
         derive=lambda tensor, *place: mistake.computation.follow(tensor).derive(*place),
     )
 

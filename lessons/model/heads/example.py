@@ -67,9 +67,9 @@ class HeadsExample:
         return self.running.given_by.resized(self.running, self.d_model, self.n_heads)
 
 
-def heads_example(running: ExampleTrace, source: HeadsKey, **choices: Any) -> HeadsExample:
+def heads_example(trace: ExampleTrace, source: HeadsKey, **choices: Any) -> HeadsExample:
     """What this lesson takes of the running example, with its own choices."""
-    taken = HEADS_PRESETS[source].taken(replace(running.example, edits=()))
+    taken = HEADS_PRESETS[source].taken(replace(trace.example, edits=()))
     return HeadsExample(running=taken, source=source, **choices)
 
 

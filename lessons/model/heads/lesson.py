@@ -94,18 +94,18 @@ class Choices:
     head: HEAD.type = 0
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One step of multi-head attention. All that this lesson takes from the running example is in its choices."""
-    trace = run_heads(choices.example)
+    heads = run_heads(choices.example)
     view = {"slices": slices_step, "attend": attend_step, "dropout": dropout_step}.get(choices.step, way_step)
-    figures, code = view(trace, choices)
-    parameters = (parameters_table(trace),) if isinstance(trace, HeadsTrace) else ()
+    figures, code = view(heads, choices)
+    parameters = (parameters_table(heads),) if isinstance(heads, HeadsTrace) else ()
     return Screen(
-        formula=heads_formula(trace),
+        formula=heads_formula(heads),
         figures=(*figures, *parameters),
         code=code,
-        remarks=notice_model(trace),
-        ask=question_picker("heads", QUESTIONS, trace.seed, trace, choices.head),
+        remarks=notice_model(heads),
+        ask=question_picker("heads", QUESTIONS, heads.seed, heads, choices.head),
     )
 
 

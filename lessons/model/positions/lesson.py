@@ -86,27 +86,27 @@ class Choices:
     token: UNMASKED_QUERY.type = 0
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """A head in two orders, or what positions add and turn; and the difference that a permutation makes."""
-    example, asked = without_own_positions(example), example
+    trace, asked = without_own_positions(trace), trace
     kind, order = choices.kind, choices.permutation
-    both = in_both_orders(example, head, kind, order, causal=choices.causal)
-    residuals, about, more = residuals_of(example.example, head, order), (), ()
+    both = in_both_orders(trace, head, kind, order, causal=choices.causal)
+    residuals, about, more = residuals_of(trace.example, head, order), (), ()
     if choices.view == "distance":
-        figure, computation, shown = distance_view(example, head, kind, choices.token)
+        figure, computation, shown = distance_view(trace, head, kind, choices.token)
         if kind == "rotary" and asked.rotary is not None:
             more = (score_figure(asked, head, choices.token),)
     elif choices.view == "rows":
-        figure, computation, shown = rows_view(example, head, kind)
+        figure, computation, shown = rows_view(trace, head, kind)
     else:
         measured = next(r for r in residuals if (r.kind, r.causal) == (kind, choices.causal))
-        figure, computation, shown = orders_view(example, both, measured, choices)
+        figure, computation, shown = orders_view(trace, both, measured, choices)
         about = (attend_with_positions,)
     return Screen(
         figures=(figure, *more, residual_table(residuals)),
-        code=computation.code(shown, *about, attention=both.result.own.head, scale=example.scale),
-        ask=question_picker("positions", QUESTIONS, example.example.seed, example, head, order),
-        derive=partial(derive_in_order, example, head),
+        code=computation.code(shown, *about, attention=both.result.own.head, scale=trace.scale),
+        ask=question_picker("positions", QUESTIONS, trace.example.seed, trace, head, order),
+        derive=partial(derive_in_order, trace, head),
         remarks=remarks_on_rows(asked, kind),
     )
 
@@ -120,16 +120,16 @@ def residuals_of(example: Example, head: int, permutation: Permutation) -> tuple
     return measure_residuals(x, W_q, W_k, W_v, permutation, inputs["scale"], example.seed, rotary_of(trace))
 
 
-def orders_view(example: ExampleTrace, computation: Computation, measured: Residual, choices: Choices) -> View:
+def orders_view(trace: ExampleTrace, computation: Computation, measured: Residual, choices: Choices) -> View:
     """The output or the weights in both orders."""
     tensor, order = choices.view, choices.permutation
     figure = Matrices(
         key="positions_figure",
         name=message("Shuffling and positions"),
-        bands=(tuple(matrices_in_both_orders(computation, tensor, example.tokens, order)),),
+        bands=(tuple(matrices_in_both_orders(computation, tensor, trace.tokens, order)),),
         first="own",
-        notice=tuple(notice_order(example, computation.result, order, measured, tensor)),
-        weights=whose_head(example, choices.kind),
+        notice=tuple(notice_order(trace, computation.result, order, measured, tensor)),
+        weights=whose_head(trace, choices.kind),
     )
     return figure, computation, (f"own.head.{tensor}", tensor, f"shuffled.head.{tensor}")
 
@@ -171,15 +171,15 @@ def matrices_in_both_orders(
 
 
 def notice_order(
-    example: ExampleTrace, both: BothOrders, order: Permutation, measured: Residual, view: str
+    trace: ExampleTrace, both: BothOrders, order: Permutation, measured: Residual, view: str
 ) -> Iterator[Message]:
     """What the permutation does."""
-    if len(example.tokens) == 1:
+    if len(trace.tokens) == 1:
         yield message("One token has only one order.")
-    elif order == tuple(range(len(example.tokens))):
+    elif order == tuple(range(len(trace.tokens))):
         yield message("This is the sentence's own order. Ask for another shuffle.")
     elif measured.knows_order:
-        yield notice_trace(example, both, order, view)
+        yield notice_trace(trace, both, order, view)
         yield why_it_shows(measured)
     else:
         yield notice_no_trace(measured)
@@ -191,7 +191,7 @@ def notice_order(
             yield message("With these tokens and this order, no difference shows.")
 
 
-def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, view: str) -> Message:
+def notice_trace(trace: ExampleTrace, both: BothOrders, order: Permutation, view: str) -> Message:
     """The number that differs most."""
     first, then = both.output, both.shuffled.head.output
     of_weights = view == "weights" and float((both.shuffled.head.weights - both.weights).abs().max()) > VISIBLE
@@ -199,9 +199,9 @@ def notice_trace(example: ExampleTrace, both: BothOrders, order: Permutation, vi
         first, then = both.weights, both.shuffled.head.weights
     row, column = divmod(int((then - first).abs().argmax()), first.shape[-1])
     before, after = distinguishable(float(first[row, column]), float(then[row, column]))
-    token = example.names[order[row]]
+    token = trace.names[order[row]]
     if of_weights:
-        key = message("itself") if row == column else example.names[order[column]]
+        key = message("itself") if row == column else trace.names[order[column]]
         return message(
             "The order matters: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle "
             "first.",

@@ -26,7 +26,7 @@ LEARNED = message("position of {token}, feature {feature}: drawn at random, not 
 
 def compute_with_positions(
     function: Callable[..., Any],
-    example: ExampleTrace,
+    trace: ExampleTrace,
     head: int,
     kind: PositionKind,
     *,
@@ -35,58 +35,58 @@ def compute_with_positions(
     **others: Any,
 ) -> Computation:
     """A function of the core on what it asks for: one head, and the kind of positions that this is given."""
-    mask = causal_mask(len(example.tokens)) if causal else None
-    own = {"kind": kind, "seed": example.example.seed, "order": order}
-    if kind == "rotary" and (rotary := own_rotary(example)) is not None:
+    mask = causal_mask(len(trace.tokens)) if causal else None
+    own = {"kind": kind, "seed": trace.example.seed, "order": order}
+    if kind == "rotary" and (rotary := own_rotary(trace)) is not None:
         own["rotary"] = rotary
-    inputs = head_inputs(example, head, may_attend=mask, **own, **others)
-    names = head_names(example, **SENTENCES | ({"positions": LEARNED} if kind == "learned" else {}))
+    inputs = head_inputs(trace, head, may_attend=mask, **own, **others)
+    names = head_names(trace, **SENTENCES | ({"positions": LEARNED} if kind == "learned" else {}))
     if order is not None:
-        moved = [example.names[old] for old in order]
+        moved = [trace.names[old] for old in order]
         there = {f"shuffled.{axis}": moved for axis in ("tokens", "queries", "keys")}
         names = replace(names, things={**names.things, **there})
     taken = taken_by(function, inputs)
     return Computation(function, taken, names)
 
 
-def own_rotary(example: ExampleTrace) -> Rotary | None:
+def own_rotary(trace: ExampleTrace) -> Rotary | None:
     """How the model of an example turns queries and keys by their positions; None where it does not.
 
     It is known of an example that was made `without_own_positions`, too.
     """
-    return run_example(example.example).rotary
+    return run_example(trace.example).rotary
 
 
-def rotary_of(example: ExampleTrace) -> Rotary:
+def rotary_of(trace: ExampleTrace) -> Rotary:
     """How rotary positions turn on this page: as the example's own model does, or as usual where it has none."""
-    return own_rotary(example) or USUAL
+    return own_rotary(trace) or USUAL
 
 
-def in_own_order(example: ExampleTrace, head: int, kind: PositionKind = "none", *, causal: bool = False) -> Computation:
+def in_own_order(trace: ExampleTrace, head: int, kind: PositionKind = "none", *, causal: bool = False) -> Computation:
     """The head on the tokens as they stand, with the causal mask or with none, whatever the example has."""
-    return compute_with_positions(attend_with_positions, example, head, kind, causal=causal)
+    return compute_with_positions(attend_with_positions, trace, head, kind, causal=causal)
 
 
 def in_both_orders(
-    example: ExampleTrace, head: int, kind: PositionKind, order: Permutation, *, causal: bool = False
+    trace: ExampleTrace, head: int, kind: PositionKind, order: Permutation, *, causal: bool = False
 ) -> Computation:
     """A head with these positions on the tokens in their own order and in another."""
-    return compute_with_positions(attend_in_both_orders, example, head, kind, causal=causal, order=order)
+    return compute_with_positions(attend_in_both_orders, trace, head, kind, causal=causal, order=order)
 
 
-def derive_in_order(example: ExampleTrace, head: int, number: str, *place: int) -> list[Step]:
+def derive_in_order(trace: ExampleTrace, head: int, number: str, *place: int) -> list[Step]:
     """All lines that lead to a number that a question is about, each in an order of its own."""
-    order = [*range(len(example.tokens))]
+    order = [*range(len(trace.tokens))]
     match number:
         case "weight of two tokens":
-            return in_own_order(example, head).follow("head.weights").derive(*place)
+            return in_own_order(trace, head).follow("head.weights").derive(*place)
         case "row at another place":
             token, there, feature = place
             order[token], order[there] = there, token
-            both = in_both_orders(example, head, "sinusoidal", tuple(order))
+            both = in_both_orders(trace, head, "sinusoidal", tuple(order))
             return both.follow("shuffled.going_in").derive(there, feature)
         case _:
-            added = compute_with_positions(add_positions, example, head, "sinusoidal")
+            added = compute_with_positions(add_positions, trace, head, "sinusoidal")
             return added.follow("positions").derive(*place)
 
 
@@ -147,14 +147,14 @@ def remarks_on_rows(trace: ExampleTrace, kind: PositionKind) -> tuple[Message, .
     return tuple(said)
 
 
-def whose_head(example: ExampleTrace, kind: PositionKind) -> Message:
+def whose_head(trace: ExampleTrace, kind: PositionKind) -> Message:
     """What made the weights, and the positions where they are weights."""
-    seed = example.example.seed
+    seed = trace.example.seed
     if kind != "learned":
-        return whose_weights(example)
-    if example.trained is not None and not example.trained.untrained:
-        return message("{whose} The positions are random (seed {seed}).", whose=whose_weights(example), seed=seed)
-    if example.example.edits:
+        return whose_weights(trace)
+    if trace.trained is not None and not trace.trained.untrained:
+        return message("{whose} The positions are random (seed {seed}).", whose=whose_weights(trace), seed=seed)
+    if trace.example.edits:
         return message(
             "Untrained: random weights and positions (seed {seed}), some of them changed by hand.", seed=seed
         )

@@ -35,9 +35,9 @@ def moved_row(order: Permutation, random: Generator) -> int:
     return one_of(torch.tensor(order) != torch.arange(len(order)), random)
 
 
-def token_in_a_row(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+def token_in_a_row(trace: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """A permutation is read forwards: which token comes to a row."""
-    row, names = moved_row(order, random), example.names
+    row, names = moved_row(order, random), trace.names
     wrong = (row, order.index(row), *order)
     different = {names[order[row]].text: None}
     cards = []
@@ -56,13 +56,13 @@ def token_in_a_row(example: ExampleTrace, head: int, order: Permutation, random:
     )
 
 
-def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+def weight_after_a_shuffle(trace: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """A weight belongs to two tokens, not to two positions."""
     row, column = moved_row(order, random), moved_row(order, random)
-    (i, j), weights = (order[row], order[column]), in_own_order(example, head).result.head.weights
+    (i, j), weights = (order[row], order[column]), in_own_order(trace, head).result.head.weights
     if i == j:
         return None
-    a, b = example.names[i], example.names[j]
+    a, b = trace.names[i], trace.names[j]
     return asks_about(
         "weight of two tokens",
         (i, j),
@@ -103,11 +103,11 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
     )
 
 
-def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+def row_after_a_shuffle(trace: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """What is added belongs to the position."""
-    x, j, f = example.x, moved_row(order, random), below(example.x.shape[-1], random)
+    x, j, f = trace.x, moved_row(order, random), below(trace.x.shape[-1], random)
     i = order[j]
-    a, b = example.names[i], example.names[j]
+    a, b = trace.names[i], trace.names[j]
     added = sinusoidal_positions(*x.shape)
     return asks_about(
         "row at another place",
@@ -146,13 +146,13 @@ def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, ra
 
 
 @beyond_figure
-def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+def same_rotary_score(trace: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """A rotary score depends on the distance alone."""
-    if example.example.d_k % 2:
+    if trace.example.d_k % 2:
         return None
-    (i, j), steps = two_of(len(example.tokens), random), 1 + below(5, random)
-    attention, a, b = example.heads.select(head), example.names[i], example.names[j]
-    rotary = rotary_of(example)
+    (i, j), steps = two_of(len(trace.tokens), random), 1 + below(5, random)
+    attention, a, b = trace.heads.select(head), trace.names[i], trace.names[j]
+    rotary = rotary_of(trace)
 
     def score(key_position: int) -> float:
         return float(turned(attention.q[i], i + steps, rotary) @ turned(attention.k[j], key_position, rotary))
@@ -205,15 +205,15 @@ def turned(vector: Float[Tensor, " d_k"], position: int, rotary: Rotary) -> Floa
     return rotate(vector.expand(position + 1, -1), how=rotary)[position]
 
 
-def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+def same_token_at_two_positions(trace: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Without positions the same token comes out the same; with them it does not."""
-    first, second = two_alike((example.x[:, None] == example.x).all(dim=-1), random)
+    first, second = two_alike((trace.x[:, None] == trace.x).all(dim=-1), random)
     kind = ("none", "sinusoidal")[below(2, random)]
-    output = in_own_order(example, head, kind).result.head.output
+    output = in_own_order(trace, head, kind).result.head.output
     gap = float((output[first] - output[second]).abs().max())
     if SAME < gap < OTHER:
         return None
-    both = {"one": example.names[first], "other": example.names[second]}
+    both = {"one": trace.names[first], "other": trace.names[second]}
     prompt = message(
         "No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?",
         positions=message("no positions") if kind == "none" else message("sinusoidal positions"),
@@ -231,10 +231,10 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permuta
     return same_or_other(prompt, gap <= SAME, same, other, reasons)
 
 
-def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+def tokens_shuffled(trace: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Without a mask only the rows move; the causal mask alone changes what a token sees."""
     row, causal = moved_row(order, random), below(2, random) == 1
-    both = in_both_orders(example, head, "none", order, causal=causal).result
+    both = in_both_orders(trace, head, "none", order, causal=causal).result
     shuffled, own = both.shuffled.head.output, both.own.head.output
     gap = float((shuffled[row] - own[order[row]]).abs().max())
     if SAME < gap < OTHER:
@@ -242,7 +242,7 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
     prompt = message(
         "{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with before?",
         mask=message("Causal mask") if causal else message("No mask"),
-        token=example.names[order[row]],
+        token=trace.names[order[row]],
         row=row + 1,
     )
     stays = float((shuffled - own).abs().max())
@@ -283,9 +283,9 @@ def same_or_other(
     return multiple_choice(prompt, *(cards if same else reversed(cards)), *more)
 
 
-def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
+def wave_at_a_position(trace: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
-    position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
+    position, f = below(len(trace.tokens), random), below(min(2, trace.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
     taken = (
         message("The sine belongs to the first feature.") if f else message("The cosine belongs to the second feature.")
@@ -301,7 +301,7 @@ def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, ran
                 "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at "
                 "position {position}?",
                 feature=f + 1,
-                token=example.names[position],
+                token=trace.names[position],
                 position=position,
             ),
             *told(

@@ -46,38 +46,38 @@ MOST_ANGLES = 4  # that are told one by one
 View = tuple[Figure, Computation, tuple[str, ...]]  # the picture, what it was computed by, and what the program shows
 
 
-def rows_view(example: ExampleTrace, head: int, kind: PositionKind) -> View:
+def rows_view(trace: ExampleTrace, head: int, kind: PositionKind) -> View:
     """What goes in at each position, or how queries and keys are turned."""
     rotary = kind == "rotary"
-    computation = compute_with_positions(turn_vectors if rotary else add_positions, example, head, kind)
+    computation = compute_with_positions(turn_vectors if rotary else add_positions, trace, head, kind)
     found = computation.result
-    band = turned_vectors(example, computation) if rotary else added_rows(example, computation, kind)
-    notice = notice_turned(example, found) if rotary else notice_added(example, found, kind)
-    random = rotary or kind == "learned" or not example.example.given_by.writes_x
+    band = turned_vectors(trace, computation) if rotary else added_rows(trace, computation, kind)
+    notice = notice_turned(trace, found) if rotary else notice_added(trace, found, kind)
+    random = rotary or kind == "learned" or not trace.example.given_by.writes_x
     figure = Matrices(
         key="positions_figure",
         name=message("Shuffling and positions"),
         bands=(tuple(band),),
         first="q" if rotary else "x",
         notice=tuple(notice),
-        weights=whose_head(example, kind) if random else None,
+        weights=whose_head(trace, kind) if random else None,
     )
     shown = ("angles", "q_turned", "k_turned") if rotary else ("positions", "going_in")
     return figure, computation, shown if kind != "none" else ("going_in",)
 
 
-def added_rows(example: ExampleTrace, computation: Computation, kind: PositionKind) -> Iterator[Matrix]:
+def added_rows(trace: ExampleTrace, computation: Computation, kind: PositionKind) -> Iterator[Matrix]:
     """X, and where something is added to it, that and the sum."""
     titles = {"sinusoidal": message("+ sinusoidal"), "learned": message("+ learned, untrained")}
-    yield traced_matrix(computation, "x", message("X"), example.tokens, given=True)
+    yield traced_matrix(computation, "x", message("X"), trace.tokens, given=True)
     if kind in titles:
-        yield traced_matrix(computation, "positions", titles[kind], example.tokens, key="p", colour="weight")
-        yield traced_matrix(computation, "going_in", message("= input"), example.tokens, key="sum")
+        yield traced_matrix(computation, "positions", titles[kind], trace.tokens, key="p", colour="weight")
+        yield traced_matrix(computation, "going_in", message("= input"), trace.tokens, key="sum")
 
 
-def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[Matrix]:
+def turned_vectors(trace: ExampleTrace, computation: Computation) -> Iterator[Matrix]:
     """Queries and keys before and after they are turned, and the angles."""
-    rows, n_pairs = token_axis(example.tokens), computation.result.angles.shape[1]
+    rows, n_pairs = token_axis(trace.tokens), computation.result.angles.shape[1]
     pairs = Axis(message("pairs"), tuple(str(pair + 1) for pair in range(n_pairs)), one=message("pair"))
     titles = {
         "q": message("Q"),
@@ -88,25 +88,25 @@ def turned_vectors(example: ExampleTrace, computation: Computation) -> Iterator[
     }
     for path, title in titles.items():
         look: dict[str, Any] = {"key": "angle", "columns": pairs} if path == "angles" else {"colour": path[0]}
-        yield traced_matrix(computation, path, title, example.tokens, rows=rows, **look)
+        yield traced_matrix(computation, path, title, trace.tokens, rows=rows, **look)
 
 
-def notice_added(example: ExampleTrace, rows: PositionedRows, kind: PositionKind) -> Iterator[Message]:
+def notice_added(trace: ExampleTrace, rows: PositionedRows, kind: PositionKind) -> Iterator[Message]:
     """What is added to X, and how long it is beside X."""
     if rows.positions is None:
         yield (
             message("Nothing is added to X.")
-            if mixed_below(example)
+            if mixed_below(trace)
             else message("A row of X says which token it is, but not where it is.")
         )
         return
     if kind == "learned":
         yield message(
             "One row for each position, drawn at random from seed {seed}: untrained.",
-            seed=example.example.seed,
+            seed=trace.example.seed,
         )
     else:
-        waves = wavelengths(example.x.shape[-1])
+        waves = wavelengths(trace.x.shape[-1])
         if len(waves) > 1:
             yield message(
                 "Waves over the positions: the first features repeat every {first} positions, the last every {last}.",
@@ -116,15 +116,15 @@ def notice_added(example: ExampleTrace, rows: PositionedRows, kind: PositionKind
     yield message(
         "On average an added row has length {added}, a row of X length {x}.",
         added=Fixed(float(rows.positions.norm(dim=-1).mean())),
-        x=Fixed(float(example.x.norm(dim=-1).mean())),
+        x=Fixed(float(trace.x.norm(dim=-1).mean())),
     )
 
 
-def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Message]:
+def notice_turned(trace: ExampleTrace, turned: TurnedVectors) -> Iterator[Message]:
     """How far the query of the last token is turned, and that its length stays."""
-    last = len(example.names) - 1
+    last = len(trace.names) - 1
     yield message("Nothing is added: queries and keys are turned.")
-    if (rotary := own_rotary(example)) is not None:
+    if (rotary := own_rotary(trace)) is not None:
         yield from notice_own_turn(turned.q.shape[-1], rotary)
     if last == 0:
         return
@@ -132,7 +132,7 @@ def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Mess
     if len(degrees) > MOST_ANGLES:
         yield message(
             "At the position of {token}, the first pair has turned by {first}° and the last by {last}°.",
-            token=example.names[last],
+            token=trace.names[last],
             first=degrees[0],
             last=Magnitude(degrees[-1].value),
         )
@@ -143,7 +143,7 @@ def notice_turned(example: ExampleTrace, turned: TurnedVectors) -> Iterator[Mess
         "In the query of {token}, the {count} pairs of features turn by {angles}; the length of the "
         "query stays {length}.",
         len(degrees),
-        token=example.names[last],
+        token=trace.names[last],
         angles=angles,
         length=Fixed(float(turned.q[last].norm())),
     )
@@ -166,18 +166,18 @@ def notice_own_turn(d_k: int, rotary: Rotary) -> Iterator[Message]:
         )
 
 
-def distance_view(example: ExampleTrace, head: int, kind: PositionKind, token: int) -> View:
+def distance_view(trace: ExampleTrace, head: int, kind: PositionKind, token: int) -> View:
     """How alike two positions are: the vectors added at them, or a query and a key set there."""
     if kind in ("none", "rotary"):
-        row = example.x[token]
-        computation = compute_with_positions(similarity_of_query_and_key, example, head, kind, row=row)
+        row = trace.x[token]
+        computation = compute_with_positions(similarity_of_query_and_key, trace, head, kind, row=row)
         similarity, axis = computation.result, message("positions from the query to the key")
-        notice = notice_query_and_key(similarity, kind, example.names[token])
+        notice = notice_query_and_key(similarity, kind, trace.names[token])
     else:
-        width = example.x.shape[-1]
-        computation = compute_with_positions(similarity_of_rows, example, head, kind, d_model=width)
+        width = trace.x.shape[-1]
+        computation = compute_with_positions(similarity_of_rows, trace, head, kind, d_model=width)
         similarity, axis = computation.result, message("positions from one to the other")
-        notice = notice_rows(similarity, example, kind)
+        notice = notice_rows(similarity, trace, kind)
     line = Line(
         key="mean",
         name=message("mean cosine"),
@@ -192,7 +192,7 @@ def distance_view(example: ExampleTrace, head: int, kind: PositionKind, token: i
         lines=(line,),
         width=760,
         notice=tuple(notice),
-        weights=None if kind == "sinusoidal" else whose_head(example, kind),
+        weights=None if kind == "sinusoidal" else whose_head(trace, kind),
         x=axis,
         y=message("cosine"),
         x_domain=(similarity.distances[0], similarity.distances[-1]),
@@ -202,17 +202,17 @@ def distance_view(example: ExampleTrace, head: int, kind: PositionKind, token: i
     return figure, computation, ("mean",)
 
 
-def score_figure(example: ExampleTrace, head: int, token: int) -> Curves:
+def score_figure(trace: ExampleTrace, head: int, token: int) -> Curves:
     """The score of two tokens of the example's own model, with as many positions between them as one likes.
 
     The key is the one that this query gives most. Beside the model's own turn stands the usual one.
     """
-    stored, weights = as_stored(example), example.heads.weights[head, token]
+    stored, weights = as_stored(trace), trace.heads.weights[head, token]
     key = int(weights[: token + 1].argmax())  # one that does not come after the query
     query, of_key = (stored.x if stored.added is None else stored.x + stored.added)[[token, key]]
     vectors = query @ projection_of(stored, "q", head), of_key @ projection_of(stored, "k", head)
-    turns = dict.fromkeys((example.rotary or USUAL, USUAL))
-    curves = [scores_by_distance(*vectors, example.scale, rotary).tolist() for rotary in turns]
+    turns = dict.fromkeys((trace.rotary or USUAL, USUAL))
+    curves = [scores_by_distance(*vectors, trace.scale, rotary).tolist() for rotary in turns]
     lines = tuple(
         Line(
             key=f"base{place}",
@@ -231,23 +231,23 @@ def score_figure(example: ExampleTrace, head: int, token: int) -> Curves:
         lines=lines,
         width=760,
         height=300,
-        notice=(notice_scores(example, token, key, float(weights[key]), curves[0]),),
-        weights=whose_weights(example),
+        notice=(notice_scores(trace, token, key, float(weights[key]), curves[0]),),
+        weights=whose_weights(trace),
         x=message("positions from the key to the query"),
         y=message("scaled score"),
         chosen=float(token - key),
     )
 
 
-def notice_scores(example: ExampleTrace, token: int, key: int, weight: float, scores: list[float]) -> Message:
+def notice_scores(trace: ExampleTrace, token: int, key: int, weight: float, scores: list[float]) -> Message:
     """What the score of two tokens is where they stand, and what it would be elsewhere."""
     there = {"here": Fixed(scores[token - key]), **{name: Fixed(scores[at]) for name, at in DISTANCES.items()}}
     return message(
         "{query} puts {weight} of its weight on {key}: the scaled score is {here}. At a distance of 1 the same two "
         "vectors would score {near}, at 8 {further} and at 32 {far}.",
-        query=example.names[token],
+        query=trace.names[token],
         weight=Percent(weight),
-        key=message("itself") if token == key else example.names[key],
+        key=message("itself") if token == key else trace.names[key],
         **there,
     )
 
@@ -275,14 +275,14 @@ def notice_query_and_key(similarity: Similarity, kind: PositionKind, who: Token)
     yield only_distance(similarity)
 
 
-def notice_rows(similarity: Similarity, example: ExampleTrace, kind: PositionKind) -> Iterator[Message]:
+def notice_rows(similarity: Similarity, trace: ExampleTrace, kind: PositionKind) -> Iterator[Message]:
     """Whether rows that are added at near positions are more alike, and whether only the distance counts."""
     variation = Magnitude(similarity.variation)
     if kind == "learned":
         yield message(
             "Learned positions are untrained here (seed {seed}), so they do not show distance: pairs at the same "
             "distance differ by up to {variation}.",
-            seed=example.example.seed,
+            seed=trace.example.seed,
             variation=variation,
         )
         return
@@ -291,7 +291,7 @@ def notice_rows(similarity: Similarity, example: ExampleTrace, kind: PositionKin
         "{further} at 8 and {far} at 32.",
         **told(similarity),
     )
-    if example.x.shape[-1] % 2 == 0:
+    if trace.x.shape[-1] % 2 == 0:
         yield only_distance(similarity)
     else:
         yield message(

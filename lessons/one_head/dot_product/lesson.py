@@ -59,19 +59,19 @@ SENTENCES = {
 }
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Attention of X with itself: one query, all at once, or the same by loops and by matrices."""
-    computation = compute_without_weights(example)
-    n, d_model = example.x.shape
+    computation = compute_without_weights(trace)
+    n, d_model = trace.x.shape
     view = {"one": one_row, "all": all_rows, "equal": two_ways}[choices.view]
-    notice, first, bands = view(example, computation, choices.query)
+    notice, first, bands = view(trace, computation, choices.query)
     figure = Matrices(
         key="dot_product_figure",
         name=message("Attention without weights"),
         notice=(notice,),
         first=first,
         bands=bands,
-        weights=whose_vectors(example),
+        weights=whose_vectors(trace),
         apart=("weight",),
     )
     formulas = {
@@ -83,31 +83,31 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=formulas[choices.view],
         figures=(figure,),
         code=computation.code(("weights", "output"), attend, attention=computation.result),
-        ask=questions_about(example),
+        ask=questions_about(trace),
         derive=lambda tensor, *place: computation.follow(tensor).derive(*place),
     )
 
 
-def questions_about(example: ExampleTrace) -> Callable[[int], Question] | None:
+def questions_about(trace: ExampleTrace) -> Callable[[int], Question] | None:
     """Questions about X; None where every vector is zero or nearly so, and every dot product with it."""
-    if bool((example.x.square().sum(dim=-1) < CLEAR_LEAD).all()):
+    if bool((trace.x.square().sum(dim=-1) < CLEAR_LEAD).all()):
         return None
-    return question_picker("dot_product", QUESTIONS, example.example.seed, example)
+    return question_picker("dot_product", QUESTIONS, trace.example.seed, trace)
 
 
-def compute_without_weights(example: ExampleTrace) -> Computation:
+def compute_without_weights(trace: ExampleTrace) -> Computation:
     """What the lesson computes from X alone."""
-    return Computation(attend_without_weights, {"x": example.x}, head_names(example, **SENTENCES))
+    return Computation(attend_without_weights, {"x": trace.x}, head_names(trace, **SENTENCES))
 
 
-def one_row(example: ExampleTrace, computation: Computation, query: int) -> View:
+def one_row(trace: ExampleTrace, computation: Computation, query: int) -> View:
     """One query's weighted sum, key by key."""
     origins = message("a row of X"), message("the rows of X")
-    bands = weighted_sum(example, computation, query, origins=origins, given=GIVEN_ROWS)
-    return notice_row(example.names, computation.result, query), "weight", bands
+    bands = weighted_sum(trace, computation, query, origins=origins, given=GIVEN_ROWS)
+    return notice_row(trace.names, computation.result, query), "weight", bands
 
 
-def all_rows(example: ExampleTrace, computation: Computation, query: int) -> View:
+def all_rows(trace: ExampleTrace, computation: Computation, query: int) -> View:
     """Scores, weights and output of all queries at once; the words are about a row with a strong preference."""
     attention = computation.result
     strong = int(attention.weights.max(dim=-1).values.argmax())
@@ -118,31 +118,30 @@ def all_rows(example: ExampleTrace, computation: Computation, query: int) -> Vie
         "output": message("weights × X"),
     }
     matrices = tuple(
-        traced_matrix(computation, tensor, title, example.tokens, given=tensor == "x")
-        for tensor, title in titles.items()
+        traced_matrix(computation, tensor, title, trace.tokens, given=tensor == "x") for tensor, title in titles.items()
     )
-    return notice_row(example.names, attention, strong), "weights", (matrices,)
+    return notice_row(trace.names, attention, strong), "weights", (matrices,)
 
 
-def two_ways(example: ExampleTrace, computation: Computation, query: int) -> View:
+def two_ways(trace: ExampleTrace, computation: Computation, query: int) -> View:
     """The output by loops and by matrices, and the difference."""
     ways = loops_beside_matrices(computation.result, 1.0)
     comparison = replace(compare(ways.loops, ways.matrices), names=computation.names)
     gap = comparison.follow("gap", name="gap", axes=("queries", "d_v"))
-    axes: dict[str, Any] = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(example.x.shape[1])}
+    axes: dict[str, Any] = {"rows": token_axis(trace.tokens, QUERIES), "columns": feature_axis(trace.x.shape[1])}
     band = (
         traced_matrix(
             computation,
             "",
             message("O by loops"),
-            example.tokens,
+            trace.tokens,
             take=sum_in_a_loop,
             name="loops",
             axes=("queries", "d_v"),
             **axes,
         ),
         traced_matrix(
-            computation, "output", message("O by matrices"), example.tokens, key="matrices", colour="ink", **axes
+            computation, "output", message("O by matrices"), trace.tokens, key="matrices", colour="ink", **axes
         ),
         followed_matrix(gap, key="gap", title=message("difference"), **in_one_unit(gap.values), **axes),
     )

@@ -19,17 +19,17 @@ from lessons.shared.questions import (
 )
 
 
-def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
+def largest_dot_product(trace: ExampleTrace, random: Generator) -> Asked:
     """A long vector can win over the token itself."""
-    names = example.names
-    i = first_query(example)  # whose row the page shows at first
+    names = trace.names
+    i = first_query(trace)  # whose row the page shows at first
     others = [p for p in range(len(names)) if p != i]
-    row, lengths = (example.x @ example.x[i])[others], example.x.norm(dim=-1)[others].round(decimals=4)
-    names = [example.names[p] for p in others]
+    row, lengths = (trace.x @ trace.x[i])[others], trace.x.norm(dim=-1)[others].round(decimals=4)
+    names = [trace.names[p] for p in others]
     if not others or float(row.max()) < CLEAR_LEAD:
         return None  # where all others point away from it, the answer would be the one that does so least
     return multiple_choice_of_tokens(
-        message("Which other token has the largest dot product with {query}?", query=example.names[i]),
+        message("Which other token has the largest dot product with {query}?", query=trace.names[i]),
         names,
         row,
         message("Its vector points in a similar direction, or it is long, or both."),
@@ -41,17 +41,17 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
         ],
         lambda p: message(
             "The dot product of {query} and {key} is {score}; another is larger.",
-            query=example.names[i],
+            query=trace.names[i],
             key=names[p],
             score=Fixed(float(row[p])),
         ),
     )
 
 
-def sign_of_a_dot_product(example: ExampleTrace, random: Generator) -> Asked:
+def sign_of_a_dot_product(trace: ExampleTrace, random: Generator) -> Asked:
     """The sign says whether two vectors point more the same way or more opposite ways."""
-    i, j = two_of(len(example.names), random)
-    score = float(example.x[i] @ example.x[j])
+    i, j = two_of(len(trace.names), random)
+    score = float(trace.x[i] @ trace.x[j])
     if abs(score) < CLEAR_LEAD:
         return None
     said = {"score": Fixed(score)}
@@ -75,8 +75,8 @@ def sign_of_a_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     return multiple_choice(
         message(
             "Do the vectors of {one} and {other} point more in the same direction or more in opposite ones?",
-            one=example.names[i],
-            other=example.names[j],
+            one=trace.names[i],
+            other=trace.names[j],
         ),
         right,
         wrong,
@@ -88,10 +88,10 @@ def sign_of_a_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     )
 
 
-def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
+def dot_product_cell(trace: ExampleTrace, random: Generator) -> Asked:
     """Multiply in pairs, then add."""
-    i, j = two_of(len(example.names), random) if len(example.names) > 1 else (0, 0)
-    a, b = example.x[i], example.x[j]
+    i, j = two_of(len(trace.names), random) if len(trace.names) > 1 else (0, 0)
+    a, b = trace.x[i], trace.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
     why = message("Multiply the numbers in pairs and add the products.")
     return asks_about(
@@ -100,8 +100,8 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
         multiple_choice_of_numbers(
             message(
                 "What is the dot product of the rows of {query} and {key} in X?",
-                query=example.names[i],
-                key=example.names[j],
+                query=trace.names[i],
+                key=trace.names[j],
             ),
             (dot, why, message("the products of the pairs, added up")),
             (
@@ -133,10 +133,10 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     )
 
 
-def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
+def mirror_image(trace: ExampleTrace, random: Generator) -> Asked:
     """Without weights, scores are symmetric."""
-    i, j = two_of(len(example.tokens), random)
-    score = Fixed(float(example.x[i] @ example.x[j]))
+    i, j = two_of(len(trace.tokens), random)
+    score = Fixed(float(trace.x[i] @ trace.x[j]))
     if abs(score.value) < CLEAR_LEAD:
         return None  # 0 is the same with the other sign
     reply = message("Both are {score}: they add up the same products, so X Xᵀ is symmetric.", score=score)
@@ -147,8 +147,8 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
             message(
                 "In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold "
                 "in the column of {one}?",
-                one=example.names[i],
-                other=example.names[j],
+                one=trace.names[i],
+                other=trace.names[j],
             ),
             Card(message("The same number."), reply, message("the same pairs are multiplied")),
             Card(
@@ -166,9 +166,9 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
 
 
 @beyond_figure
-def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
+def longer_vector(trace: ExampleTrace, random: Generator) -> Asked:
     """The length of a vector counts, twice when it meets itself. A vector of zeros has none."""
-    token, longer = example.names[one_of(example.x.square().sum(dim=-1) >= CLEAR_LEAD, random)], 2 + below(8, random)
+    token, longer = trace.names[one_of(trace.x.square().sum(dim=-1) >= CLEAR_LEAD, random)], 2 + below(8, random)
     return multiple_choice(
         message(
             "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?",

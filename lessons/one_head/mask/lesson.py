@@ -140,27 +140,27 @@ SENTENCES = {
 }
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weights with and without a mask."""
-    others = {"nothing": torch.zeros(1, len(example.tokens), dtype=torch.bool)} if choices.view == "blind" else {}
+    others = {"nothing": torch.zeros(1, len(trace.tokens), dtype=torch.bool)} if choices.view == "blind" else {}
     computation = compute_head(
         COMPUTE.get(choices.view, without_and_with),
-        example,
+        trace,
         head,
-        head_names(example, **SENTENCES),
+        head_names(trace, **SENTENCES),
         may_attend=choices.may_attend,
         **others,
     )
     view = {"late": late_view, "blind": blind_view}.get(choices.view, change_view)
     both = computation.result
-    notice, first, bands = view(example, computation, choices)
+    notice, first, bands = view(trace, computation, choices)
     figure = Matrices(
         key="mask_figure",
         name=message("Weights with and without a mask"),
         notice=(notice,),
         first=first,
         bands=bands,
-        weights=whose_weights(example),
+        weights=whose_weights(trace),
     )
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     hidden = int((~both.masked.visible).sum())
@@ -168,7 +168,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=rf"{formula} \qquad {hidden} \text{{ of }} {both.masked.visible.numel()}",
         figures=(figure,),
         code=computation.code(SHOWN[choices.view], mask_scores, attention=both.masked),
-        ask=question_picker("mask", QUESTIONS, example.example.seed, example, both.free, both.masked),
+        ask=question_picker("mask", QUESTIONS, trace.example.seed, trace, both.free, both.masked),
         derive=lambda tensor, *place: computation.follow(f"masked.{tensor}").derive(*place),
     )
 
@@ -181,9 +181,9 @@ SHOWN = {
 }
 
 
-def weights_without_and_with(example: ExampleTrace, computation: Computation) -> tuple[Matrix, Matrix]:
+def weights_without_and_with(trace: ExampleTrace, computation: Computation) -> tuple[Matrix, Matrix]:
     """The weights without a mask, and what they are with it."""
-    both, tokens = computation.result, example.tokens
+    both, tokens = computation.result, trace.tokens
     return (
         traced_matrix(computation, "free.weights", message("weights without a mask"), tokens, key="without"),
         traced_matrix(
@@ -198,18 +198,16 @@ def weights_without_and_with(example: ExampleTrace, computation: Computation) ->
     )
 
 
-def change_view(example: ExampleTrace, computation: Computation, choices: Choices) -> View:
+def change_view(trace: ExampleTrace, computation: Computation, choices: Choices) -> View:
     """Without and with the mask, and perhaps the difference."""
-    both, band = computation.result, weights_without_and_with(example, computation)
+    both, band = computation.result, weights_without_and_with(trace, computation)
     if choices.view == "difference":
         axes: dict[str, Any] = {"rows": band[1].rows, "columns": band[1].columns}
-        band += (
-            traced_matrix(computation, "difference", message("difference"), example.tokens, scale="change", **axes),
-        )
-    return notice_change(example, both.free, both.masked), "with", (band,)
+        band += (traced_matrix(computation, "difference", message("difference"), trace.tokens, scale="change", **axes),)
+    return notice_change(trace, both.free, both.masked), "with", (band,)
 
 
-def notice_change(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Message:
+def notice_change(trace: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Message:
     """The visible weight that grew most: what is hidden is shared out among the rest."""
     growth = (masked.weights - free.weights).where(masked.visible, -math.inf)
     if masked.visible.all():
@@ -221,34 +219,34 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     return message(
         "{query} may no longer see some keys, and their weight goes to the rest: its weight on {key} grows from "
         "{before} to {after}.",
-        query=example.names[query],
-        key=example.names[key],
+        query=trace.names[query],
+        key=trace.names[key],
         before=Percent(before),
         after=Percent(after),
     )
 
 
-def late_view(example: ExampleTrace, computation: Computation, choices: Choices) -> View:
+def late_view(trace: ExampleTrace, computation: Computation, choices: Choices) -> View:
     """The classical mistake: weights set to 0 after the softmax, where they should never have been computed."""
-    _, masked = weights_without_and_with(example, computation)
+    _, masked = weights_without_and_with(trace, computation)
     look = {"rows": masked.rows, "scale": "weight"}
     late = traced_matrix(
         computation,
         "late",
         message("zeroed after the softmax"),
-        example.tokens,
+        trace.tokens,
         columns=masked.columns,
         colour="weight",
         **look,
     )
     sums = traced_matrix(
-        computation, "sums", message("row sum"), example.tokens, columns=single_axis(message("sum")), **look
+        computation, "sums", message("row sum"), trace.tokens, columns=single_axis(message("sum")), **look
     )
     found = computation.result
-    return notice_late(example, found.late, found.masked), "late", ((masked, late, sums),)
+    return notice_late(trace, found.late, found.masked), "late", ((masked, late, sums),)
 
 
-def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Message:
+def notice_late(trace: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Message:
     """The row that loses most."""
     if masked.visible.all():
         return message("This mask hides no key, so it makes no difference when it is applied.")
@@ -261,23 +259,23 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     return message(
         "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: the softmax had already "
         "given the rest to hidden keys.",
-        query=example.names[int(sums.argmin())],
+        query=trace.names[int(sums.argmin())],
         left=left,
     )
 
 
-def blind_view(example: ExampleTrace, computation: Computation, choices: Choices) -> View:
+def blind_view(trace: ExampleTrace, computation: Computation, choices: Choices) -> View:
     """A query that may see nothing, hidden in the two usual ways: with −∞, and with a large negative number."""
-    query = len(example.tokens) - 1
-    axes = {"rows": single_axis(example.tokens[query]), "columns": token_axis(example.tokens, KEYS)}
+    query = len(trace.tokens) - 1
+    axes = {"rows": single_axis(trace.tokens[query]), "columns": token_axis(trace.tokens, KEYS)}
     weights = {"scale": "weight", "colour": "weight"}
 
     def row(path: str, title: Message, **look: Any) -> tuple[Matrix]:
-        return (traced_matrix(computation, path, title, example.tokens, **axes, **look),)
+        return (traced_matrix(computation, path, title, trace.tokens, **axes, **look),)
 
     bands = (
         row("free.scaled", message("scores"), key="scores", take=lambda a: a[-1:]),
-        row("infinity", message("hidden with −∞"), visible=[[False] * len(example.tokens)]),
+        row("infinity", message("hidden with −∞"), visible=[[False] * len(trace.tokens)]),
         row("nan", message("softmax of −∞"), **weights),
         row("large", message("hidden with −1e9"), key="number"),
         row("even", message("softmax of −1e9"), **weights),

@@ -19,12 +19,12 @@ from lessons.shared.questions import (
 )
 
 
-def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
+def hidden_weight(trace: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """What is hidden gets exactly nothing."""
     had_some = ~masked.visible & (free.weights >= CLEAR_LEAD)  # else it reads the same with the mask and without
     query = one_of(had_some.any(dim=-1), random)
     key = one_of(had_some[query], random)
-    a, b = example.names[query], example.names[key]
+    a, b = trace.names[query], trace.names[key]
     before = Fixed(float(free.weights[query, key]))
     why = message(
         "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask the weight was {before}.",
@@ -55,14 +55,14 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
     )
 
 
-def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
+def visible_weight(trace: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
     # A weight that is told as 0.00 says nothing about what becomes of it.
     told = masked.visible & (free.weights >= 0.02)
     shared = shares_out(masked.weights) & shares_out(free.weights)
     query = one_of(~masked.visible.all(dim=-1) & shared & told.any(dim=-1), random)
     key = one_of(told[query], random)
-    a, b = example.names[query], example.names[key]
+    a, b = trace.names[query], trace.names[key]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
     n_visible = int(masked.visible[query].sum())
@@ -108,18 +108,18 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     )
 
 
-def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
+def late_zeros(trace: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """Zeroing after the softmax is not a mask."""
     query = one_of(~masked.visible.all(dim=-1), random)
     kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
-    n = len(example.tokens)
+    n = len(trace.tokens)
     why = message("The hidden keys have already taken their share. A mask must come before the softmax.")
     return multiple_choice_of_numbers(
         message(
             "Someone takes the softmax over all {n} keys first and only then writes 0 wherever the mask "
             "hides a key. What does the row of {query} sum to?",
             n=n,
-            query=example.names[query],
+            query=trace.names[query],
         ),
         (kept, why, message("the visible keys' weights, added up")),
         (
@@ -145,12 +145,12 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
     )
 
 
-def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
+def how_many_visible(trace: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """Count along the row. Always possible."""
-    n = len(example.tokens)
+    n = len(trace.tokens)
     query = below(n, random)
     visible, seen_by = int(masked.visible[query].sum()), int(masked.visible[:, query].sum())
-    token, why = example.names[query], message("Count the visible cells of its row.")
+    token, why = trace.names[query], message("Count the visible cells of its row.")
     return multiple_choice_of_counts(
         message(
             "{query} is token {position} of {n}. How many keys may it look at under this mask?",

@@ -63,43 +63,43 @@ class Choices:
     query: QUERY_OF_SUM.type
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weighted sum of the values: of one query, of all, or how much each key contributes to it."""
-    names = head_names(example, **SENTENCES)
-    computation = compute_head(weigh_values, example, head, names, query=choices.query)
+    names = head_names(trace, **SENTENCES)
+    computation = compute_head(weigh_values, trace, head, names, query=choices.query)
     view = {"one": one_query, "all": all_queries, "parts": shares_of_keys}[choices.view]
-    notice, first, bands = view(example, computation, choices.query)
+    notice, first, bands = view(trace, computation, choices.query)
     figure = Matrices(
         key="output_figure",
         name=message("The weighted sum of the values"),
         notice=(notice,),
         first=first,
         bands=bands,
-        weights=whose_weights(example),
+        weights=whose_weights(trace),
     )
     return Screen(
-        formula=stage_formula("output", example),
+        formula=stage_formula("output", trace),
         figures=(figure,),
         code=computation.code(("head.weights", "head.v", "head.output"), mix_values, attention=computation.result.head),
-        ask=question_picker("output", QUESTIONS, example.example.seed, example, head, choices.query),
+        ask=question_picker("output", QUESTIONS, trace.example.seed, trace, head, choices.query),
         derive=lambda tensor, *place: computation.follow(f"head.{tensor}").derive(*place),
     )
 
 
-def one_query(example: ExampleTrace, computation: Computation, query: int) -> View:
+def one_query(trace: ExampleTrace, computation: Computation, query: int) -> View:
     """One query's weighted sum, key by key."""
-    bands = weighted_sum(example, computation, query, given=GIVEN, at="head", from_scores=False)
-    return notice_mix(example.names, computation.result.head, query), "weight", bands
+    bands = weighted_sum(trace, computation, query, given=GIVEN, at="head", from_scores=False)
+    return notice_mix(trace.names, computation.result.head, query), "weight", bands
 
 
-def all_queries(example: ExampleTrace, computation: Computation, query: int) -> View:
+def all_queries(trace: ExampleTrace, computation: Computation, query: int) -> View:
     """The weights and the outputs of all queries."""
     attention = computation.result.head
     weights = traced_matrix(
-        computation, "head.weights", message("weights"), example.tokens, given=True, visible=attention.visible
+        computation, "head.weights", message("weights"), trace.tokens, given=True, visible=attention.visible
     )
-    output = traced_matrix(computation, "head.output", message("output"), example.tokens)
-    return notice_mix(example.names, attention, query), "weights", ((weights, output),)
+    output = traced_matrix(computation, "head.output", message("output"), trace.tokens)
+    return notice_mix(trace.names, attention, query), "weights", ((weights, output),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,17 +133,17 @@ def weigh_values(x, W_q, W_k, W_v, may_attend, scale, query, **others) -> Weighe
     return WeighedValues(head, contributions(head, query))
 
 
-def shares_of_keys(example: ExampleTrace, computation: Computation, query: int) -> View:
+def shares_of_keys(trace: ExampleTrace, computation: Computation, query: int) -> View:
     """Weights beside contributions: a large weight on a short value adds little."""
     attention, parts = computation.result.head, computation.result.parts
-    weight = column_of_pairs(example, computation, query, "weight", GIVEN, at="head")
+    weight = column_of_pairs(trace, computation, query, "weight", GIVEN, at="head")
 
     def column(field: str, title: Message, label: Message, **look: Any) -> Matrix:
         return traced_matrix(
             computation,
             f"parts.{field}",
             title,
-            example.tokens,
+            trace.tokens,
             take=lambda vector: vector[:, None],
             rows=weight.rows,
             columns=single_axis(label),
@@ -160,15 +160,15 @@ def shares_of_keys(example: ExampleTrace, computation: Computation, query: int) 
         scale="weight",
         visible=weight.visible,
     )
-    return notice_contribution(example, attention, parts, query), "weight", ((weight, lengths, shares),)
+    return notice_contribution(trace, attention, parts, query), "weight", ((weight, lengths, shares),)
 
 
-def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts: Contributions, query: int) -> Message:
+def notice_contribution(trace: ExampleTrace, attention: AttentionTrace, parts: Contributions, query: int) -> Message:
     """A key whose share is not what its weight says; or how little shares and weights differ."""
     weights = attention.weights[query]
     gaps, mean = (parts.shares - weights).abs(), float(parts.lengths.sum())
     if mean == 0:
-        return message("Every value that {query} receives is zero, so nothing is added up.", query=example.names[query])
+        return message("Every value that {query} receives is zero, so nothing is added up.", query=trace.names[query])
     key = int(gaps.argmax())
     weight, share, length = (float(one[key]) for one in (weights, parts.shares, parts.value_lengths))
     if percent(weight) != percent(share):
@@ -177,7 +177,7 @@ def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts:
         return message(
             "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
             "up. Its value has length {length}; the weighted mean of all lengths is {mean}.",
-            key=example.names[key],
+            key=trace.names[key],
             **said,
         )
     return message("No share differs from its weight by more than {gap}.", gap=Magnitude(float(gaps.max())))

@@ -25,23 +25,23 @@ from lessons.shared.questions import (
 )
 
 
-def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
+def output_cell(trace: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A mix by the weights of the row."""
-    attention = example.heads.select(head)
+    attention = trace.heads.select(head)
     check_choice(attention, i)
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
-    free = weights_if(example, head, causal=False)[i]
+    free = weights_if(trace, head, causal=False)[i]
     why = message("Multiply each value by its weight in the row and add up.")
     return asks_about(
         "output",
         (i, feature),
         multiple_choice_of_numbers(
-            message("What is feature {feature} of the output of {query}?", feature=feature + 1, query=example.names[i]),
+            message("What is feature {feature} of the output of {query}?", feature=feature + 1, query=trace.names[i]),
             (float(weights[i] @ values), why, message("the values, mixed by the weights of its row")),
             (
                 float(values[winner]),
-                message("That is only the value of {key}. The others are mixed in too.", key=example.names[winner]),
+                message("That is only the value of {key}. The others are mixed in too.", key=trace.names[winner]),
                 message("the winner takes all, and its value comes out"),
             ),
             (
@@ -69,7 +69,7 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
 
 
 @beyond_figure
-def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
+def shape_of_output(trace: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
     n, d_v = sizes(2, random)
     reply = message("Each query has a row with as many features as a value.")
@@ -99,9 +99,9 @@ def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator)
     )
 
 
-def largest_contribution(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
+def largest_contribution(trace: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A big weight is not a big influence."""
-    attention, names = example.heads.select(head), example.names
+    attention, names = trace.heads.select(head), trace.names
     check_choice(attention, i)
     lengths = attention.v.norm(dim=-1)
     parts = attention.weights[i] * lengths
@@ -128,14 +128,14 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
 
 
 @beyond_figure
-def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
+def tokens_swapped_in_head(trace: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """Without a mask, attention does not know the order; the causal mask brings some in."""
-    j = another_than(i, len(example.tokens), random)
-    before, after, causal = example.heads.select(head).output, swapped(example, head, i, j), example.example.causal
+    j = another_than(i, len(trace.tokens), random)
+    before, after, causal = trace.heads.select(head).output, swapped(trace, head, i, j), trace.example.causal
     change, to_other = (float((after[j] - before[position]).abs().max()) for position in (i, j))
     if to_other < CLEAR_LEAD or (change < CLEAR_LEAD if causal else change > 1e-3):
         return None
-    token, other = example.names[i], example.names[j]
+    token, other = trace.names[i], trace.names[j]
     keeps = message("It keeps its numbers.")
     changes = message("It changes, but not to the numbers of {token}.", token=other)
     why = message("The same queries meet the same keys and mix the same values: only the rows move.")
@@ -165,21 +165,21 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
     )
 
 
-def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
+def swapped(trace: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
     """The output of this head when two tokens swap positions."""
-    attention = example.heads.select(head)
-    order = list(range(len(example.tokens)))
+    attention = trace.heads.select(head)
+    order = list(range(len(trace.tokens)))
     order[i], order[j] = j, i
-    mask = causal_mask(len(order)) if example.example.causal else None
-    return attend(attention.q[order], attention.k[order], attention.v[order], mask, scale=example.scale).output
+    mask = causal_mask(len(order)) if trace.example.causal else None
+    return attend(attention.q[order], attention.k[order], attention.v[order], mask, scale=trace.scale).output
 
 
 @beyond_figure
-def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
+def longer_values(trace: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """The output follows the values in step; the weights do not know them. None where it is zero."""
-    if float(example.heads.select(head).output[i].abs().max()) < CLEAR_LEAD:
+    if float(trace.heads.select(head).output[i].abs().max()) < CLEAR_LEAD:
         return None
-    token, times = example.names[i], 2 + below(8, random)
+    token, times = trace.names[i], 2 + below(8, random)
     return multiple_choice(
         message(
             "Every value is multiplied by {times}; queries and keys stay the same. What happens to the "

@@ -76,15 +76,15 @@ def project_and_compare(x, W_q, W_k, W_v, **others) -> Projected:
 SENTENCES = {"xx": message("score of {key} for {query}: their rows of X, multiplied and added up")}
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One of the three products, or what two of them are for: scores that need not be symmetric; or a whole head."""
     if choices.role == "head":
-        return whole_head(example, head, choices)
-    inputs = head_inputs(example, head)
+        return whole_head(trace, head, choices)
+    inputs = head_inputs(trace, head)
     inputs = {name: inputs[name] for name in inputs if name not in ("may_attend", "scale")}
-    computation = Computation(project_and_compare, inputs, head_names(example, **SENTENCES))
+    computation = Computation(project_and_compare, inputs, head_names(trace, **SENTENCES))
     mirror = choices.role == "mirror"
-    view = mirror_view(example, computation) if mirror else product_view(example, head, computation, choices.role)
+    view = mirror_view(trace, computation) if mirror else product_view(trace, head, computation, choices.role)
     notice, first, bands = view
     figure = Matrices(
         key="projections_figure",
@@ -92,53 +92,53 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         notice=(notice,),
         first=first,
         bands=bands,
-        weights=whose_weights(example),
+        weights=whose_weights(trace),
     )
     return Screen(
-        formula=stage_formula("qkv", example),
+        formula=stage_formula("qkv", trace),
         figures=(figure,),
         code=computation.code(
-            ("q", "k", "v", "scores", "xx"), project, attention=example.heads.select(head), scale=example.scale
+            ("q", "k", "v", "scores", "xx"), project, attention=trace.heads.select(head), scale=trace.scale
         ),
-        **asked_of(example, head, computation, choices.role),
+        **asked_of(trace, head, computation, choices.role),
     )
 
 
-def whole_head(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def whole_head(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """All numbers of the head, and one of its scores, feature by feature."""
-    computation = compute_by_feature(example, head, choices.query)
+    computation = compute_by_feature(trace, head, choices.query)
     return Screen(
-        formula=stage_formula("qkv", example),
-        figures=tuple(head_figures(example, computation, head, choices.query, choices.meets)),
+        formula=stage_formula("qkv", trace),
+        figures=tuple(head_figures(trace, computation, head, choices.query, choices.meets)),
         code=computation.code(
-            ("q", "k", "v", "products", "scores", "scaled"), project, attention=example.heads.select(head)
+            ("q", "k", "v", "products", "scores", "scaled"), project, attention=trace.heads.select(head)
         ),
-        **asked_of(example, head, computation, choices.role),
+        **asked_of(trace, head, computation, choices.role),
     )
 
 
-def asked_of(example: ExampleTrace, head: int, computation: Computation, view: str) -> dict[str, Any]:
+def asked_of(trace: ExampleTrace, head: int, computation: Computation, view: str) -> dict[str, Any]:
     """What all views have: the questions, where their numbers come from, and what edits have changed."""
     return {
-        "ask": question_picker("projections", questions_of(view), example.example.seed, example, head),
+        "ask": question_picker("projections", questions_of(view), trace.example.seed, trace, head),
         "derive": lambda tensor, *place: computation.follow(tensor).derive(*place),
-        "remarks": (*letters_of(example), *edit_remarks(example, head)),
+        "remarks": (*letters_of(trace), *edit_remarks(trace, head)),
     }
 
 
-def product_view(example: ExampleTrace, head: int, computation: Computation, role: str) -> View:
+def product_view(trace: ExampleTrace, head: int, computation: Computation, role: str) -> View:
     """X, W and their product: a row of X meets a column of W."""
-    x = traced_matrix(computation, "x", message("X"), example.tokens, given=True)
-    product = traced_matrix(computation, role, PROJECTION_TITLES[role], example.tokens)
-    weights = weight_matrix(example, role, head, computation)
-    return notice_product(example, head, role), role, ((x, weights, product),)
+    x = traced_matrix(computation, "x", message("X"), trace.tokens, given=True)
+    product = traced_matrix(computation, role, PROJECTION_TITLES[role], trace.tokens)
+    weights = weight_matrix(trace, role, head, computation)
+    return notice_product(trace, head, role), role, ((x, weights, product),)
 
 
-def notice_product(example: ExampleTrace, head: int, role: str) -> Message:
+def notice_product(trace: ExampleTrace, head: int, role: str) -> Message:
     """What W does to each token, and whose result is longest."""
-    vectors = getattr(example.heads.select(head), role)
-    d_model, width = projection_of(example, role, head).shape
-    whose, length = longest(example.names, vectors)
+    vectors = getattr(trace.heads.select(head), role)
+    d_model, width = projection_of(trace, role, head).shape
+    whose, length = longest(trace.names, vectors)
     return message(
         "{matrix} turns the row of each token, of size {d_model}, into its {vector}, of size {width}. The longest "
         "{vector} is that of {tokens}: length {length}.",
@@ -151,25 +151,25 @@ def notice_product(example: ExampleTrace, head: int, role: str) -> Message:
     )
 
 
-def mirror_view(example: ExampleTrace, computation: Computation) -> View:
+def mirror_view(trace: ExampleTrace, computation: Computation) -> View:
     """Every row of X compared with every other, beside queries compared with keys."""
 
     def pairs(path: str, title: Message) -> Matrix:
         mirrored = lambda i, j: (Cells("xx", i, j), Cells("scores", i, j), Cells(path, j, i))  # noqa: E731
-        rows, columns = token_axis(example.tokens, QUERIES), token_axis(example.tokens, KEYS)
-        return traced_matrix(computation, path, title, example.tokens, sources=mirrored, rows=rows, columns=columns)
+        rows, columns = token_axis(trace.tokens, QUERIES), token_axis(trace.tokens, KEYS)
+        return traced_matrix(computation, path, title, trace.tokens, sources=mirrored, rows=rows, columns=columns)
 
     band = pairs("xx", message("X Xᵀ")), pairs("scores", message("Q Kᵀ"))
-    return notice_mirror(example, computation.result.scores), "scores", (band,)
+    return notice_mirror(trace, computation.result.scores), "scores", (band,)
 
 
-def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Message:
+def notice_mirror(trace: ExampleTrace, scores: torch.Tensor) -> Message:
     """X Xᵀ is symmetric; Q Kᵀ in general is not."""
-    if len(example.tokens) == 1:
+    if len(trace.tokens) == 1:
         return message("A single token is compared only with itself.")
     gaps = (scores - scores.mT).abs()
     largest_gap = float(gaps.max())
-    i, j = divmod(int(gaps.argmax()), len(example.tokens))
+    i, j = divmod(int(gaps.argmax()), len(trace.tokens))
     if largest_gap <= SYMMETRIC_UP_TO * float(scores.abs().max()):
         return message("X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.")
     there, back = (float(scores[a, b]) for a, b in ((i, j), (j, i)))
@@ -177,8 +177,8 @@ def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Message:
     return message(
         "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of "
         "{other} and the key of {one} give {back}.",
-        one=example.names[i],
-        other=example.names[j],
+        one=trace.names[i],
+        other=trace.names[j],
         there=one,
         back=other,
     )

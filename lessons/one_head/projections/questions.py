@@ -29,7 +29,7 @@ CLEARLY_LONGER = 1.1  # times as long as the next
 
 
 @beyond_figure
-def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def shape_of_q(trace: ExampleTrace, head: int, random: Generator) -> Asked:
     """A projection keeps the tokens and changes the features."""
     n, d, d_k = sizes(3, random)
     reply = message("Each token keeps its row; its features are mixed into {d_k} new ones.", d_k=d_k)
@@ -58,18 +58,16 @@ def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
     )
 
 
-def entry_of_query(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def entry_of_query(trace: ExampleTrace, head: int, random: Generator) -> Asked:
     """A row of X, times a column of W_q; not where a query is something else, too."""
-    if any(part is not None for part in (example.added, example.rotary, example.turn)):
+    if any(part is not None for part in (trace.added, trace.rotary, trace.turn)):
         return None
-    attention, position = example.heads.select(head), below(len(example.tokens), random)
+    attention, position = trace.heads.select(head), below(len(trace.tokens), random)
     feature = below(attention.q.shape[-1], random)
-    row, q = example.x[position], float(attention.q[position, feature])
+    row, q = trace.x[position], float(attention.q[position, feature])
     why = message("Its row of X times column {feature} of W_q: multiply in pairs, then add.", feature=feature + 1)
     return multiple_choice_of_numbers(
-        message(
-            "What is feature {feature} of the query of {token}?", feature=feature + 1, token=example.names[position]
-        ),
+        message("What is feature {feature} of the query of {token}?", feature=feature + 1, token=trace.names[position]),
         (q, why, message("its row of X, times a column of W_q")),
         (
             float(row[feature]) if feature < len(row) else math.nan,
@@ -97,11 +95,11 @@ def entry_of_query(example: ExampleTrace, head: int, random: Generator) -> Asked
 def longest_in(role: str) -> Maker:
     """Which token has the longest vector in this role: to be read off Q, K or V."""
 
-    def make(example: ExampleTrace, head: int, random: Generator) -> Asked:
-        vectors = getattr(example.heads.select(head), role)
+    def make(trace: ExampleTrace, head: int, random: Generator) -> Asked:
+        vectors = getattr(trace.heads.select(head), role)
         sums = (vectors**2).sum(dim=-1)
         lengths = sums.sqrt()
-        longest, row = int(lengths.argmax()), int(example.x.norm(dim=-1).argmax())
+        longest, row = int(lengths.argmax()), int(trace.x.norm(dim=-1).argmax())
         if len(lengths) < 2 or lengths[longest] < CLEARLY_LONGER * lengths.topk(2).values[1]:
             return None
         return multiple_choice_of_tokens(
@@ -109,7 +107,7 @@ def longest_in(role: str) -> Maker:
                 "Which token has the longest {vector}, that is, the one whose squared numbers have the largest sum?",
                 vector=VECTORS[role],
             ),
-            example.names,
+            trace.names,
             lengths,
             message(
                 "Its squared numbers add up to {sum}; the root of that, {length}, is its length.",
@@ -127,7 +125,7 @@ def longest_in(role: str) -> Maker:
             ],
             lambda p: message(
                 "The squared numbers of {token} add up to {sum}; those of another token add up to more.",
-                token=example.names[p],
+                token=trace.names[p],
                 sum=Fixed(float(sums[p])),
             ),
         )
@@ -138,8 +136,8 @@ def longest_in(role: str) -> Maker:
 def read_off(role: str) -> Maker:
     """A token is a row, a feature is a column."""
 
-    def make(example: ExampleTrace, head: int, random: Generator) -> Asked:
-        vectors = getattr(example.heads.select(head), role)
+    def make(trace: ExampleTrace, head: int, random: Generator) -> Asked:
+        vectors = getattr(trace.heads.select(head), role)
         n, width = len(vectors), how_many_shown(vectors.shape[-1])
         position, feature = below(n, random), below(width, random)
         others = [
@@ -152,11 +150,11 @@ def read_off(role: str) -> Maker:
         other_rows = [
             (
                 float(vectors[(position + step) % n, feature]),
-                message("That is this feature of {token}.", token=example.names[(position + step) % n]),
+                message("That is this feature of {token}.", token=trace.names[(position + step) % n]),
             )
             for step in (1, -1)
         ]
-        in_x = float(example.x[position, feature]) if feature < example.x.shape[-1] else math.nan
+        in_x = float(trace.x[position, feature]) if feature < trace.x.shape[-1] else math.nan
         return asks_about(
             role,
             (position, feature),
@@ -164,7 +162,7 @@ def read_off(role: str) -> Maker:
                 message(
                     "Find feature {feature} of {token} in {matrix}. Which number is it?",
                     feature=feature + 1,
-                    token=example.names[position],
+                    token=trace.names[position],
                     matrix=role.upper(),
                 ),
                 (float(vectors[position, feature]), message("It is in the row of its token and in that column.")),
@@ -179,18 +177,18 @@ def read_off(role: str) -> Maker:
     return make
 
 
-def best_key(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def best_key(trace: ExampleTrace, head: int, random: Generator) -> Asked:
     """A row of Q Kᵀ belongs to a query, a column to a key."""
-    query, scores = below(len(example.tokens), random), example.heads.select(head).scores
-    asks = example.names[query]
+    query, scores = below(len(trace.tokens), random), trace.heads.select(head).scores
+    asks = trace.names[query]
     return multiple_choice_of_tokens(
         message("In the row of {query} in Q Kᵀ, which key gives the largest number?", query=asks),
-        example.names,
+        trace.names,
         scores[query],
         message("Its column has {score} in this row.", score=Fixed(float(scores[query].max()))),
         [
             (
-                int((example.x @ example.x[query]).argmax()),
+                int((trace.x @ trace.x[query]).argmax()),
                 message("It has the largest number in X Xᵀ, but Q Kᵀ compares queries with keys."),
             ),
             (
@@ -200,16 +198,16 @@ def best_key(example: ExampleTrace, head: int, random: Generator) -> Asked:
         ],
         lambda p: message(
             "The column of {key} has {score} in this row; another has more.",
-            key=example.names[p],
+            key=trace.names[p],
             score=Fixed(float(scores[query, p])),
         ),
     )
 
 
-def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def score_the_other_way(trace: ExampleTrace, head: int, random: Generator) -> Asked:
     """Scores of queries and keys are not symmetric."""
-    (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
-    one, other = example.names[a], example.names[b]
+    (a, b), scores = two_of(len(trace.tokens), random), trace.heads.select(head).scores
+    one, other = trace.names[a], trace.names[b]
     why = message("Another query meets another key, so Q Kᵀ need not be symmetric.")
     return asks_about(
         "scores",
@@ -229,7 +227,7 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
                 message("the same two tokens have the same score"),
             ),
             (
-                float(example.x[a] @ example.x[b]),
+                float(trace.x[a] @ trace.x[b]),
                 message("That leaves out W_q and W_k: Q Kᵀ compares queries with keys."),
                 message("the rows of X, multiplied as they are"),
             ),
@@ -245,9 +243,9 @@ def on_diagonal(token: Token) -> Message:
 
 
 @beyond_figure
-def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def one_more_token(trace: ExampleTrace, head: int, random: Generator) -> Asked:
     """Q grows with the sentence, W_q does not. Always possible."""
-    d_model, d_k = example.x.shape[-1], example.example.d_k
+    d_model, d_k = trace.x.shape[-1], trace.example.d_k
     reply = message(
         "Each row of X makes a row of Q, K and V. W_q stays {W_q} however long the sentence is.",
         W_q=shaped(d_model, d_k),

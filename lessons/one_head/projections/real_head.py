@@ -54,23 +54,23 @@ def multiply_by_feature(x, W_q, W_k, W_v, scale, query, **others) -> HeadByFeatu
     return HeadByFeature(q, k, v, q[query] * k, scores, scores * scale)
 
 
-def compute_by_feature(example: ExampleTrace, head: int, query: int) -> Computation:
+def compute_by_feature(trace: ExampleTrace, head: int, query: int) -> Computation:
     """That computation for the head and the query."""
-    inputs = head_inputs(example, head, query=query)
+    inputs = head_inputs(trace, head, query=query)
     del inputs["may_attend"]
-    return Computation(multiply_by_feature, inputs, head_names(example, **PRODUCT_SENTENCES))
+    return Computation(multiply_by_feature, inputs, head_names(trace, **PRODUCT_SENTENCES))
 
 
-def head_figures(example: ExampleTrace, computation: Computation, head: int, query: int, key: int) -> list[Figure]:
+def head_figures(trace: ExampleTrace, computation: Computation, head: int, query: int, key: int) -> list[Figure]:
     """Strips of X, Q, K and V; the query with each key it may look at; and the features that are not shown."""
-    visible = example.heads.visible[head][query].tolist()
+    visible = trace.heads.visible[head][query].tolist()
     keys = [place for place, seen in enumerate(visible) if seen]
     key = key if key in keys else keys[-1]
     found = computation.result
-    strips = strips_figure(example, found, query, key)
-    shown = features_of(example, found.products[keys])
-    pairs = by_feature_figure(example, found, query, keys, key, shown)
-    return [strips, pairs, *rest_table(example, found, query, key, pairs)]
+    strips = strips_figure(trace, found, query, key)
+    shown = features_of(trace, found.products[keys])
+    pairs = by_feature_figure(trace, found, query, keys, key, shown)
+    return [strips, pairs, *rest_table(trace, found, query, key, pairs)]
 
 
 # All numbers, as strips.
@@ -78,7 +78,7 @@ def head_figures(example: ExampleTrace, computation: Computation, head: int, que
 Lit = tuple[int, Colour]  # a strip that is lit, and in which colour
 
 
-def strips_figure(example: ExampleTrace, found: HeadByFeature, query: int, key: int) -> Strips:
+def strips_figure(trace: ExampleTrace, found: HeadByFeature, query: int, key: int) -> Strips:
     """X, and what the head makes of it."""
     asks: Lit = (query, "q")
     meets: Lit = (key, "k")
@@ -86,11 +86,11 @@ def strips_figure(example: ExampleTrace, found: HeadByFeature, query: int, key: 
     return Strips(
         key="strips_figure",
         name=message("X, Q, K and V, a thin bar for each number"),
-        notice=(notice_strips(example, found),),
-        weights=whose_weights(example),
-        tokens=example.names,
+        notice=(notice_strips(trace, found),),
+        weights=whose_weights(trace),
+        tokens=trace.names,
         strips=(
-            strip("x", "X", example.x, "ink", asks, meets, given=True),
+            strip("x", "X", trace.x, "ink", asks, meets, given=True),
             strip("q", "Q", found.q, "q", asks),
             strip("k", "K", found.k, "k", meets),
             strip("v", "V", found.v, "v", passes),
@@ -122,13 +122,13 @@ def limit_of(values: Array) -> float:
     return next(limit for limit in (float(f"{step}e{power}") for step in ROUND) if limit >= most)
 
 
-def notice_strips(example: ExampleTrace, found: HeadByFeature) -> Message:
+def notice_strips(trace: ExampleTrace, found: HeadByFeature) -> Message:
     """How many numbers become how many."""
     return message(
         "Each token's {d_model} numbers become the {d_k} of its query, the {d_k} of its key and the "
         "{d_v} of its value. Every bar has the same width; it points up if its number is positive, down "
         "if negative.",
-        d_model=example.x.shape[-1],
+        d_model=trace.x.shape[-1],
         d_k=found.q.shape[-1],
         d_v=found.v.shape[-1],
     )
@@ -137,32 +137,32 @@ def notice_strips(example: ExampleTrace, found: HeadByFeature) -> Message:
 # One query and each key, feature by feature.
 
 
-def features_of(example: ExampleTrace, products: Array) -> list[int]:
+def features_of(trace: ExampleTrace, products: Array) -> list[int]:
     """The features that are shown, from 0: of a turned head the first, else those with the largest products."""
     n_features = products.shape[-1]
-    if n_features <= FEATURES or example.turn is not None:
+    if n_features <= FEATURES or trace.turn is not None:
         return list(range(min(n_features, FEATURES)))
     return sorted(abs(products).sum(axis=0).argsort().tolist()[-FEATURES:])
 
 
 def by_feature_figure(
-    example: ExampleTrace, found: HeadByFeature, query: int, keys: list[int], key: int, shown: list[int]
+    trace: ExampleTrace, found: HeadByFeature, query: int, keys: list[int], key: int, shown: list[int]
 ) -> ByFeature:
     """The products of the query with the visible keys, and those of one key added up."""
-    rows = tuple(key_by_feature(example, found, one, shown) for one in keys)
+    rows = tuple(key_by_feature(trace, found, one, shown) for one in keys)
     row = rows[keys.index(key)]
     terms = [
         FeatureTerm(feature + 1, float(found.q[query, feature]), float(found.k[key, feature]), product)
         for feature, product in zip(shown, row.parts, strict=False)
     ]
     d_k = found.q.shape[-1]
-    scaled = float(found.scaled[query, key]) if example.example.scaling else None
+    scaled = float(found.scaled[query, key]) if trace.example.scaling else None
     return ByFeature(
         key="by_feature_figure",
         name=message("The query with each key, feature by feature"),
-        notice=(notice_sum(example, query, key, row, d_k, scaled),),
-        weights=whose_weights(example),
-        query=example.names[query],
+        notice=(notice_sum(trace, query, key, row, d_k, scaled),),
+        weights=whose_weights(trace),
+        query=trace.names[query],
         shown=tuple(feature + 1 for feature in shown),
         others=d_k - len(shown),
         keys=rows,
@@ -174,20 +174,18 @@ def by_feature_figure(
     )
 
 
-def key_by_feature(example: ExampleTrace, found: HeadByFeature, key: int, shown: list[int]) -> KeyByFeature:
+def key_by_feature(trace: ExampleTrace, found: HeadByFeature, key: int, shown: list[int]) -> KeyByFeature:
     """What each feature adds to the score of a key, the others together."""
     products = found.products[key].tolist()
     others = [product for feature, product in enumerate(products) if feature not in shown]
     parts = amounts([*(products[feature] for feature in shown), *([math.fsum(others)] if others else [])])
     score = Amount(math.fsum(products), sum(part.hundredths for part in parts))
-    return KeyByFeature(example.names[key], parts, score)
+    return KeyByFeature(trace.names[key], parts, score)
 
 
-def notice_sum(
-    example: ExampleTrace, query: int, key: int, row: KeyByFeature, d_k: int, scaled: float | None
-) -> Message:
+def notice_sum(trace: ExampleTrace, query: int, key: int, row: KeyByFeature, d_k: int, scaled: float | None) -> Message:
     """What the score is made of, in numbers that add up."""
-    pair = {"query": example.names[query], "key": example.names[key], "score": written(row.score)}
+    pair = {"query": trace.names[query], "key": trace.names[key], "score": written(row.score)}
     if scaled is None:
         return plural(
             "The query of {query} and the key of {key}: {count} product is the score, {score}.",
@@ -211,7 +209,7 @@ def written(amount: Amount) -> Fixed:
     return Fixed(amount.hundredths / 100)
 
 
-def rest_table(example: ExampleTrace, found: HeadByFeature, query: int, key: int, pairs: ByFeature) -> list[Table]:
+def rest_table(trace: ExampleTrace, found: HeadByFeature, query: int, key: int, pairs: ByFeature) -> list[Table]:
     """The features that are not shown, one by one, the largest products first; nothing where all are shown."""
     if not pairs.others:
         return []

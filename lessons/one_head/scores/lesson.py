@@ -86,21 +86,21 @@ def divide_scores(x, W_q, W_k, W_v, may_attend, scale, **others) -> Division:
     return Division(attend(q, k, v, may_attend, scale=1.0), attend(q, k, v, may_attend, scale=scale))
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """What the division does: measured over d_k on random vectors, and on the running example."""
-    d_k = example.example.d_k
+    d_k = trace.example.d_k
     scale = Written(1 / math.sqrt(d_k), f"1 ÷ √{d_k}")
-    computation = compute_head(divide_scores, example, head, scale=scale)
+    computation = compute_head(divide_scores, trace, head, scale=scale)
     plain, divided = computation.result.plain, computation.result.divided
-    seed = example.example.seed
+    seed = trace.example.seed
     measured = measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, seed)
     curves = measured_curves(measured, choices.d_k)
     table = measures_table(measure_head(plain), measure_head(divided))
     return Screen(
-        formula=stage_formula("scaled", example),
-        figures=(*division_figures(example, computation), *curves, table),
+        formula=stage_formula("scaled", trace),
+        figures=(*division_figures(trace, computation), *curves, table),
         code=computation.code(("plain.weights", "divided.weights"), scale_scores, measure_scaling, attention=divided),
-        ask=question_picker("scores", QUESTIONS, example.example.seed, example, plain, divided),
+        ask=question_picker("scores", QUESTIONS, trace.example.seed, trace, plain, divided),
         derive=lambda tensor, *place: computation.follow(f"divided.{tensor}").derive(*place),
     )
 
@@ -156,13 +156,13 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Messa
     )
 
 
-def division_figures(example: ExampleTrace, computation: Computation) -> Iterator[Matrices]:
+def division_figures(trace: ExampleTrace, computation: Computation) -> Iterator[Matrices]:
     """The running example without the division and with it, whatever its switch says."""
     plain, divided = computation.result.plain, computation.result.divided
 
     def pairs(path: str, key: str, title: Message, **look: Any) -> Matrix:
         return traced_matrix(
-            computation, path, title, example.tokens, key=key, visible=plain.visible, computed=True, **look
+            computation, path, title, trace.tokens, key=key, visible=plain.visible, computed=True, **look
         )
 
     scores = (
@@ -176,7 +176,7 @@ def division_figures(example: ExampleTrace, computation: Computation) -> Iterato
     yield Matrices(
         key="scores_figure",
         name=message("Scores with and without the division"),
-        weights=whose_weights(example),
+        weights=whose_weights(trace),
         first="scaled",
         bands=(scores,),
     )

@@ -20,10 +20,10 @@ from lessons.shared.questions import (
 )
 
 
-def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
+def best_match(trace: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Rows are queries, columns are keys."""
     i = row_with_a_choice(divided, random)
-    query = example.names[i]
+    query = trace.names[i]
     keys = plain.visible[i].nonzero()[:, 0].tolist()
     down = int(plain.masked[:, i].argmax())
     beliefs = [
@@ -39,25 +39,25 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
             query=query,
             keys=len(keys),
         ),
-        [example.names[key] for key in keys],
+        [trace.names[key] for key in keys],
         plain.scores[i][keys],
         message("It has the largest number in the row of {query}.", query=query),
         [(keys.index(position), mend) for position, mend in beliefs if position in keys],
         lambda place: message(
             "The score of {key} for {query} is {score}; another is larger.",
-            key=example.names[keys[place]],
+            key=trace.names[keys[place]],
             query=query,
             score=Fixed(float(plain.scores[i, keys[place]])),
         ),
     )
 
 
-def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
+def scaled_score(trace: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """By √d_k, not by d_k; divided, not multiplied."""
     d_k = plain.q.shape[-1]
-    i = below(len(example.tokens), random)
+    i = below(len(trace.tokens), random)
     j = one_of(plain.visible[i], random)
-    score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), example.x.shape
+    score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), trace.x.shape
     by_root = message("The score is divided by √{d_k} ≈ {root}.", d_k=d_k, root=Fixed(root))
     if math.isqrt(d_k) ** 2 == d_k:
         by_root = message("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Fixed(root))
@@ -68,8 +68,8 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
             lambda shown: message(
                 "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
                 "the scaled score?",
-                key=example.names[j],
-                query=example.names[i],
+                key=trace.names[j],
+                query=trace.names[i],
                 score=shown(score),
                 d_k=d_k,
             ),
@@ -99,10 +99,10 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     )
 
 
-def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
+def divided_weight(trace: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Scaling changes scores, and weights follow through the softmax."""
     i = row_with_a_choice(divided, random)
-    query, d_k = example.names[i], plain.q.shape[-1]
+    query, d_k = trace.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     why = message("The differences between scores become smaller, so the row becomes flatter.")
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
@@ -147,7 +147,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     )
 
 
-def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
+def score_deviation(trace: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """A sum of d_k products has the standard deviation √d_k. Always possible."""
     d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
     why = message("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}.", d_k=d_k)

@@ -131,48 +131,48 @@ SENTENCES = {
 }
 
 
-def compute_rows(example: ExampleTrace, head: int, query: int, temperature: float) -> Computation:
+def compute_rows(trace: ExampleTrace, head: int, query: int, temperature: float) -> Computation:
     """The row of one query at a temperature, and what changes it."""
-    visible = example.heads.visible[head][query].tolist()
-    names = head_names(example, **SENTENCES)
-    keys = tuple(name for name, seen in zip(example.names, visible, strict=True) if seen)
+    visible = trace.heads.visible[head][query].tolist()
+    names = head_names(trace, **SENTENCES)
+    keys = tuple(name for name, seen in zip(trace.names, visible, strict=True) if seen)
     names = replace(names, things={**names.things, "visible": keys})
     others = {"query": query, "temperature": temperature, "shift": SHIFT, "factor": FACTOR}
-    return compute_head(change_all_scores, example, head, names, **others)
+    return compute_head(change_all_scores, trace, head, names, **others)
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One query's row from its scores to its weights, and what becomes of it when all scores change alike."""
     heat = choices.temperature
-    computation = compute_rows(example, head, choices.query, heat)
+    computation = compute_rows(trace, head, choices.query, heat)
     found = computation.result
     figure = Matrices(
         key="softmax_figure",
         name=message("From scores to weights"),
         first="weights",
-        bands=tuple((line,) for line in lines(example, computation, choices)),
-        notice=notice_changes(example, found.row, found.added, found.multiplied),
-        weights=whose_weights(example),
+        bands=tuple((line,) for line in lines(trace, computation, choices)),
+        notice=notice_changes(trace, found.row, found.added, found.multiplied),
+        weights=whose_weights(trace),
     )
     shown = *(f"row.{name}" for name in ORDER), "added.weights", "multiplied.weights"
     return Screen(
-        formula=stage_formula("weights", example),
-        figures=(sharing(example, found.row, choices), figure),
+        formula=stage_formula("weights", trace),
+        figures=(sharing(trace, found.row, choices), figure),
         code=computation.code(shown, softmax_row, attention=found.head),
-        ask=question_picker("softmax", QUESTIONS, example.example.seed, example, head, choices.query, heat),
-        derive=partial(derive_softmax, example, head, heat),
+        ask=question_picker("softmax", QUESTIONS, trace.example.seed, trace, head, choices.query, heat),
+        derive=partial(derive_softmax, trace, head, heat),
     )
 
 
-def derive_softmax(example: ExampleTrace, head: int, heat: float, tensor: str, query: int, key: int) -> list[Step]:
+def derive_softmax(trace: ExampleTrace, head: int, heat: float, tensor: str, query: int, key: int) -> list[Step]:
     """How the weight of a key that the query may look at comes about at this temperature, line by line."""
-    computation = compute_rows(example, head, query, heat)
+    computation = compute_rows(trace, head, query, heat)
     return computation.follow(f"row.{tensor}").derive(computation.result.row.keys.index(key))
 
 
-def lines(example: ExampleTrace, computation: Computation, choices: Choices) -> Iterator[Matrix]:
+def lines(trace: ExampleTrace, computation: Computation, choices: Choices) -> Iterator[Matrix]:
     """The row at each step, one below the other; then its weights when all scores change alike."""
-    tokens, found = example.tokens, computation.result
+    tokens, found = trace.tokens, computation.result
     axes: dict[str, Any] = {
         "rows": single_axis(tokens[choices.query], named=True),
         "columns": token_axis(tuple(tokens[key] for key in found.row.keys), KEYS),
@@ -196,19 +196,19 @@ def as_row(vector: Array) -> Array:
     return vector[None]
 
 
-def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:
+def sharing(trace: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:
     """A row as a picture: scores, e to their differences from the largest, and parts of one whole."""
     heat = Fixed(choices.temperature, 1)
     steps = zip(*(getattr(row, name).tolist() for name in ("scores", "powers", "weights")), strict=True)
     portions = tuple(
         Portion(
-            example.names[key],
+            trace.names[key],
             score,
             power,
             weight,
             message(
                 "{key}: score {score}, e to the difference {power}, weight {weight}",
-                key=example.names[key],
+                key=trace.names[key],
                 score=Fixed(score),
                 power=Magnitude(power),
                 weight=Percent(weight),
@@ -220,10 +220,10 @@ def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing
         key="softmax_sharing",
         name=message("Scores that become parts of one whole"),
         matrix="weights",
-        query=example.names[choices.query],
+        query=trace.names[choices.query],
         portions=portions,
         number_domain=max(3.0, 2 * choices.temperature * float(row.scores.abs().max())),  # the same at each temperature
-        notice=notice_largest(example, row, choices),
+        notice=notice_largest(trace, row, choices),
         lines=(
             (message("score"), message("÷ temperature {temperature}", temperature=heat)),
             (message("e to the difference"), message("from the largest: same weights")),
@@ -233,14 +233,14 @@ def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing
     )
 
 
-def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Message, ...]:
+def notice_largest(trace: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Message, ...]:
     """Who has the largest weight at this temperature, and how widely the query looks."""
     heat = Fixed(choices.temperature, 1)
     if len(row.keys) == 1:
         return (
             message(
                 "{query} may look at only one key, so its weight is 1.",
-                query=example.names[choices.query],
+                query=trace.names[choices.query],
             ),
         )
     most = [j for (j,) in argmax_ties(row.weights, percent)]
@@ -251,7 +251,7 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
         count=len(row.keys),
     )
     spreads = (spread,) if row.effective_keys > NEARLY_ONE_KEY else ()
-    keys = ListOf(tuple(example.names[row.keys[j]] for j in most))
+    keys = ListOf(tuple(trace.names[row.keys[j]] for j in most))
     largest = plural(
         "At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
         "At temperature {temperature}, the largest weight, {share}, goes to each of {keys}.",
@@ -263,9 +263,7 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
     return largest, *spreads
 
 
-def notice_changes(
-    example: ExampleTrace, row: RowSoftmax, added: RowSoftmax, tripled: RowSoftmax
-) -> tuple[Message, ...]:
+def notice_changes(trace: ExampleTrace, row: RowSoftmax, added: RowSoftmax, tripled: RowSoftmax) -> tuple[Message, ...]:
     """Adding a constant to all scores changes no weight; multiplying them does."""
     if len(row.keys) == 1:
         return ()
@@ -278,7 +276,7 @@ def notice_changes(
     multiplied = message(
         "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
         times=times,
-        key=example.names[row.keys[j]],
+        key=trace.names[row.keys[j]],
         before=before,
         after=after,
     )

@@ -25,10 +25,10 @@ from lessons.shared.questions import (
 )
 
 
-def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+def most_looked_at(trace: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """The largest weight stands in the row, among what the mask leaves."""
-    attention, names = example.heads.select(head), example.names
-    weights = weights_if(example, head, temperature=heat)
+    attention, names = trace.heads.select(head), trace.names
+    weights = weights_if(trace, head, temperature=heat)
     check_shared(weights[i])
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
     down = message("That reads down the column, but the rows are the queries.")
@@ -56,16 +56,16 @@ def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random
     )
 
 
-def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+def weight_cell(trace: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """One weight among what one gets by forgetting a step."""
-    attention, scaling = example.heads.select(head), example.example.scaling
-    weights = weights_if(example, head, temperature=heat)
+    attention, scaling = trace.heads.select(head), trace.example.scaling
+    weights = weights_if(trace, head, temperature=heat)
     check_shared(weights[i])
     j = one_of(attention.visible[i], random)
-    a, b = example.names[i], example.names[j]
+    a, b = trace.names[i], trace.names[j]
     row = attention.masked[i][attention.visible[i]]
     share = float(attention.masked[i, j] / row.sum()) if (row > 0).all() else math.nan
-    other_scale = float(weights_if(example, head, scaling=not scaling, temperature=heat)[i, j])
+    other_scale = float(weights_if(trace, head, scaling=not scaling, temperature=heat)[i, j])
     other = message("the softmax of scores divided by √d_k")
     mistake = message("In this head the scores are not divided before the softmax.")
     if scaling:
@@ -90,7 +90,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
             ),
             (other_scale, mistake, other),
             (
-                float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
+                float(weights_if(trace, head, causal=False, temperature=heat)[i, j]),
                 message("Keys that the mask hides get no weight."),
                 message("the softmax over all keys"),
             ),
@@ -109,9 +109,9 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
 
 
 @beyond_figure
-def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+def one_score_raised(trace: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """e to it grows, and so does the sum that it is a part of."""
-    attention, weights = example.heads.select(head), weights_if(example, head, temperature=heat)[i]
+    attention, weights = trace.heads.select(head), weights_if(trace, head, temperature=heat)[i]
     check_shared(weights)
     j = one_of(attention.visible[i], random)
     now = float(weights[j])
@@ -120,8 +120,8 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
         lambda shown: message(
             "{query} puts the weight {now} on {key}. Just before the softmax, 1 is added to this one score. What is "
             "the weight now?",
-            query=example.names[i],
-            key=example.names[j],
+            query=trace.names[i],
+            key=trace.names[j],
             now=shown(now),
         ),
         (now * math.e / (1 - now + now * math.e), why, message("e to its score grows, and the sum by as much")),
@@ -148,7 +148,7 @@ def one_score_raised(example: ExampleTrace, head: int, i: int, heat: float, rand
     )
 
 
-def one_score_above_another(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+def one_score_above_another(trace: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """The ratio of two weights is e to the difference of their scores, whatever the rest. Always possible."""
     above = (1 + below(6, random)) / 2
     return multiple_choice_of_numbers(
@@ -191,19 +191,19 @@ def one_score_above_another(example: ExampleTrace, head: int, i: int, heat: floa
 
 
 @beyond_figure
-def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+def column_sum(trace: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """Rows sum to 1; columns need not."""
-    if len(example.tokens) < 2:
+    if len(trace.tokens) < 2:
         return None
-    j = below(len(example.tokens), random)
-    column = weights_if(example, head, temperature=heat)[:, j]
+    j = below(len(trace.tokens), random)
+    column = weights_if(trace, head, temperature=heat)[:, j]
     why = message("The weights that a key gets from all queries have no fixed sum.")
     return multiple_choice_of_numbers(
         message(
             "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is "
             "the sum?",
             temperature=Fixed(heat, 1),
-            key=example.names[j],
+            key=trace.names[j],
         ),
         (float(column.sum()), why, message("the weights from all queries, added up")),
         (1.0, message("Rows sum to 1, columns need not."), message("the weights on one key sum to 1")),
@@ -225,9 +225,9 @@ def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Ge
     )
 
 
-def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
+def all_scores_change(trace: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """A constant added to a whole row changes no weight, a factor does."""
-    attention, number = example.heads.select(head), 2 + below(8, random)
+    attention, number = trace.heads.select(head), 2 + below(8, random)
     multiply = below(2, random)
     row = attention.masked[[i]] / heat
     weights, times = softmax_rows(row)[0], softmax_rows(row * number)[0]
@@ -264,8 +264,8 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
         message(
             "{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this "
             "weight?",
-            query=example.names[i],
-            key=example.names[j],
+            query=trace.names[i],
+            key=trace.names[j],
             weight=before,
             change=change,
         ),

@@ -88,32 +88,32 @@ SENTENCES = {
 }
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
-    lookup = compute_rows(example)
+    lookup = compute_rows(trace)
     shown = ("x",) if "rows" in lookup.inputs else ("tokens", "x")
     figure = Matrices(
         key="tokens_figure",
         name=message("Tokens, ids and rows"),
         first="x",
-        notice=(*notice_tokens(example), *what_is_added(example)),
-        bands=(rows_of_x(example, lookup),),
-        weights=whose_vectors(example),
+        notice=(*notice_tokens(trace), *what_is_added(trace)),
+        bands=(rows_of_x(trace, lookup),),
+        weights=whose_vectors(trace),
     )
     return Screen(
-        formula=stage_formula("x", example),
-        figures=(figure, *words_looked_up(example, choices.words)),
-        code=lookup.code(shown, tokenize, embed, attention=example.heads.select(0), scale=example.scale),
-        ask=question_picker("tokens", QUESTIONS, example.example.seed, example),
+        formula=stage_formula("x", trace),
+        figures=(figure, *words_looked_up(trace, choices.words)),
+        code=lookup.code(shown, tokenize, embed, attention=trace.heads.select(0), scale=trace.scale),
+        ask=question_picker("tokens", QUESTIONS, trace.example.seed, trace),
     )
 
 
-def compute_rows(example: ExampleTrace) -> Computation:
+def compute_rows(trace: ExampleTrace) -> Computation:
     """The rows of the tokens; of a sentence of one's own, from its text on."""
-    ids, chosen = example.ids, example.example
+    ids, chosen = trace.ids, trace.example
     rows = sorted(set(ids))
-    table = example.fetched[[ids.index(token_id) for token_id in rows]]
-    names = Names(SENTENCES, {"tokens": example.names, "row": rows})
+    table = trace.fetched[[ids.index(token_id) for token_id in rows]]
+    names = Names(SENTENCES, {"tokens": trace.names, "row": rows})
     if not chosen.given_by.cuts_text:  # a notebook, or a task, gives the tokens
         numbered = torch.tensor([rows.index(token_id) for token_id in ids])
         return Computation(look_up_tokens, {"rows": numbered, "table": table}, names)
@@ -123,9 +123,9 @@ def compute_rows(example: ExampleTrace) -> Computation:
     return Computation(look_up_text, inputs, names)
 
 
-def rows_of_x(example: ExampleTrace, lookup: Computation) -> tuple[Matrix, Matrix]:
+def rows_of_x(trace: ExampleTrace, lookup: Computation) -> tuple[Matrix, Matrix]:
     """Each token with its id and its row of X; beside it the table, with one row for each different token."""
-    ids, tokens = example.ids, tuple(map(visible_text, example.tokens))
+    ids, tokens = trace.ids, tuple(map(visible_text, trace.tokens))
     rows = sorted(set(ids))
 
     def lit(looked_up: Sequence[int], i: int, j: int) -> Iterable[Cells]:
@@ -139,7 +139,7 @@ def rows_of_x(example: ExampleTrace, lookup: Computation) -> tuple[Matrix, Matri
         lookup,
         "x",
         message("X"),
-        example.tokens,
+        trace.tokens,
         rows=Axis(message("ids"), labels(ids), named=True),
         sources=partial(lit, ids),
     )
@@ -147,7 +147,7 @@ def rows_of_x(example: ExampleTrace, lookup: Computation) -> tuple[Matrix, Matri
         lookup,
         "table",
         message("their rows of the embedding table"),
-        example.tokens,
+        trace.tokens,
         rows=Axis(TOKENS, labels(rows), named=True),
         given=True,
         sources=partial(lit, rows),
@@ -155,9 +155,9 @@ def rows_of_x(example: ExampleTrace, lookup: Computation) -> tuple[Matrix, Matri
     return x, table
 
 
-def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:
+def notice_tokens(trace: ExampleTrace) -> tuple[Message, ...]:
     """How many rows there are, and which tokens share theirs."""
-    n, d_model = example.fetched.shape
+    n, d_model = trace.fetched.shape
     numbers = plural("{count} number", "{count} numbers", d_model)
     size = plural(
         "{count} token becomes a row of {numbers}.",
@@ -165,21 +165,21 @@ def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:
         n,
         numbers=numbers,
     )
-    positions = {token_id: [i for i, other in enumerate(example.ids) if other == token_id] for token_id in example.ids}
-    shared = [ListOf(tuple(example.names[i] for i in same)) for same in positions.values() if len(same) > 1]
+    positions = {token_id: [i for i, other in enumerate(trace.ids) if other == token_id] for token_id in trace.ids}
+    shared = [ListOf(tuple(trace.names[i] for i in same)) for same in positions.values() if len(same) > 1]
     repeated = [message("{tokens} are the same token, so they get the same row.", tokens=tokens) for tokens in shared]
     if repeated:
         return size, *repeated
     if n == 1:
         return (size,)
-    if len(example.fetched.unique(dim=0)) == n:
+    if len(trace.fetched.unique(dim=0)) == n:
         return size, message("No token repeats, so every row is different.")
     return size, message("No token repeats, so each has its own row.")
 
 
-def what_is_added(example: ExampleTrace) -> tuple[Message, ...]:
+def what_is_added(trace: ExampleTrace) -> tuple[Message, ...]:
     """What a model makes of these rows before they enter its head."""
-    return () if example.trained is None or example.row_ids == example.ids else example.trained.input_description
+    return () if trace.trained is None or trace.row_ids == trace.ids else trace.trained.input_description
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,15 +198,15 @@ class Lookup:
         return tuple(dict.fromkeys(token for token, i in pairs if i == self.unknown_id))
 
 
-def words_looked_up(example: ExampleTrace, text: str) -> tuple[Table, ...]:
+def words_looked_up(trace: ExampleTrace, text: str) -> tuple[Table, ...]:
     """Words and the rows they get. A model that cuts words into pieces knows every one: see `cutting`."""
-    return () if example.example.given_by.cuts_words else (lookup_table(look_up(example, text)),)
+    return () if trace.example.given_by.cuts_words else (lookup_table(look_up(trace, text)),)
 
 
-def look_up(example: ExampleTrace, text: str) -> Lookup:
+def look_up(trace: ExampleTrace, text: str) -> Lookup:
     """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
-    tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
-    vocabulary, table = table_of(example)
+    tokens = tuple(tokenize(clean_text(text).text, trace.example.unit)[:MAX_TOKENS])
+    vocabulary, table = table_of(trace)
     ids = vocabulary.encode_with_unknown(tokens)
     rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(table))
     return Lookup(tokens, tuple(ids), rows, len(vocabulary))
@@ -217,12 +217,12 @@ def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor
     return torch.cat([table, table.mean(dim=0, keepdim=True)])
 
 
-def table_of(example: ExampleTrace) -> tuple[Vocabulary, Float[Tensor, "vocabulary d_model"]]:
+def table_of(trace: ExampleTrace) -> tuple[Vocabulary, Float[Tensor, "vocabulary d_model"]]:
     """All words with a row in the embedding table, and the rows; of a sentence alone its own words have one."""
-    if isinstance(example.trained, Trained):
-        return example.trained.vocabulary, example.trained.table
-    vocabulary = Vocabulary.in_order_of_appearance(example.tokens)
-    return vocabulary, example.fetched[[example.tokens.index(token) for token in vocabulary.tokens]]
+    if isinstance(trace.trained, Trained):
+        return trace.trained.vocabulary, trace.trained.table
+    vocabulary = Vocabulary.in_order_of_appearance(trace.tokens)
+    return vocabulary, trace.fetched[[trace.tokens.index(token) for token in vocabulary.tokens]]
 
 
 def lookup_table(lookup: Lookup) -> Table:

@@ -19,10 +19,10 @@ from lessons.shared.questions import (
 )
 
 
-def where_its_vector_is(example: ExampleTrace, random: Generator) -> Asked:
+def where_its_vector_is(trace: ExampleTrace, random: Generator) -> Asked:
     """A row of X, at the token's place in the sentence, not at its id."""
-    position = below(len(example.tokens), random)
-    token, place, id = example.names[position], position + 1, example.ids[position]
+    position = below(len(trace.tokens), random)
+    token, place, id = trace.names[position], position + 1, trace.ids[position]
     by_id = Card(
         message("Row {row} of X.", row=id),
         message("{id} is its id, its row in the table.", id=id),
@@ -35,7 +35,7 @@ def where_its_vector_is(example: ExampleTrace, random: Generator) -> Asked:
             message("The tokens are the rows of X, in the order of the sentence."),
             message("its place in the sentence gives the row"),
         ),
-        *([by_id] if example.tokens[id - 1 : id] != example.tokens[position:place] else []),
+        *([by_id] if trace.tokens[id - 1 : id] != trace.tokens[position:place] else []),
         Card(
             message("Column {column} of X.", column=place),
             message("A column is one feature of all tokens."),
@@ -50,7 +50,7 @@ def where_its_vector_is(example: ExampleTrace, random: Generator) -> Asked:
 
 
 @beyond_figure
-def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
+def shape_of_x(trace: ExampleTrace, random: Generator) -> Asked:
     """Rows are tokens, columns are features."""
     n, d, fewer = sizes(3, random)
     different = min(n, fewer)
@@ -87,15 +87,15 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
     )
 
 
-def two_rows(example: ExampleTrace, random: Generator) -> Asked:
+def two_rows(trace: ExampleTrace, random: Generator) -> Asked:
     """The position of a token is not in its vector: rows are the same where tokens are."""
-    ids = torch.tensor(example.ids)
+    ids = torch.tensor(trace.ids)
     one, other = sorted(two_alike(ids[:, None] == ids, random)) if below(2, random) else two_of(len(ids), random)
-    alike = example.ids[one] == example.ids[other]
-    x_one, x_other = example.fetched[one], example.fetched[other]
+    alike = trace.ids[one] == trace.ids[other]
+    x_one, x_other = trace.fetched[one], trace.fetched[other]
     if torch.equal(x_one, x_other) != alike:
         return None
-    names = example.names
+    names = trace.names
     prompt = message("How do the rows of {one} and {other} in X compare?", one=names[one], other=names[other])
     same, differ = message("They hold the same numbers."), message("They hold different numbers.")
     if alike:
@@ -135,12 +135,12 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
 
 
 @beyond_figure
-def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
+def tokens_swapped(trace: ExampleTrace, random: Generator) -> Asked:
     """Swapping tokens swaps rows and changes no number."""
-    pair = two_of(len(example.tokens), random)
-    if torch.equal(example.fetched[pair[0]], example.fetched[pair[1]]):
+    pair = two_of(len(trace.tokens), random)
+    if torch.equal(trace.fetched[pair[0]], trace.fetched[pair[1]]):
         return None
-    a, b = (example.names[position] for position in pair)
+    a, b = (trace.names[position] for position in pair)
     rows = {"first": min(pair) + 1, "second": max(pair) + 1}
     reply = message("The vectors move with their tokens, and no number in them changes.")
     columns = Card(
@@ -158,7 +158,7 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
             message("A row depends on its token alone, so no new number appears."),
             message("a row depends on its position"),
         ),
-        *([] if columns_swap_as_well(example.fetched, *sorted(pair)) else [columns]),
+        *([] if columns_swap_as_well(trace.fetched, *sorted(pair)) else [columns]),
         Card(
             message("Nothing changes."),
             message("The rows of X stand in the order of the tokens, so they move with them."),
@@ -178,13 +178,13 @@ def columns_swap_as_well(x: Float[Tensor, "tokens d_model"], first: int, second:
 
 
 @beyond_figure
-def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
+def token_once_more(trace: ExampleTrace, random: Generator) -> Asked:
     """A token that comes again brings the row it has. Always possible."""
-    position = below(len(example.tokens), random)
-    token = example.names[position]
+    position = below(len(trace.tokens), random)
+    token = trace.names[position]
     reply = message(
         "The same token gets the same row again: it starts with {number}.",
-        number=Fixed(float(example.fetched[position, 0])),
+        number=Fixed(float(trace.fetched[position, 0])),
     )
     return multiple_choice(
         message("Suppose {token} appears once more, at the end of the sentence. Which row does X get?", token=token),

@@ -48,9 +48,9 @@ class Choices:
     step: STEP.type = STEP.begin
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """All matrices of one head, up to a stage."""
-    computation = compute_head(one_head, example, head)
+    computation = compute_head(one_head, trace, head)
     attention = computation.result
     reached = STAGES.index(choices.step)
     titles = {
@@ -60,7 +60,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         "v": message("V"),
         "q": message("Q"),
         "scores": message("scores = Q Kᵀ"),
-        "scaled": message("scaled: ÷ {divisor}", divisor=divisor_of(example)),
+        "scaled": message("scaled: ÷ {divisor}", divisor=divisor_of(trace)),
         "masked": message("masked scores"),
         "weights": message("weights A"),
         "output": message("output = A V"),
@@ -68,7 +68,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     sources = sources_of(attention)
     drawn = {
         key: head_matrix(
-            example,
+            trace,
             computation,
             key,
             title,
@@ -78,32 +78,32 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         for key, title in titles.items()
     }
     return Screen(
-        formula=stage_formula(choices.step, example),
-        figures=(pipeline(example, head, choices.step, drawn),),
+        formula=stage_formula(choices.step, trace),
+        figures=(pipeline(trace, head, choices.step, drawn),),
         code=computation.code(("weights", "output"), attend, attention=attention),
-        remarks=(*(letters_of(example) if choices.step == "qkv" else ()), *edit_remarks(example, head)),
+        remarks=(*(letters_of(trace) if choices.step == "qkv" else ()), *edit_remarks(trace, head)),
     )
 
 
-def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Matrix]) -> Matrices:
+def pipeline(trace: ExampleTrace, head: int, step: Stage, drawn: dict[str, Matrix]) -> Matrices:
     """Each product where its factors meet: Q left of the scores and Kᵀ above them, V above the output."""
     upper = ("x", "k_transposed", "k", None, None, "v")
     lower = ("q", "scores", "scaled", "masked", "weights", "output")
     return Matrices(
         key="pipeline",
         name=message("All matrices of one attention head"),
-        notice=(*what_it_does(example, head), *notice_stage(step, example, head)),
+        notice=(*what_it_does(trace, head), *notice_stage(step, trace, head)),
         bands=tuple(tuple(key and drawn.get(key) for key in band) for band in (upper, lower)),
-        weights=whose_weights(example),
+        weights=whose_weights(trace),
         first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
         meets=True,
         of_step=OF_STEP[step],
     )
 
 
-def what_it_does(example: ExampleTrace, head: int) -> tuple[Message, ...]:
+def what_it_does(trace: ExampleTrace, head: int) -> tuple[Message, ...]:
     """What a trained head has been measured to do; nothing for random weights."""
-    return () if example.trained is None else (example.trained.does(head),)
+    return () if trace.trained is None else (trace.trained.does(head),)
 
 
 def sources_of(attention: AttentionTrace) -> Callable[[str, int, int], Sequence[Cells]]:

@@ -57,7 +57,7 @@ class Choices:
 class RowOfHead:
     """One query of one head."""
 
-    example: ExampleTrace
+    trace: ExampleTrace
     computation: Computation
     head: int
     query: int
@@ -70,7 +70,7 @@ class RowOfHead:
     def row(self, tensor: str, title: Message, *, given: bool = False, named: bool = True) -> Matrix:
         """The row of the query alone, of a tensor of the head; its keys `named` unless they stand above already."""
         query = self.query
-        look: dict[str, Any] = {"columns": token_axis(self.example.tokens, KEYS)} if tensor in PAIRS else {}
+        look: dict[str, Any] = {"columns": token_axis(self.trace.tokens, KEYS)} if tensor in PAIRS else {}
         if tensor in PAIRS and not named:
             look = {"columns": replace(look["columns"], named=False)}
         if tensor in ("masked", "weights"):
@@ -79,26 +79,26 @@ class RowOfHead:
             self.computation,
             tensor,
             title,
-            self.example.tokens,
+            self.trace.tokens,
             take=lambda a: a[[query]],
-            rows=single_axis(self.example.tokens[query], named=True),
+            rows=single_axis(self.trace.tokens[query], named=True),
             given=given,
             **look,
         )
 
     def whole(self, tensor: str, title: Message, *, given: bool = False) -> Matrix:
         """A tensor of the head with the rows of all tokens."""
-        return head_matrix(self.example, self.computation, tensor, title, given=given)
+        return head_matrix(self.trace, self.computation, tensor, title, given=given)
 
     def keys_upright(self) -> Matrix:
         """The keys, a column each."""
-        return head_matrix(self.example, self.computation, "k_transposed", message("Kᵀ"), given=True)
+        return head_matrix(self.trace, self.computation, "k_transposed", message("Kᵀ"), given=True)
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One chapter of the way of a row."""
-    query = min(choices.query, len(example.tokens) - 1)
-    carried = RowOfHead(example, compute_head(one_head, example, head), head, query)
+    query = min(choices.query, len(trace.tokens) - 1)
+    carried = RowOfHead(trace, compute_head(one_head, trace, head), head, query)
     chapter = {"ask": it_asks, "answer": they_answer, "compare": compares, "share": shared_out, "carry": carried_on}
     told, first, bands = chapter[choices.chapter](carried)
     figure = Matrices(
@@ -107,16 +107,16 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         notice=(told,),
         first=first,
         bands=bands,
-        weights=whose_weights(example),
+        weights=whose_weights(trace),
     )
     return Screen(
         headline=told,
-        formula=stage_formula(STAGE_OF_CHAPTER[choices.chapter], example),
+        formula=stage_formula(STAGE_OF_CHAPTER[choices.chapter], trace),
         figures=(figure,),
         code=code_of_chapter(carried, choices.chapter),
         remarks=(
-            *(letters_of(example) if STAGE_OF_CHAPTER[choices.chapter] == "qkv" else ()),
-            *edit_remarks(example, head),
+            *(letters_of(trace) if STAGE_OF_CHAPTER[choices.chapter] == "qkv" else ()),
+            *edit_remarks(trace, head),
         ),
     )
 
@@ -130,11 +130,11 @@ def code_of_chapter(carried: RowOfHead, chapter: str) -> Code:
 
 def it_asks(carried: RowOfHead) -> View:
     """A row of X, and the query that W_q makes of it."""
-    W_q = weight_matrix(carried.example, "q", carried.head, carried.computation)
+    W_q = weight_matrix(carried.trace, "q", carried.head, carried.computation)
     d_model, d_k = carried.computation.inputs["W_q"].shape
     told = message(
         "{query} asks: W_q makes a query of size {d_k} from its row, of size {d_model}.",
-        query=carried.example.names[carried.query],
+        query=carried.trace.names[carried.query],
         d_k=d_k,
         d_model=d_model,
     )
@@ -147,7 +147,7 @@ def it_asks(carried: RowOfHead) -> View:
 
 def they_answer(carried: RowOfHead) -> View:
     """All rows of X, and the keys and values that W_k and W_v make of them."""
-    maps = [weight_matrix(carried.example, role, carried.head, carried.computation) for role in "kv"]
+    maps = [weight_matrix(carried.trace, role, carried.head, carried.computation) for role in "kv"]
     told = message(
         "Every token answers: W_k makes a key of size {d_k} from its row, and W_v a value of size {d_v}.",
         d_k=carried.attention.k.shape[1],
@@ -164,7 +164,7 @@ def they_answer(carried: RowOfHead) -> View:
 def compares(carried: RowOfHead) -> View:
     """The query beside the keys: a score for each, divided, and hidden where it may not look."""
     seen = carried.attention.masked[carried.query][carried.attention.visible[carried.query]]
-    said = {"query": carried.example.names[carried.query], "low": Fixed(float(seen.min()))}
+    said = {"query": carried.trace.names[carried.query], "low": Fixed(float(seen.min()))}
     told = plural(
         "The query of {query} is compared with the {count} key it may look at: its score is {low}.",
         "The query of {query} is compared with the {count} keys it may look at: the scores run from {low} to {high}.",
@@ -172,7 +172,7 @@ def compares(carried: RowOfHead) -> View:
         high=Fixed(float(seen.max())),
         **said,
     )
-    scaled = message("scaled: ÷ {divisor}", divisor=divisor_of(carried.example))
+    scaled = message("scaled: ÷ {divisor}", divisor=divisor_of(carried.trace))
     bands = (
         (None, carried.keys_upright()),
         (carried.row("q", message("Q"), given=True), carried.row("scores", message("scores = Q Kᵀ"), named=False)),
@@ -184,14 +184,14 @@ def compares(carried: RowOfHead) -> View:
 
 def shared_out(carried: RowOfHead) -> View:
     """The row of scores, and the weights that the softmax makes of it."""
-    told = what_row_says(carried.example.names, carried.attention, carried.query)
+    told = what_row_says(carried.trace.names, carried.attention, carried.query)
     scores = carried.row("masked", message("masked scores"), given=True)
     return told, "weights", ((scores,), (carried.row("weights", message("weights A"), named=False),))
 
 
 def carried_on(carried: RowOfHead) -> View:
     """The row of weights beside the values: their mixture is what the head hands on."""
-    told = notice_mix(carried.example.names, carried.attention, carried.query)
+    told = notice_mix(carried.trace.names, carried.attention, carried.query)
     bands = (
         (None, carried.whole("v", message("V"), given=True)),
         (carried.row("weights", message("weights A"), given=True), carried.row("output", message("output = A V"))),

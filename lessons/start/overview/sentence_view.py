@@ -32,27 +32,27 @@ class Choices:
     query: int | None = None
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Where one token looks, at every moment of the training where there was one."""
-    attention, last = example.heads.select(head), len(example.tokens) - 1
-    query = first_query(example, head) if choices.query is None else min(choices.query, last)
-    moments = ribbon_moments(example, head)
-    trained = example.trained
+    attention, last = trace.heads.select(head), len(trace.tokens) - 1
+    query = first_query(trace, head) if choices.query is None else min(choices.query, last)
+    moments = ribbon_moments(trace, head)
+    trained = trace.trained
     does = () if trained is None else (trained.does(head),)
     figure = Ribbons(
         key="ribbons",
         name=message("Where each token of the sentence looks"),
-        tokens=example.names,
+        tokens=trace.names,
         query=query,
         moments=moments,
         notice=(moments[-1].rows[query].says, *does),
     )
     return Screen(
-        headline=where_it_looks(example.names, attention, query),
-        lead=does if trained is not None and trained.untrained else (*does, whose_weights(example)),
+        headline=where_it_looks(trace.names, attention, query),
+        lead=does if trained is not None and trained.untrained else (*does, whose_weights(trace)),
         figures=(figure,),
-        remarks=edit_remarks(example, head),
-        code=compute_head(one_head, example, head).code(("weights", "output"), attend, attention=attention),
+        remarks=edit_remarks(trace, head),
+        code=compute_head(one_head, trace, head).code(("weights", "output"), attend, attention=attention),
     )
 
 
@@ -116,9 +116,9 @@ def what_row_says(names: Sequence[Token], attention: AttentionTrace, query: int)
     )
 
 
-def ribbon_moments(example: ExampleTrace, head: int) -> tuple[RibbonMoment, ...]:
+def ribbon_moments(trace: ExampleTrace, head: int) -> tuple[RibbonMoment, ...]:
     """The head at the moments of its training so far, the present one last; that alone where there was none."""
-    now = example.example
+    now = trace.example
     before = now.given_by.earlier(now)
     step = max(1, math.ceil(len(before) / (MOST_MOMENTS - 1)))
     shown = (*before[::step], now.updates)

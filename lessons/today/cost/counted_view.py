@@ -35,14 +35,14 @@ GIBIBYTE, BILLION = 2**30, 10**9
 POINTS_BEYOND = 4  # doublings that the curves go on beyond all that is marked
 
 
-def sizes_of_example(example: ExampleTrace) -> LayerSizes:
+def sizes_of_example(trace: ExampleTrace) -> LayerSizes:
     """A layer as wide as the running example, with its tokens. Heads share what they share before any edit."""
-    own, (tokens, d_model) = example.example, example.x.shape
+    own, (tokens, d_model) = trace.example, trace.x.shape
     return LayerSizes(
         tokens=tokens,
         d_model=d_model,
         n_heads=own.n_heads,
-        n_kv_heads=unedited(example).kv_heads,
+        n_kv_heads=unedited(trace).kv_heads,
         d_k=own.d_k,
         d_v=own.d_v,
     )

@@ -61,19 +61,19 @@ class Choices:
     query: QUERY_OF_BLOCKS.type = -1
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """What attention costs, or how it is computed without ever holding a whole row of scores."""
-    return (blocks_screen if choices.view == "blocks" else counted_screen)(example, head, choices)
+    return (blocks_screen if choices.view == "blocks" else counted_screen)(trace, head, choices)
 
 
-def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def blocks_screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One query's softmax, block by block."""
-    row = OnlineRow(example, head, choices.query % len(example.tokens), choices.block)
+    row = OnlineRow(trace, head, choices.query % len(trace.tokens), choices.block)
     return Screen(
         formula=BLOCK_FORMULA,
         figures=online_figures(row),
         code=row.computation.code(("largest", "total", "output"), attend_in_blocks, take_block),
-        ask=question_picker("cost", BLOCK_QUESTIONS, example.example.seed, row),
+        ask=question_picker("cost", BLOCK_QUESTIONS, trace.example.seed, row),
     )
 
 
@@ -83,21 +83,21 @@ BLOCK_FORMULA = (
 )
 
 
-def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def counted_screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The cost of one layer, counted."""
     model = PUBLISHED.get(choices.model)
-    sizes = sizes_of_example(example) if model is None else model.sizes(choices.tokens)
+    sizes = sizes_of_example(trace) if model is None else model.sizes(choices.tokens)
     parts, facts, *others = counted_figures(sizes, model)
     return Screen(
         formula=cost_formula(sizes),
         figures=(
             *(parts, facts),
-            *whole_model_figures(example, sizes, model),
+            *whole_model_figures(trace, sizes, model),
             *others,
-            *sliding_figures(example, model),
+            *sliding_figures(trace, model),
         ),
         code=Computation(count_layer, {"sizes": sizes}).code(COUNTED, multiplications, numbers_moved, squared_from),
-        ask=question_picker("cost", QUESTIONS, example.example.seed, sizes),
+        ask=question_picker("cost", QUESTIONS, trace.example.seed, sizes),
     )
 
 

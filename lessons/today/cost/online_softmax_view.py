@@ -90,7 +90,7 @@ def read_in_blocks(x, W_q, W_k, W_v, may_attend, scale, query, block, **others) 
 class OnlineRow:
     """One query and the keys that it may look at, read in blocks."""
 
-    example: ExampleTrace
+    trace: ExampleTrace
     head: int
     query: int
     block: int
@@ -99,13 +99,13 @@ class OnlineRow:
     def computation(self) -> Computation:
         """The computation that reads the keys block by block."""
         return compute_head(
-            read_in_blocks, self.example, self.head, names_of_blocks(self), query=self.query, block=self.block
+            read_in_blocks, self.trace, self.head, names_of_blocks(self), query=self.query, block=self.block
         )
 
     @cached_property
     def keys(self) -> tuple[int, ...]:
         """The positions of the keys that the query may look at; hidden ones are never read."""
-        return tuple(self.example.heads.visible[self.head, self.query].nonzero().flatten().tolist())
+        return tuple(self.trace.heads.visible[self.head, self.query].nonzero().flatten().tolist())
 
     @property
     def steps(self) -> tuple[OnlineStep, ...]:
@@ -125,7 +125,7 @@ class OnlineRow:
 
 def names_of_blocks(row: OnlineRow) -> Names:
     """What a reader calls the numbers after each block, and those of the plain head."""
-    names, query = row.example.names, row.example.names[row.query]
+    names, query = row.trace.names, row.trace.names[row.query]
     sentences, things = {}, {}
     for b, begin in enumerate(range(0, len(row.keys), row.block)):
         for name, sentence in SENTENCES.items():
@@ -134,7 +134,7 @@ def names_of_blocks(row: OnlineRow) -> Names:
             sentences[path] = sentence._replace(arguments={"block": b + 1})
         things[f"steps.{b}.masked.queries"] = (query,)
         things[f"steps.{b}.masked.keys"] = tuple(names[key] for key in row.keys[begin : begin + row.block])
-    usual = head_names(row.example, **sentences, **{"output so far": OUTPUT})
+    usual = head_names(row.trace, **sentences, **{"output so far": OUTPUT})
     return Names(usual.sentences, {**usual.things, **things})
 
 
@@ -149,8 +149,8 @@ def passing(row: OnlineRow) -> OnlineSoftmaxFigure:
     return OnlineSoftmaxFigure(
         key="cost_passing",
         name=message("A softmax that reads its keys block by block"),
-        query=row.example.names[row.query],
-        keys=tuple(row.example.names[key] for key in row.keys),
+        query=row.trace.names[row.query],
+        keys=tuple(row.trace.names[key] for key in row.keys),
         numbers=row.scores,
         moments=tuple(known_after(row, b) for b in range(len(row.steps))),
         titles=(
@@ -167,7 +167,7 @@ def passing(row: OnlineRow) -> OnlineSoftmaxFigure:
 
 def known_after(row: OnlineRow, b: int) -> BlockState:
     """What is known after a block, and what it says on each line."""
-    step, names = row.steps[b], row.example.names
+    step, names = row.steps[b], row.trace.names
     largest, total = float(step.largest[0]), float(step.total[0])
     powers = [math.exp(score - largest) for score in row.scores[: step.end]]
     says = tuple(
@@ -218,7 +218,7 @@ def notice_online(row: OnlineRow) -> Iterator[Message]:
 
 def online_matrices(row: OnlineRow) -> Matrices:
     """A line for each block: the running maximum, what rescales, the running sum, the values so far, and divided."""
-    tokens, read = row.example.tokens, row.computation
+    tokens, read = row.trace.tokens, row.computation
     blocks = Axis(BLOCKS, tuple(str(b + 1) for b in range(len(row.steps))), named=True)
     query, keys = single_axis(tokens[row.query], named=True), token_axis(tuple(tokens[key] for key in row.keys), KEYS)
 
@@ -245,7 +245,7 @@ def online_matrices(row: OnlineRow) -> Matrices:
         heading=message("All its numbers"),
         bands=((scores,), tuple(map(after_blocks, TITLES)), (None, None, None, None, plain)),
         first="output",
-        weights=whose_weights(row.example),
+        weights=whose_weights(row.trace),
     )
 
 

@@ -74,10 +74,10 @@ def keeps_few_bits(model: RealModel) -> bool:
     return any(isinstance(weight, FewBits) for _, weight in named_weights(model.transformer))
 
 
-def sliding_figures(example: ExampleTrace, model: PublishedModel | None) -> Iterator[Curves]:
+def sliding_figures(trace: ExampleTrace, model: PublishedModel | None) -> Iterator[Curves]:
     """How far kept keys are from those computed anew, where the running example and no published model is counted."""
     if model is None:
-        yield sliding_curve(slide_of(example.example.real_model))
+        yield sliding_curve(slide_of(trace.example.real_model))
 
 
 def sliding_curve(slide: Slide) -> Curves:

@@ -21,10 +21,10 @@ PARTS = {  # a bias counts with its map
 TOGETHER = message("total")
 
 
-def whole_model_figures(example: ExampleTrace, sizes: LayerSizes, model: PublishedModel | None) -> Iterator[Table]:
+def whole_model_figures(trace: ExampleTrace, sizes: LayerSizes, model: PublishedModel | None) -> Iterator[Table]:
     """A table of the parameters of the example's own model, where that is a real one and no other model is counted."""
-    if model is None and isinstance(example.trained, LayerOfRealModel):
-        yield parameter_table(example.trained.config, sizes, example.trained.name)
+    if model is None and isinstance(trace.trained, LayerOfRealModel):
+        yield parameter_table(trace.trained.config, sizes, trace.trained.name)
 
 
 def parameter_table(config: TransformerConfig, sizes: LayerSizes, name: str) -> Table:

@@ -162,7 +162,7 @@ class VariedHead:
 
     kind: Variant
     amount: float
-    example: ExampleTrace
+    trace: ExampleTrace
     head: int
     asked_heads: int
     cut: int
@@ -174,7 +174,7 @@ class VariedHead:
         if function is share_in_group and self.shared_before:
             function = share_among_more
         own = {} if self.impossible else inputs_of_kind(self)
-        inputs = head_inputs(self.example, self.head, **own)
+        inputs = head_inputs(self.trace, self.head, **own)
         taken = taken_by(function, inputs)
         return Computation(function, taken, names_of_kind(self))
 
@@ -202,7 +202,7 @@ class VariedHead:
     @property
     def group(self) -> tuple[int, ...]:
         """The heads that share keys and values with this one: as few more as can share evenly; else itself."""
-        n_heads, before = self.example.example.n_heads, len(self.set_before)
+        n_heads, before = self.trace.example.n_heads, len(self.set_before)
         if self.kind != "grouped":
             return (self.head,)
         sizes = (size for size in range(2 * before, n_heads + 1, before) if n_heads % size == 0)
@@ -211,7 +211,7 @@ class VariedHead:
     @property
     def set_before(self) -> tuple[int, ...]:
         """The heads that share keys and values with this one in the example as it is."""
-        return neighbours(self.head, self.example.example.n_heads // self.example.kv_heads)
+        return neighbours(self.head, self.trace.example.n_heads // self.trace.kv_heads)
 
     @property
     def shared_before(self) -> bool:
@@ -222,8 +222,8 @@ class VariedHead:
     def kv_heads(self) -> int:
         """How many heads have keys and values of their own once the change is made."""
         if self.kind != "grouped" or self.impossible:
-            return self.example.kv_heads
-        return self.example.example.n_heads // len(self.group)
+            return self.trace.kv_heads
+        return self.trace.example.n_heads // len(self.group)
 
     @property
     def slope(self) -> float:
@@ -233,7 +233,7 @@ class VariedHead:
     @property
     def impossible(self) -> Message | None:
         """Why nothing can be changed; None where it can."""
-        d_k = self.example.heads.q.shape[-1]
+        d_k = self.trace.heads.q.shape[-1]
         if self.kind == "rotary" and d_k % 2:
             return message(
                 "Rotary positions turn pairs of features. Choose an even d_k in the sidebar, not {d_k}.",
@@ -248,21 +248,21 @@ class VariedHead:
         return None
 
 
-def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second: str = "") -> VariedHead:
+def vary(trace: ExampleTrace, head: int, kind: Variant, amount: float, second: str = "") -> VariedHead:
     """The head of an example with one thing changed; as it is where that cannot be, which is said.
 
     In cross-attention the `second` sentence asks the example's own; without one, its second half asks the first.
     """
-    asked_heads, cut = example.example.n_heads, 0
+    asked_heads, cut = trace.example.n_heads, 0
     if kind in ("rotary", "grouped"):
-        example = as_stored(example)
-    if kind == "cross" and second.strip() and example.example.given_by.takes_text:
-        example, cut = followed_by(example, second), len(example.tokens)
+        trace = as_stored(trace)
+    if kind == "cross" and second.strip() and trace.example.given_by.takes_text:
+        trace, cut = followed_by(trace, second), len(trace.tokens)
     elif kind == "cross":
-        cut = len(example.tokens) // 2
+        cut = len(trace.tokens) // 2
     if kind == "grouped" and asked_heads == 1:
-        example = run_example(replace(example.example, n_heads=2))  # still one, where a notebook fixes it
-    return VariedHead(kind, amount, example, head, asked_heads, cut)
+        trace = run_example(replace(trace.example, n_heads=2))  # still one, where a notebook fixes it
+    return VariedHead(kind, amount, trace, head, asked_heads, cut)
 
 
 def neighbours(head: int, size: int) -> tuple[int, ...]:
@@ -282,11 +282,11 @@ def inputs_of_kind(varied: VariedHead) -> dict[str, Any]:
         case "cross":
             return {"cut": varied.cut}
         case "grouped" if varied.shared_before:
-            heads, sharing = varied.example.heads, list(varied.group)
+            heads, sharing = varied.trace.heads, list(varied.group)
             one_each = sharing[:: len(varied.set_before)]
             return {"q": heads.q[sharing], "k": heads.k[one_each], "v": heads.v[one_each]}
         case "grouped":
-            maps = {role: [projection_of(varied.example, role, head) for head in varied.group] for role in "qkv"}
+            maps = {role: [projection_of(varied.trace, role, head) for head in varied.group] for role in "qkv"}
             return {f"W_{role}": torch.cat(W, dim=-1) for role, W in maps.items()} | {"n_heads": len(varied.group)}
     return {}
 
@@ -312,7 +312,7 @@ SENTENCES: dict[str, dict[str, Message]] = {
 
 def names_of_kind(varied: VariedHead) -> Names:
     """What a reader calls the numbers of a variant."""
-    tokens, cut, numbers = varied.example.names, varied.cut, ListOf(tuple(map(varied.example.called, varied.group)))
+    tokens, cut, numbers = varied.trace.names, varied.cut, ListOf(tuple(map(varied.trace.called, varied.group)))
     if varied.kind == "grouped" and not varied.impossible:
         each = {
             name: message("head {head}: {says}", says=HEAD_SENTENCES[name])
@@ -325,9 +325,9 @@ def names_of_kind(varied: VariedHead) -> Names:
                 "value of {key}, feature {feature}: the mean of those of heads {heads}", heads=numbers
             ),
         }
-        names = head_names(varied.example, **each, **shared)
+        names = head_names(varied.trace, **each, **shared)
         return replace(names, things={**names.things, "*batch": numbers.items})
-    names = head_names(varied.example, **SENTENCES.get(varied.kind, {}))
+    names = head_names(varied.trace, **SENTENCES.get(varied.kind, {}))
     if varied.kind == "cap":
         how = message("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(varied.amount, 4)))
         capped = message("{how}, for {query} and {key}", how=how)

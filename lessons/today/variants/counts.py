@@ -52,7 +52,7 @@ def derive_number(varied: VariedHead, number: str, *place: Any) -> Iterable[Step
 
 def compute_cache(varied: VariedHead, n_tokens: int, changed: bool = True) -> Computation:
     """What the cache keeps after so many tokens."""
-    sets = varied.kv_heads if changed else varied.example.kv_heads
+    sets = varied.kv_heads if changed else varied.trace.kv_heads
     kept, d_k, d_v = tokens_kept(varied, n_tokens, changed), varied.plain.q.shape[-1], varied.plain.v.shape[-1]
     sentences = {
         "in_one_set": message("numbers for one token in one set: a key and a value"),
@@ -65,9 +65,9 @@ def compute_cache(varied: VariedHead, n_tokens: int, changed: bool = True) -> Co
 
 def weights_in(varied: VariedHead, changed: bool) -> int:
     """How many numbers W_q, W_k and W_v of all heads have, and the sinks."""
-    d_model, d_k, d_v = varied.example.x.shape[-1], varied.plain.q.shape[-1], varied.plain.v.shape[-1]
-    n_heads = varied.example.example.n_heads
-    kv_heads = varied.kv_heads if changed else varied.example.kv_heads
+    d_model, d_k, d_v = varied.trace.x.shape[-1], varied.plain.q.shape[-1], varied.plain.v.shape[-1]
+    n_heads = varied.trace.example.n_heads
+    kv_heads = varied.kv_heads if changed else varied.trace.kv_heads
     sinks = n_heads if changed and varied.kind == "sink" else 0
     return d_model * (n_heads * d_k + kv_heads * (d_k + d_v)) + sinks
 
@@ -88,7 +88,7 @@ def numbers_kept(varied: VariedHead, n_tokens: int, changed: bool = True) -> int
 
 def row_without_sharing(varied: VariedHead, n_tokens: int) -> tuple[Message | Integer, ...]:
     """What the layer would cost if each head had keys and values of its own."""
-    n_heads, d_model = varied.example.example.n_heads, varied.example.x.shape[-1]
+    n_heads, d_model = varied.trace.example.n_heads, varied.trace.x.shape[-1]
     d_k, d_v = varied.plain.q.shape[-1], varied.plain.v.shape[-1]
     kept = (int(count_cached(n, n_heads, d_k, d_v).numbers) for n in (n_tokens, LONG_TEXT))
     return (message("no head shares"), Integer(d_model * n_heads * (2 * d_k + d_v)), *map(Integer, kept))

@@ -62,7 +62,7 @@ NAMES_OF_KINDS: dict[str, Message] = {
 def consequences(varied: VariedHead) -> tuple[Figure, ...]:
     """The curve of a variant that has one."""
     if varied.kind == "window":
-        return (reach_figure(int(varied.amount), varied.example.example.causal),)
+        return (reach_figure(int(varied.amount), varied.trace.example.causal),)
     if varied.kind == "sink":
         return sink_figure(varied), collected_figure()
     if varied.kind == "cap":
@@ -76,32 +76,32 @@ def consequences(varied: VariedHead) -> tuple[Figure, ...]:
 
 def maps_figure(varied: VariedHead) -> Matrices:
     """W_k of the heads that share it as it is, and of a head that does not."""
-    example, own = varied.example, varied.set_before
-    others = [head for head in range(example.example.n_heads) if head not in own][:1]
-    band = tuple(map_of_head(example, head) for head in (*own, *others))
+    trace, own = varied.trace, varied.set_before
+    others = [head for head in range(trace.example.n_heads) if head not in own][:1]
+    band = tuple(map_of_head(trace, head) for head in (*own, *others))
     return Matrices(
         key="variant_maps",
         name=message("W_k of heads that share it, and of one that does not"),
         bands=(band,),
         first=band[0].key,
-        weights=whose_weights(example),
-        notice=(notice_maps(example, own),),
+        weights=whose_weights(trace),
+        notice=(notice_maps(trace, own),),
     )
 
 
-def map_of_head(example: ExampleTrace, head: int) -> Matrix:
+def map_of_head(trace: ExampleTrace, head: int) -> Matrix:
     """W_k of one head."""
-    found = weight_matrix(example, "k", head, compute_head(one_head, example, head))
-    title = message("W_k of head {head}", head=example.called(head))
+    found = weight_matrix(trace, "k", head, compute_head(one_head, trace, head))
+    title = message("W_k of head {head}", head=trace.called(head))
     return replace(found, key=f"W_k{head}", title=title, sources=lambda i, j: ())
 
 
-def notice_maps(example: ExampleTrace, own: tuple[int, ...]) -> Message:
+def notice_maps(trace: ExampleTrace, own: tuple[int, ...]) -> Message:
     """That the numbers are the same."""
-    W_k, W_v = (projection_of(example, role, own[0]) for role in "kv")
+    W_k, W_v = (projection_of(trace, role, own[0]) for role in "kv")
     return message(
         "Heads {heads} have the same W_k, of size {keys}, and the same W_v, of size {values}. Each has its own W_q.",
-        heads=ListOf(tuple(map(example.called, own))),
+        heads=ListOf(tuple(map(trace.called, own))),
         keys=Integer(W_k.numel()),
         values=Integer(W_v.numel()),
     )

@@ -85,9 +85,9 @@ class Choices:
         return {"window": float(self.reach), "sink": self.sink, "cap": self.cap}.get(self.variant, 0.0)
 
 
-def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weights without the variant and with it, what it costs, and what it leads to."""
-    varied = vary(example, head, choices.variant, choices.amount, choices.second)
+    varied = vary(trace, head, choices.variant, choices.amount, choices.second)
     formula = VARIANT_FORMULAS[varied.kind].format(
         amount=f"{varied.amount:g}", slope=f"{varied.slope:g}", groups=varied.kv_heads
     )
@@ -95,7 +95,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=formula,
         figures=(variant_figure(varied), *consequences(varied), costs_table(varied)),
         code=code_of(varied),
-        ask=question_picker("variants", QUESTIONS, example.example.seed, varied),
+        ask=question_picker("variants", QUESTIONS, trace.example.seed, varied),
         derive=partial(derive_number, varied),
     )
 
@@ -122,7 +122,7 @@ def variant_figure(varied: VariedHead) -> Matrices:
         bands=(tuple(band),),
         first="changed",
         notice=(varied.impossible,) if varied.impossible else notice_variant(varied),
-        weights=whose_weights(varied.example),
+        weights=whose_weights(varied.trace),
     )
 
 
@@ -143,7 +143,7 @@ def title_of(varied: VariedHead) -> Message:
 
 def weights_matrix(varied: VariedHead, which: str, title: Message, **look: Any) -> Matrix:
     """The weights of the head, "plain" or "changed"."""
-    tokens = varied.example.tokens
+    tokens = varied.trace.tokens
     return traced_matrix(varied.computation, f"{which}.weights", title, tokens, take=varied.own, key=which, **look)
 
 
@@ -151,7 +151,7 @@ def axes_of(varied: VariedHead) -> dict[str, Any]:
     """Whose the rows and columns of the changed weights are: in cross-attention, of two sentences."""
     if not varied.cut:
         return {"visible": varied.changed.visible}
-    tokens, cut = varied.example.tokens, varied.cut
+    tokens, cut = varied.trace.tokens, varied.cut
     return {"rows": token_axis(tokens[cut:], QUERIES), "columns": token_axis(tokens[:cut], KEYS)}
 
 
@@ -161,9 +161,9 @@ def collected_matrix(varied: VariedHead) -> Matrix:
         varied.computation,
         "collected",
         message("collected by the sink"),
-        varied.example.tokens,
+        varied.trace.tokens,
         scale="weight",
         colour="weight",
-        rows=token_axis(varied.example.tokens, QUERIES),
+        rows=token_axis(varied.trace.tokens, QUERIES),
         columns=single_axis(message("sink")),
     )

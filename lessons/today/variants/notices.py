@@ -100,12 +100,12 @@ def notice_rotary(varied: VariedHead) -> tuple[Message, ...]:
 
 def turned_before(varied: VariedHead) -> tuple[Message, ...]:
     """Where the model of the example turns them itself, how."""
-    if varied.example.rotary is None:
+    if varied.trace.rotary is None:
         return ()
     return (
         message(
             "The model turns them, too: on the left with its own base, {base}, on the right with {usual}.",
-            base=Integer(round(varied.example.rotary.base)),
+            base=Integer(round(varied.trace.rotary.base)),
             usual=Integer(round(USUAL.base)),
         ),
     )
@@ -113,13 +113,13 @@ def turned_before(varied: VariedHead) -> tuple[Message, ...]:
 
 def notice_groups(varied: VariedHead) -> tuple[Message, ...]:
     """Who shares."""
-    sharing = ListOf(tuple(map(varied.example.called, varied.group)))
+    sharing = ListOf(tuple(map(varied.trace.called, varied.group)))
     shared = plural(
         "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.",
         "Heads {heads} share one set of keys and values, the means of their own: {count} sets for {all} heads.",
         varied.kv_heads,
         heads=sharing,
-        all=varied.example.example.n_heads,
+        all=varied.trace.example.n_heads,
     )
     return (*what_is_shown(varied), *shared_already(varied), shared, moved(varied))
 
@@ -132,9 +132,9 @@ def shared_already(varied: VariedHead) -> tuple[Message, ...]:
         plural(
             "Heads {heads} of this model already share W_k and W_v: {count} set for {all} heads.",
             "Heads {heads} of this model already share W_k and W_v: {count} sets for {all} heads.",
-            varied.example.kv_heads,
-            heads=ListOf(tuple(map(varied.example.called, varied.set_before))),
-            all=varied.example.example.n_heads,
+            varied.trace.kv_heads,
+            heads=ListOf(tuple(map(varied.trace.called, varied.set_before))),
+            all=varied.trace.example.n_heads,
         ),
     )
 

@@ -41,7 +41,7 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     moved = float(total_variation(first.weights, second.weights).mean())
     if min((first.q - second.q).abs().max(), moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
         return None  # with one token, or one word said again and again, heads that share cannot differ
-    both = ListOf((varied.example.called(one), varied.example.called(other)))
+    both = ListOf((varied.trace.called(one), varied.trace.called(other)))
     same = message("They are the same {count} numbers, and the cache keeps them once.", count=first.k.numel())
     weights = message(
         "Other queries meet the same keys, so the weights differ: {share} of the weight lies elsewhere.",
@@ -61,7 +61,7 @@ def out_of_window(varied: VariedHead, random: Generator) -> Asked:
     only(varied, "window")
     hidden = varied.plain.visible & ~varied.changed.visible
     query = one_of(hidden.any(dim=-1), random)
-    key, names, reach = one_of(hidden[query], random), varied.example.names, int(varied.amount)
+    key, names, reach = one_of(hidden[query], random), varied.trace.names, int(varied.amount)
     at_the_edge = (place for place in (query - reach, query + reach) if 0 < place < len(names))
     first = Card(
         message("{token}", token=names[0]),
@@ -94,11 +94,11 @@ def loses_most(varied: VariedHead, random: Generator) -> Asked:
     of_several = seen_to_lose & (visible.sum(dim=-1) > 2)
     query = one_of(of_several if bool(of_several.any()) else seen_to_lose, random)
     keys = [place for place, seen in enumerate(visible[query].tolist()) if seen]
-    names, losses = [varied.example.names[key] for key in keys], lost[query, keys]
+    names, losses = [varied.trace.names[key] for key in keys], lost[query, keys]
     return multiple_choice_of_tokens(
         message(
             "Compare the row of {query} in both matrices. Which key loses the most weight?",
-            query=varied.example.names[query],
+            query=varied.trace.names[query],
         ),
         names,
         losses,
@@ -122,11 +122,9 @@ def most_in_row(varied: VariedHead, random: Generator) -> Asked:
     query = one_of(varied.changed.visible.sum(dim=-1) > 1, random)
     keys = [place for place, seen in enumerate(varied.changed.visible[query].tolist()) if seen]
     asks, row = varied.cut + query, varied.changed.weights[query, keys]
-    names, unchanged = [varied.example.names[key] for key in keys], int(varied.plain.weights[asks].argmax())
+    names, unchanged = [varied.trace.names[key] for key in keys], int(varied.plain.weights[asks].argmax())
     return multiple_choice_of_tokens(
-        message(
-            "In the second matrix, which key gets the largest weight of {query}?", query=varied.example.names[asks]
-        ),
+        message("In the second matrix, which key gets the largest weight of {query}?", query=varied.trace.names[asks]),
         names,
         row,
         message("It gets {weight}: no other key in this row has more.", weight=Fixed(float(row.max()))),
@@ -145,7 +143,7 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
     key = one_of(worth_asking[query], random)
     before, after = float(varied.plain.weights[query, key]), float(varied.changed.weights[query, key])
     collected, n_keys = float(varied.computation.result.collected[query]), int(varied.plain.visible[query].sum())
-    names = varied.example.names
+    names = varied.trace.names
     return asks_about(
         "weights",
         (query, key),
@@ -198,7 +196,7 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
     query = one_of(bent.any(dim=-1), random)
     key = one_of(bent[query], random)
     scaled, cap = float(varied.plain.scaled[query, key]), varied.amount
-    names = varied.example.names
+    names = varied.trace.names
     return asks_about(
         "masked",
         (query, key),
@@ -252,7 +250,7 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
     others[query] = False
     key = one_of(others, random)
     scaled, slope, steps = float(varied.plain.scaled[query, key]), varied.slope, abs(query - key)
-    names = varied.example.names
+    names = varied.trace.names
     return asks_about(
         "masked",
         (query, key),
@@ -335,7 +333,7 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
     """What the cache keeps: a key and a value for each token, in each set. Always possible."""
     n = 20 * (1 + below(9, random))
     d_k, d_v = varied.plain.q.shape[-1], varied.plain.v.shape[-1]
-    n_heads, kv_heads = varied.example.example.n_heads, varied.kv_heads
+    n_heads, kv_heads = varied.trace.example.n_heads, varied.kv_heads
     kept = tokens_kept(varied, n, True)
     return asks_about(
         "cached",
