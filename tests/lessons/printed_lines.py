@@ -223,6 +223,9 @@ def wrong(text: str, value: float) -> str | None:
         return wrong_in_decimals(text, value)
 
 
+LEAST_DOUBLE = Decimal("4.94e-324")  # above 0
+
+
 def wrong_in_decimals(text: str, value: float) -> str | None:
     left, sign, right = EQUALS.split(text) if EQUALS.search(text) else (text, "", text)
     if math.isnan(value):
@@ -236,6 +239,8 @@ def wrong_in_decimals(text: str, value: float) -> str | None:
     wide = rounded(result)
     if not wide.low <= value <= wide.high:
         return "the value is not within half a unit of the printed result"
+    if value == 0 and sign != "=" and abs(said.exact) < LEAST_DOUBLE / 2:
+        return None  # no double is nearer
     half = 0 if sign == "=" else Decimal((result.high - result.low) / 2)
     if not abs(said.exact - result.exact) <= half + abs(result.exact) * Decimal("1e-15"):
         return "computed again from the printed digits, another result comes out"

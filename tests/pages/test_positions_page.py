@@ -180,4 +180,4 @@ def test_a_question_is_answered_and_a_class_can_hide_it():
 
 def test_the_lessons_before_and_after_are_one_press_away():
     labels = [button.label for button in open_positions().button]
-    assert "← Heads" in labels and "PyTorch →" in labels
+    assert "← Heads" in labels and "Generate →" in labels

@@ -201,4 +201,4 @@ def test_a_question_is_answered_and_another_mask_forgets_the_answer():
 
 def test_the_lesson_before_is_one_press_away():
     labels = [button.label for button in open_pytorch().button]
-    assert "← Positions" in labels and any(label.endswith(" →") for label in labels)
+    assert "← Exercises" in labels and any(label.endswith(" →") for label in labels)
