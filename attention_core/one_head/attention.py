@@ -52,34 +52,7 @@ class AttentionTrace(Trace):
         return AttentionTrace(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
-def attend(
-    q: Float[Array, "*batch queries d_k"],
-    k: Float[Array, "*batch keys d_k"],
-    v: Float[Array, "*batch keys d_v"],
-    may_attend: Mask | None = None,
-    *,
-    scale: Number | None = None,
-    soft_cap: Number | None = None,
-    sink: Float[Array, "*heads"] | float | None = None,
-) -> AttentionTrace:
-    """Run scaled dot-product attention and keep every intermediate tensor.
-
-    `may_attend` is True where a query may look at a key; a float mask is added to the
-    scaled scores instead (−∞ hides a key). It broadcasts over the batch, and one of a single
-    row, such as a mask of padding, over the queries.
-    `scale` multiplies the scores; left out it is 1/√d_k.
-    `soft_cap` keeps them between its negative and itself: see `cap_scores`. `sink` is the score of
-    attending to nothing, one for all heads or one for each: see `softmax_with_sink`.
-    Raises InputError for what these cannot mean (see `inputs`), and when without a sink a query may look
-    at nothing: its softmax would be 0/0. With a sink it receives zeros; a sink of −∞ changes nothing else.
-    """
-    check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
-    scores = dot_product_scores(q, k)
-    scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
-    masked = mask_scores(cap_scores(scaled, soft_cap), may_attend)
-    weights = softmax_rows(masked) if sink is None else softmax_with_sink(masked, sink)
-    output = mix_values(weights, v)
-    return AttentionTrace(q, k, v, scores, scaled, masked, weights, output)
+# The steps, in the order in which they are computed.
 
 
 def dot_product_scores(
@@ -98,15 +71,6 @@ def scale_scores(scores: Float[Array, "*batch queries keys"], scale: Number) -> 
     return scores * scale
 
 
-def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: Number | None) -> Float[Array, "*batch queries keys"]:
-    """cap · tanh(score / cap): small scores stay nearly as they are, none goes beyond ±cap, and order is kept.
-
-    A cap of 0 is none, as in ONNX and FlashAttention.
-    Bello et al. 2016, https://arxiv.org/abs/1611.09940; as used by Gemma 2, https://arxiv.org/abs/2408.00118.
-    """
-    return cap * namespace(scaled).tanh(scaled / cap) if numbers_of(cap) else scaled
-
-
 def mask_scores(
     scaled: Float[Array, "*batch queries keys"], may_attend: Mask | None
 ) -> Float[Array, "*batch queries keys"]:
@@ -119,13 +83,6 @@ def mask_scores(
     return namespace(scaled).where(may_attend, scaled, -math.inf) if is_boolean(may_attend) else scaled + may_attend
 
 
-def see_both(may_attend: Mask | None, near: Bool[Array, "queries keys"]) -> Mask:
-    """One mask of two: what either hides is hidden, and a bias stays where neither does."""
-    if may_attend is None:
-        return near
-    return may_attend & near if is_boolean(may_attend) else mask_scores(may_attend, near)
-
-
 def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*batch queries keys"]:
     """Each row turned into positive weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j]).
 
@@ -133,6 +90,65 @@ def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*
     """
     exponentials = namespace(masked).exp(masked - row_max(masked))
     return exponentials / row_sum(exponentials)
+
+
+def mix_values(
+    weights: Float[Array, "*batch queries keys"], v: Float[Array, "*batch keys d_v"]
+) -> Float[Array, "*batch queries d_v"]:
+    """What each query receives: output[i] = Σ_j weights[i, j] v[j]."""
+    return weights @ v
+
+
+# All of them.
+
+
+def attend(
+    q: Float[Array, "*batch queries d_k"],
+    k: Float[Array, "*batch keys d_k"],
+    v: Float[Array, "*batch keys d_v"],
+    may_attend: Mask | None = None,
+    *,
+    scale: Number | None = None,
+    soft_cap: Number | None = None,
+    sink: Float[Array, "*heads"] | float | None = None,
+) -> AttentionTrace:
+    """Run scaled dot-product attention, softmax(q kᵀ / √d_k) v, and keep every tensor on the way.
+
+    `may_attend` is True where a query may look at a key; without it every query sees every key. The rest is for models
+    that differ. `scale` multiplies the scores in the place of 1/√d_k. A mask of numbers is added to the scaled scores
+    (−∞ hides a key). A mask broadcasts over the batch, and one of a single row, such as a mask of padding, over the
+    queries. `soft_cap` keeps scores between its negative and itself: see `cap_scores`. `sink` is the score of attending
+    to nothing, one for all heads or one for each: see `softmax_with_sink`.
+
+    Raises InputError for what these cannot mean (see `inputs`), and when without a sink a query may look
+    at nothing: its softmax would be 0/0. With a sink it receives zeros; a sink of −∞ changes nothing else.
+    """
+    check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
+    scores = dot_product_scores(q, k)
+    scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    masked = mask_scores(cap_scores(scaled, soft_cap), may_attend)
+    weights = softmax_rows(masked) if sink is None else softmax_with_sink(masked, sink)
+    output = mix_values(weights, v)
+    return AttentionTrace(q, k, v, scores, scaled, masked, weights, output)
+
+
+# What models of today change: two masks as one, scores with a limit, and a place for weight that no key gets.
+
+
+def see_both(may_attend: Mask | None, near: Bool[Array, "queries keys"]) -> Mask:
+    """One mask of two: what either hides is hidden, and a bias stays where neither does."""
+    if may_attend is None:
+        return near
+    return may_attend & near if is_boolean(may_attend) else mask_scores(may_attend, near)
+
+
+def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: Number | None) -> Float[Array, "*batch queries keys"]:
+    """cap · tanh(score / cap): small scores stay nearly as they are, none goes beyond ±cap, and order is kept.
+
+    A cap of 0 is none, as in ONNX and FlashAttention.
+    Bello et al. 2016, https://arxiv.org/abs/1611.09940; as used by Gemma 2, https://arxiv.org/abs/2408.00118.
+    """
+    return cap * namespace(scaled).tanh(scaled / cap) if numbers_of(cap) else scaled
 
 
 def softmax_with_sink(
@@ -152,10 +168,3 @@ def softmax_with_sink(
     exponentials = xp.exp(masked - largest)
     total = xp.exp(sinks - largest) + row_sum(exponentials)
     return exponentials / (total + (total == 0))
-
-
-def mix_values(
-    weights: Float[Array, "*batch queries keys"], v: Float[Array, "*batch keys d_v"]
-) -> Float[Array, "*batch queries d_v"]:
-    """What each query receives: output[i] = Σ_j weights[i, j] v[j]."""
-    return weights @ v
