@@ -302,6 +302,6 @@ def test_a_picture_of_the_teachers_own_is_seen_whole_by_all_and_fetched_once(vis
             if step == 1:
                 tab.page.get_by_text("<b>Look</b> *closely*").wait_for()
             else:
-                tab.page.wait_for_function(f"({SEEN})().join() === 'true'")
+                tab.page.wait_for_function(f"() => ({SEEN})().join() === 'true'")
     for tab, asked in fetched.items():
         assert len(asked) == 1 and asked[0].status == 200 and asked[0].headers["content-type"] == "image/png", tab
