@@ -45,8 +45,10 @@ class RealModel(Protocol):
         patched: Mapping[tuple[int, int], Float[Array, "tokens d_head"]] | None = None,
         scored: slice = slice(None),
     ) -> ModelTrace:
-        """As `trace`, of one text or of several that are equally long, with other outputs for heads that are `patched`
-        and logits for the positions in `scored` alone; nothing of it is kept.
+        """Everything the model computes for the ids of a text, or of several that are equally long; nothing is kept.
+
+        The (layer, head) pairs in `ablated` are set to zero, and those in `patched` have other outputs. Only the
+        positions in `scored` get logits. The arrays are tensors of torch.
         """
         ...
 
