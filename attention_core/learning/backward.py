@@ -49,6 +49,7 @@ from attention_core.one_head.heads import (
     MultiHeadAttention,
     MultiHeadTrace,
     SlicedHeads,
+    add_rows,
     merge_heads,
     slices_of,
     split_heads,
@@ -198,7 +199,7 @@ def projections_backward(
     d_v: Float[Array, "*batch kv_heads tokens d_v"],
 ) -> ProjectionGradients:
     """The gradients through W_q and W_k to x + positions, and through W_v to x."""
-    source = x if positions is None else x + align_runs(positions, x, 2)
+    source = add_rows(x, positions)
     d_through_q, d_W_q, d_b_q = linear_backward(source, heads.W_q, heads.b_q, merge_heads(d_q))
     d_through_k, d_W_k, d_b_k = linear_backward(source, heads.W_k, heads.b_k, merge_heads(d_k))
     d_through_v, d_W_v, d_b_v = linear_backward(x, heads.W_v, heads.b_v, merge_heads(d_v))
@@ -228,7 +229,7 @@ def slices_backward(
     if positions is None:
         d_x, d_W_qkv = slice_backward(x, heads.W_qkv, xp.concat([d_q, d_k, d_v], axis=-1))
         return SliceGradients(d_W_qkv=d_W_qkv, d_source=None, d_x=d_x)
-    source, d_head = x + align_runs(positions, x, 2), d_v.shape[-1]
+    source, d_head = add_rows(x, positions), d_v.shape[-1]
     d_source, d_W_qk = slice_backward(source, heads.W_qkv[..., : 2 * d_head], xp.concat([d_q, d_k], axis=-1))
     d_value, d_W_v = slice_backward(x, heads.W_qkv[..., 2 * d_head :], d_v)
     return SliceGradients(d_W_qkv=xp.concat([d_W_qk, d_W_v], axis=-1), d_source=d_source, d_x=d_source + d_value)

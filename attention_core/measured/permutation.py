@@ -99,8 +99,8 @@ def attend_with_positions(
     Raises InputError for rotary positions when the number of features is odd.
     """
     rows = add_positions(x, kind, seed)
-    turned = {"rotary": rotary} if kind == "rotary" else {}
-    head = one_head(rows.going_in, W_q, W_k, W_v, may_attend, scale, **turned)
+    turned = rotary if kind == "rotary" else None
+    head = one_head(rows.going_in, W_q, W_k, W_v, may_attend, scale, rotary=turned)
     return PositionedHead(rows.positions, rows.going_in, head)
 
 

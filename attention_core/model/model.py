@@ -25,6 +25,7 @@ from attention_core.one_head.heads import (
     MultiHeadAttention,
     MultiHeadTrace,
     SlicedHeads,
+    add_rows,
     features_per_head,
     linear,
 )
@@ -317,8 +318,7 @@ class TinyTransformer:
         large = self.config.vocabulary > MOST_ONE_HOT  # such a model has no axes of runs
         rows = None if large else one_hot(ids, self.config.vocabulary, self.table)  # *batch tokens vocabulary
         x = embed(ids, self.table) if large else linear(rows, self.table)  # *batch tokens d_model
-        if added is not None:
-            x = x + align_runs(added, x, 2)
+        x = add_rows(x, added)
         layers = []
         for i, layer in enumerate(self.layers):
             off = [head for where, head in ablated if where == i]

@@ -32,11 +32,20 @@ def project(
     """
     source = x if positions is None else x + positions
     q, k, v = source @ W_q, source @ W_k, x @ W_v
-    if rotary is not None:
-        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
+    q, k = rotate_both(q, k, rotary)
     if turn is not None:
         q, k, v = q @ turn, k @ turn, v @ turn_v
     return q, k, v
+
+
+def rotate_both(
+    q: Float[Array, "... queries d_k"], k: Float[Array, "... keys d_k"], rotary: Rotary | None, n_past: int = 0
+) -> tuple[Float[Array, "... queries d_k"], Float[Array, "... keys d_k"]]:
+    """Rotate queries and keys by their positions; where `rotary` is None, both stay as they are.
+
+    The keys are those of all tokens, and the first query stands behind `n_past` of them.
+    """
+    return (q, k) if rotary is None else (rotate(q, n_past, how=rotary), rotate(k, how=rotary))
 
 
 def one_head(

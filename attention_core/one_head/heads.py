@@ -22,7 +22,8 @@ from attention_core.base.randomness import Generator, draw_linear, draw_map
 from attention_core.base.traces import Trace
 from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend, mix_values, see_both
 from attention_core.one_head.distances import distances, within_window
-from attention_core.text.embeddings import Rotary, rotate
+from attention_core.one_head.head import rotate_both
+from attention_core.text.embeddings import Rotary
 
 QKV = tuple[
     Float[Array, "*batch heads queries d_k"],
@@ -107,7 +108,7 @@ class Heads(ABC):
         source = x if key_value is None else key_value
         q, k, v = self.project(add_rows(x, positions), add_rows(source, positions), source)
         present, n_past = remember(past, k, v), 0 if past is None else past.k.shape[-2]
-        q, k = turn_by_position(q, present.k, self.rotary, n_past)
+        q, k = rotate_both(q, present.k, self.rotary, n_past)
         k, v = share_heads(k, self.n_heads), share_heads(present.v, self.n_heads)
         may_attend = see_near(may_attend, self.window, q, k, n_past)
         sink = None if self.sink is None else align_runs(self.sink, q[..., 0, 0], 1)
@@ -283,16 +284,6 @@ def remember(
         return KeyValues(k, v)
     check_past(past, k, v)
     return KeyValues(*(namespace(k).concat(both, axis=-2) for both in zip(past, (k, v), strict=True)))
-
-
-def turn_by_position(
-    q: Float[Array, "*batch heads queries d_k"],
-    k: Float[Array, "*batch kv_heads keys d_k"],
-    rotary: Rotary | None,
-    n_past: int,
-) -> tuple[Float[Array, "*batch heads queries d_k"], Float[Array, "*batch kv_heads keys d_k"]]:
-    """Rotate queries and keys by their positions; the first query stands behind `n_past` tokens."""
-    return (q, k) if rotary is None else (rotate(q, n_past, how=rotary), rotate(k, how=rotary))
 
 
 def see_near(

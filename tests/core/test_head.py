@@ -1,6 +1,7 @@
 """One head from X to its output against plain loops, several at once, and what a trace prints of itself."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -78,12 +79,17 @@ def test_a_trace_prints_names_and_shapes_and_no_numbers():
     assert "present       k 2 × 5 × 3, v 2 × 5 × 3" in said
 
 
-@pytest.mark.parametrize("kind", [MultiHeadAttention, SlicedHeads])
-def test_the_weights_of_heads_come_in_the_order_of_the_computation(kind):
-    heads = kind.draw(6, 2, generator=generator(0))
-    names = [name for name, _ in named_weights(heads)]
-    assert names[-2:] == ["W_o", "b_o"] or names[-1] == "W_o"
-    assert names[0] in ("W_q", "W_qkv")
+@pytest.mark.parametrize(
+    ("kind", "how", "names"),
+    [
+        (MultiHeadAttention, {"bias": True}, "W_q b_q W_k b_k W_v b_v sink W_o b_o"),
+        (MultiHeadAttention, {}, "W_q W_k W_v sink W_o"),
+        (SlicedHeads, {}, "W_qkv sink W_o b_o"),
+    ],
+)
+def test_the_weights_of_heads_come_in_the_order_of_the_computation(kind, how, names):
+    heads = replace(kind.draw(6, 2, **how, generator=generator(0)), sink=torch.zeros(2))
+    assert [name for name, _ in named_weights(heads)] == names.split()
 
 
 def test_an_error_of_the_core_is_an_input_error():

@@ -9,8 +9,9 @@ from jaxtyping import Float
 from attention_core.base.arrays import Array
 from attention_core.model.weights import count_weights, named_weights
 from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend
+from attention_core.one_head.head import rotate_both
 from attention_core.one_head.heads import MultiHeadAttention, keep_weights, linear, merge_heads, split_heads
-from attention_core.text.embeddings import Rotary, rotate
+from attention_core.text.embeddings import Rotary
 from lessons.screen import Message, Token, message
 from lessons.trace.head import HEAD_SENTENCES, TURNED, WITH_POSITIONS
 from lessons.trace.story import Names
@@ -104,8 +105,7 @@ def many_heads(
     """Multi-head attention from X to its output. Rotary positions turn the queries and keys of each head."""
     split = project_and_split(x, W_q, W_k, W_v, n_heads, b_q, b_k, b_v, positions)
     q, k, v = split.parts
-    if rotary is not None:
-        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
+    q, k = rotate_both(q, k, rotary)
     joined = attend_and_join(q, k, v, may_attend, scale, W_o, b_o, kept, p)
     return ManyHeads(**vars(split), **vars(joined))
 

@@ -20,7 +20,7 @@ from attention_core.one_head.attention import (
     softmax_with_sink,
 )
 from attention_core.one_head.distances import alibi_slopes, distances, with_global_tokens, within_window
-from attention_core.one_head.head import one_head, project
+from attention_core.one_head.head import one_head, project, rotate_both
 from attention_core.one_head.heads import mean_of_groups, share_heads, split_heads
 from attention_core.text.embeddings import rotate
 from lessons.example.example import ExampleTrace, as_stored, projection_of, run_example
@@ -100,8 +100,7 @@ def turn_by_position(x, W_q, W_k, W_v, may_attend, scale, **others) -> Turned:
 def share_in_group(x, W_q, W_k, W_v, may_attend, scale, n_heads: int, positions=None, rotary=None) -> Changed:
     """Neighbouring heads share keys and values: the means of their own, as a model that was trained without begins."""
     q, k, v = (split_heads(part, n_heads) for part in project(x, W_q, W_k, W_v, positions))
-    if rotary is not None:
-        q, k = rotate(q, how=rotary), rotate(k, how=rotary)
+    q, k = rotate_both(q, k, rotary)
     plain = attend(q, k, v, may_attend, scale=scale)
     k, v = (share_heads(mean_of_groups(part, n_heads), n_heads) for part in (k, v))
     return Changed(plain, attend(q, k, v, may_attend, scale=scale))
