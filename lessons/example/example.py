@@ -215,15 +215,19 @@ def scale_of(example: Chosen) -> float:
 
 def heads_of(example: Chosen, drawn: Drawn) -> AttentionTrace:
     """Every head on these vectors with these maps."""
-    maps = [split_heads(W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v)]  # heads d_model …
-    turns = {"turn": drawn.turn, "turn_v": drawn.turn_v} if drawn.turn is not None else {}
-    how = {"scale": scale_of(example), "positions": drawn.added, "rotary": drawn.rotary}
-    may_attend = causal_mask(len(drawn.x)) if example.causal else None
     # Each by itself, as its lesson computes it: not even a last digit differs.
-    return AttentionTrace.stack(
-        one_head(drawn.x, *(W[head] for W in maps), may_attend, **how, **{name: T[head] for name, T in turns.items()})
-        for head in range(example.n_heads)
-    )
+    return AttentionTrace.stack(one_head(**inputs_of_head(example, drawn, head)) for head in range(example.n_heads))
+
+
+def inputs_of_head(example: Chosen, drawn: Drawn, head: int) -> dict[str, Any]:
+    """What one head is computed from, by the names of `one_head`; what it does not have is left out, but for a mask."""
+    maps = {f"W_{role}": split_heads(getattr(drawn, f"W_{role}"), example.n_heads)[head] for role in "qkv"}
+    causal = causal_mask(len(drawn.x)) if example.causal else None
+    inputs = {"x": drawn.x, **maps, "may_attend": causal, "scale": scale_of(example)}
+    inputs |= {"positions": drawn.added, "rotary": drawn.rotary}
+    if drawn.turn is not None and drawn.turn_v is not None:
+        inputs |= {"turn": drawn.turn[head], "turn_v": drawn.turn_v[head]}
+    return {name: value for name, value in inputs.items() if value is not None or name == "may_attend"}
 
 
 def model_settings(example: Example) -> TrainingSettings:

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attention_core.base.traced import Written
-from attention_core.one_head.masks import causal_mask
-from lessons.example.example import MOST_FEATURES, ExampleTrace, projection_of
+from lessons.example.example import MOST_FEATURES, ExampleTrace, inputs_of_head
 from lessons.screen import Argument, Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
@@ -58,13 +57,7 @@ TURNED = {
 
 def head_inputs(trace: ExampleTrace, head: int, **others: Any) -> dict[str, Any]:
     """What one head of the example is computed from, by the names of `one_head`; `others` take the place of some."""
-    causal = causal_mask(len(trace.tokens)) if trace.example.causal else None
-    weights = {f"W_{role}": projection_of(trace, role, head) for role in "qkv"}
-    inputs = {"x": trace.x, **weights, "may_attend": causal, "scale": written_scale(trace)}
-    inputs |= {"positions": trace.added, "rotary": trace.rotary}
-    if trace.turn is not None and trace.turn_v is not None:
-        inputs |= {"turn": trace.turn[head], "turn_v": trace.turn_v[head]}
-    return {name: value for name, value in inputs.items() if value is not None or name == "may_attend"} | others
+    return inputs_of_head(trace.example, trace, head) | {"scale": written_scale(trace)} | others
 
 
 def written_scale(trace: ExampleTrace) -> float:
