@@ -15,6 +15,16 @@ def set_state(name: str, value: object) -> None:
     st.session_state[name] = value
 
 
+def show_in_widget(key: str, value: object) -> None:
+    """Let a widget that is about to be drawn show this value.
+
+    Only a value that is new is set: Streamlit sends what is set to the browser, where it would take the place of what
+    the visitor has changed since.
+    """
+    if get_state(key) != value:
+        set_state(key, value)
+
+
 def take_state(name: str) -> object | None:
     """What is kept under this name, or None; from now on nothing is."""
     return st.session_state.pop(name, None)

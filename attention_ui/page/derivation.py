@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention_ui.session import Picked, fold, get_state, hidden, set_state
+from attention_ui.session import Picked, fold, get_state, hidden, set_state, show_in_widget
 from lessons.screen import (
     Axis,
     Matrix,
@@ -124,7 +124,7 @@ def draw_menus(matrices: dict[str, Matrix], first: str) -> None:
     """Menus for a matrix, a row and a column. They say which cell is shown, and a choice shows another."""
     cell = existing(get_state("trace_cell"), matrices, first)
     for key, value in zip(WHERE, cell, strict=True):
-        set_state(key, value)
+        show_in_widget(key, value)
     titles = {key: render(matrix.title) for key, matrix in matrices.items()}
     rows, columns = (entry_names(axis) for axis in (matrices[cell[0]].rows, matrices[cell[0]].columns))
     chosen = {"on_change": take_menus}

@@ -20,6 +20,7 @@ from attention_ui.session import (
     link_notes,
     say_in_link,
     set_state,
+    show_in_widget,
     show_notes,
     text_in_link,
 )
@@ -175,7 +176,7 @@ def wide_input() -> int:
 def number_input(level: str, puzzle: Puzzle, weights: Weights, place: Place) -> None:
     """One number: typed, or moved by its buttons and by the keys up and down."""
     key = f"set_{level}_{place.matrix}_{place.row}_{place.column}"
-    set_state(key, float(getattr(weights, place.matrix)[place.row, place.column]))
+    show_in_widget(key, float(getattr(weights, place.matrix)[place.row, place.column]))
     names = {"matrix": place.matrix, "feature": feature_name(puzzle.features[place.row]), "column": place.column + 1}
     st.number_input(
         translate("{matrix}, {feature}, column {column}", **names),
