@@ -27,17 +27,19 @@ Order of reading, room by room
         heads           several attentions side by side
         turning         the features of a head in another basis, which changes no score
     model
-        model           a small transformer made of `attend`
-        weights         all weights of a model in one vector, and back
-        transformer     the models of today as one family: what the app reads, of any size
+        parts           what stands beside attention in a layer: norms and the MLP
+        weights         the weights of a model by their names, in one vector, and in other numbers
+        transformer     the model: embedding, layers of attention and MLP, a score for each next token
+        small_model     the models that are trained here: what may be chosen, and the first weights
+        family          the models of today: their sizes, and how one is made of its weights
         cache           keys and values kept from token to token
         sampling        logits → the next token: temperature, top-k, top-p, one draw
         generation      token after token, with what led to each
     learning
         tasks           what there is to learn
         losses          how wrong a model is, as one number
-        gradients       the name of every gradient
-        backward        how each is found: the forward pass in reverse order
+        gradients       the names of the gradients of attention
+        backward        how every gradient is found: the forward pass in reverse order
         optimiser       from gradients to better weights
         evaluation      how good a model is at what it is not trained on
         training        `train`: an iterator of steps; several runs side by side

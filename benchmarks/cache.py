@@ -18,8 +18,8 @@ import torch  # noqa: E402
 from report import judged, options_of, say  # noqa: E402
 
 from attention_core.base.randomness import generator  # noqa: E402
-from attention_core.model.model import ModelConfig, TinyTransformer  # noqa: E402
 from attention_core.model.sampling import continue_text  # noqa: E402
+from attention_core.model.small_model import ModelConfig, draw_model  # noqa: E402
 from attention_ui.session.chosen_model import real_model  # noqa: E402
 from lessons.today.cost.sliding_window import real_slide, small_slide  # noqa: E402
 
@@ -60,7 +60,7 @@ def main() -> None:
 
 def write(cached: bool) -> tuple[float, list[int]]:
     """How long it takes to write up to the context, and what was written."""
-    model = TinyTransformer.draw(WRITER, generator(0))
+    model = draw_model(WRITER, generator(0))
     with torch.inference_mode():
         began = time.perf_counter()
         ids = continue_text(model, [1], CONTEXT - 1, generator=generator(1), cached=cached)

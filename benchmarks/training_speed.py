@@ -42,7 +42,7 @@ from attention_core.learning.tasks import TASKS, CharacterTask  # noqa: E402
 from attention_core.learning.tasks.text import notebook_model  # noqa: E402
 from attention_core.learning.training import TrainingSettings, TrainingStack, begin_run, gradient_of, recommended  # noqa: E402
 from attention_core.model.sampling import continue_text  # noqa: E402
-from attention_core.model.weights import model_with  # noqa: E402
+from attention_core.model.small_model import model_with  # noqa: E402
 from attention_ui.process.memory import keep_heaps_small  # noqa: E402
 from lessons.learning.train.compare_runs import HEAD_WORDS  # noqa: E402
 from lessons.screen import render  # noqa: E402

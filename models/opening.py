@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Float
 
 from attention_core.base.arrays import Array, namespace
-from attention_core.model.model import ModelTrace
-from attention_core.model.transformer import Transformer, build_transformer, config_of, weight_shapes
+from attention_core.model.family import build_transformer, config_of, weight_shapes
+from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.one_head.heads import KeyValues
 from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_tokenizer
 from models.folders import ModelFiles

@@ -20,8 +20,9 @@ from attention_core.base.arrays import Array
 from attention_core.base.errors import InputError
 from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import TrainingSettings
-from attention_core.model.model import ModelConfig, TinyTransformer
-from attention_core.model.weights import blank, in_one_vector, model_with, named_weights
+from attention_core.model.small_model import ModelConfig, blank, model_with
+from attention_core.model.transformer import Transformer
+from attention_core.model.weights import in_one_vector, named_weights
 from attention_core.text.tokens import is_invisible
 from runs.run import RunView
 
@@ -51,7 +52,7 @@ class Checkpoint:
     updates: int
     weights: Float[np.ndarray, " parameters"]
 
-    def model(self) -> TinyTransformer:
+    def model(self) -> Transformer:
         """The model itself, of NumPy arrays, ready to be used."""
         return model_with(self.settings.model, self.weights)
 

@@ -10,7 +10,7 @@ import msgspec
 from attention_core.base.errors import TechnicalError
 from attention_core.learning.tasks import TASKS
 from attention_core.learning.training import TrainingSettings, recommended
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from runs.checkpoint import MODEL, TRAINING, read_json
 
 LONGEST_CODE = 600  # characters

@@ -1,8 +1,9 @@
 """The forward pass backwards: from the gradient of a result to the gradients of what made it.
 
 Every function is the chain rule for one forward function, in the order of the forward pass. `d_x` is the gradient of
-the loss with respect to x and has the shape of x. PyTorch's autograd finds the same numbers (the tests compare them);
-for models as small as ours it spends most of its time on bookkeeping, so training uses these rules.
+the loss with respect to x and has the shape of x. So has that of a part of a model: `d_mlp` is an `Mlp` with, in the
+place of each weight, its gradient. PyTorch's autograd finds the same numbers (the tests compare them); for models as
+small as ours it spends most of its time on bookkeeping, so training uses these rules.
 """
 
 import math
@@ -22,27 +23,11 @@ from attention_core.base.arrays import (
 )
 from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_gradient, check_scale, check_soft_cap
-from attention_core.learning.gradients import (
-    AttentionGradients,
-    BlockGradients,
-    HeadsGradients,
-    MlpGradients,
-    ModelGradients,
-    NormGradients,
-    ProjectionGradients,
-    SliceGradients,
-)
+from attention_core.learning.gradients import AttentionGradients
 from attention_core.learning.losses import CrossEntropyTrace, LossTrace, SquaredErrorTrace
-from attention_core.model.model import (
-    Block,
-    BlockTrace,
-    LayerNorm,
-    Mlp,
-    MlpTrace,
-    ModelTrace,
-    TinyTransformer,
-    standardise,
-)
+from attention_core.model.parts import LayerNorm, Mlp, MlpTrace, standardise
+from attention_core.model.transformer import Block, BlockTrace, ModelTrace, Transformer
+from attention_core.model.weights import replace_weights
 from attention_core.one_head.attention import AttentionTrace, Number
 from attention_core.one_head.heads import (
     Heads,
@@ -119,8 +104,8 @@ def added_backward(weight: Float[Array, "..."], d_output: Float[Array, "..."], o
 
 def norm_backward(
     norm: LayerNorm, x: Float[Array, "*batch d_model"], d_output: Float[Array, "*batch d_model"]
-) -> NormGradients:
-    """For output = x̂ · gain + shift, x̂ = (x − mean) / deviation: mean and deviation move with x, too."""
+) -> tuple[Float[Array, "*batch d_model"], LayerNorm]:
+    """d_x and d_norm, for output = x̂ · gain + shift with x̂ = (x − mean) / deviation: both move with x, too."""
     d_model = x.shape[-1]
     x_hat, deviation = standardise(x, norm.epsilon)
     d_gain = added_backward(norm.gain, d_output * x_hat, 1)
@@ -128,7 +113,8 @@ def norm_backward(
     d_x_hat = d_output * align_runs(norm.gain, x, 1)
     through_mean = row_sum(d_x_hat) / d_model
     through_deviation = x_hat * (row_products(d_x_hat, x_hat)[..., None] / d_model)
-    return NormGradients(d_gain, d_shift, (d_x_hat - through_mean - through_deviation) / deviation)
+    d_x = (d_x_hat - through_mean - through_deviation) / deviation
+    return d_x, replace_weights(norm, gain=d_gain, shift=d_shift)
 
 
 def heads_backward(
@@ -138,8 +124,8 @@ def heads_backward(
     d_output: Tokens,
     scale: float | None = None,
     positions: Positions | None = None,
-) -> HeadsGradients:
-    """The gradients of self-attention with several heads.
+) -> tuple[Tokens, Positions | None, MultiHeadAttention | SlicedHeads]:
+    """d_x, d_positions and d_heads of self-attention with several heads.
 
     Raises InputError after dropout, when the trace lacks the weights before dropping, and with a QK norm.
     """
@@ -148,28 +134,15 @@ def heads_backward(
             "these gradients hold without dropout and without a QK norm; use autograd, or leave them out"
         )
     d_concatenated, d_W_o, d_b_o = linear_backward(trace.concatenated, heads.W_o, heads.b_o, d_output)
-    attention = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale, heads.soft_cap)
-    d_q, d_k, d_v = (
-        attention.d_q,
-        *(unshare_heads(d, trace.present.k.shape[-3]) for d in (attention.d_k, attention.d_v)),
-    )
+    d = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale, heads.soft_cap)
+    d_q, d_k, d_v = d.d_q, *(unshare_heads(shared, trace.present.k.shape[-3]) for shared in (d.d_k, d.d_v))
     if heads.rotary is not None:
-        d_q, d_k = (rotate(d, how=heads.rotary, back=True) for d in (d_q, d_k))
-    if isinstance(heads, SlicedHeads):
-        projections = slices_backward(heads, x, positions, d_q, d_k, d_v)
-    else:
-        projections = projections_backward(heads, x, positions, d_q, d_k, d_v)
-    return HeadsGradients(
-        d_output=d_output,
-        d_W_o=d_W_o,
-        d_b_o=d_b_o,
-        d_concatenated=d_concatenated,
-        attention=attention,
-        projections=projections,
-        d_x=projections.d_x,
-        d_sink=None if heads.sink is None else sink_backward(heads, trace.heads, attention.d_weights),
-        d_positions=None if positions is None else added_backward(positions, projections.d_source, 2),
-    )
+        d_q, d_k = (rotate(d_rows, how=heads.rotary, back=True) for d_rows in (d_q, d_k))
+    back = slices_backward if isinstance(heads, SlicedHeads) else projections_backward
+    d_x, d_source, d_maps = back(heads, x, positions, d_q, d_k, d_v)
+    d_positions = None if positions is None else added_backward(positions, d_source, 2)
+    d_sink = None if heads.sink is None else sink_backward(heads, trace.heads, d.d_weights)
+    return d_x, d_positions, replace_weights(heads, **d_maps, sink=d_sink, W_o=d_W_o, b_o=d_b_o)
 
 
 def unshare_heads(
@@ -197,23 +170,15 @@ def projections_backward(
     d_q: Float[Array, "*batch heads tokens d_k"],
     d_k: Float[Array, "*batch kv_heads tokens d_k"],
     d_v: Float[Array, "*batch kv_heads tokens d_v"],
-) -> ProjectionGradients:
-    """The gradients through W_q and W_k to x + positions, and through W_v to x."""
+) -> tuple[Tokens, Tokens, dict[str, Array]]:
+    """d_x, d_source and the gradients of the maps: through W_q and W_k to x + positions, and through W_v to x."""
     source = add_rows(x, positions)
     d_through_q, d_W_q, d_b_q = linear_backward(source, heads.W_q, heads.b_q, merge_heads(d_q))
     d_through_k, d_W_k, d_b_k = linear_backward(source, heads.W_k, heads.b_k, merge_heads(d_k))
     d_through_v, d_W_v, d_b_v = linear_backward(x, heads.W_v, heads.b_v, merge_heads(d_v))
     d_source = d_through_q + d_through_k
-    return ProjectionGradients(
-        d_W_q=d_W_q,
-        d_b_q=d_b_q,
-        d_W_k=d_W_k,
-        d_b_k=d_b_k,
-        d_source=d_source,
-        d_W_v=d_W_v,
-        d_b_v=d_b_v,
-        d_x=d_source + d_through_v,
-    )
+    d_maps = {"W_q": d_W_q, "b_q": d_b_q, "W_k": d_W_k, "b_k": d_b_k, "W_v": d_W_v, "b_v": d_b_v}
+    return d_source + d_through_v, d_source, d_maps
 
 
 def slices_backward(
@@ -223,16 +188,16 @@ def slices_backward(
     d_q: Float[Array, "*batch heads tokens d_head"],
     d_k: Float[Array, "*batch heads tokens d_head"],
     d_v: Float[Array, "*batch heads tokens d_head"],
-) -> SliceGradients:
-    """The gradients through W_qkv, without positions in one product."""
+) -> tuple[Tokens, Tokens | None, dict[str, Array]]:
+    """d_x, d_source and the gradient of W_qkv: without positions in one product, and then there is no d_source."""
     xp = namespace(x)
     if positions is None:
         d_x, d_W_qkv = slice_backward(x, heads.W_qkv, xp.concat([d_q, d_k, d_v], axis=-1))
-        return SliceGradients(d_W_qkv=d_W_qkv, d_source=None, d_x=d_x)
+        return d_x, None, {"W_qkv": d_W_qkv}
     source, d_head = add_rows(x, positions), d_v.shape[-1]
     d_source, d_W_qk = slice_backward(source, heads.W_qkv[..., : 2 * d_head], xp.concat([d_q, d_k], axis=-1))
     d_value, d_W_v = slice_backward(x, heads.W_qkv[..., 2 * d_head :], d_v)
-    return SliceGradients(d_W_qkv=xp.concat([d_W_qk, d_W_v], axis=-1), d_source=d_source, d_x=d_source + d_value)
+    return d_source + d_value, d_source, {"W_qkv": xp.concat([d_W_qk, d_W_v], axis=-1)}
 
 
 def slice_backward(
@@ -244,55 +209,68 @@ def slice_backward(
     return d_slices.swapaxes(-2, -3).reshape(x.shape), slices.mT @ d_rows
 
 
-def mlp_backward(mlp: Mlp, x: Tokens, trace: MlpTrace, d_output: Tokens) -> MlpGradients:
-    """The gradients of an MLP: where a hidden feature was cut to 0, nothing goes through."""
+def mlp_backward(mlp: Mlp, trace: MlpTrace, d_output: Tokens) -> tuple[Tokens, Mlp]:
+    """d_x and d_mlp: where a hidden feature was cut to 0, nothing goes through.
+
+    Raises InputError unless the nonlinearity is the plain ReLU of the small models.
+    """
+    if mlp.activation != "relu" or mlp.W_gate is not None:
+        raise TechnicalError("these gradients are those of an MLP with ReLU and without a gate; use autograd")
     d_hidden, d_W_down, d_b_down = linear_backward(trace.hidden, mlp.W_down, mlp.b_down, d_output)
     d_up = d_hidden * (trace.hidden > 0)
-    d_normed, d_W_up, d_b_up = linear_backward(trace.normed, mlp.W_up, mlp.b_up, d_up)
-    norm = None if mlp.norm is None else norm_backward(mlp.norm, x, d_normed)
-    d_x = d_normed if norm is None else norm.d_x
-    return MlpGradients(d_W_down, d_b_down, d_hidden, d_W_up, d_b_up, norm, d_x)
+    d_x, d_W_up, d_b_up = linear_backward(trace.normed, mlp.W_up, mlp.b_up, d_up)
+    return d_x, replace_weights(mlp, W_up=d_W_up, b_up=d_b_up, W_down=d_W_down, b_down=d_b_down)
 
 
 def block_backward(
     block: Block, trace: BlockTrace, d_output: Tokens, positions: Positions | None = None
-) -> BlockGradients:
-    """The gradients of one layer: a shortcut hands the gradient on as it is, and adds what comes through the part."""
-    d_after_attention, mlp = d_output, None
+) -> tuple[Tokens, Positions | None, Block]:
+    """d_x, d_positions and d_block: a shortcut hands the gradient on as it is, and adds what comes through the part."""
+    d_after_attention, d_mlp_norm, d_mlp, d_norm = d_output, None, None, None
     if block.mlp is not None and trace.mlp is not None:
-        mlp = mlp_backward(block.mlp, trace.after_attention, trace.mlp, d_output)
-        d_after_attention = d_output + mlp.d_x if block.residual else mlp.d_x
-    attention = heads_backward(
+        d_through, d_mlp = mlp_backward(block.mlp, trace.mlp, d_output)
+        if block.mlp_norm is not None:
+            d_through, d_mlp_norm = norm_backward(block.mlp_norm, trace.after_attention, d_through)
+        d_after_attention = d_output + d_through if block.residual else d_through
+    d_x, d_positions, d_heads = heads_backward(
         block.attention, trace.normed, trace.attention, d_after_attention, block.scale, positions
     )
-    norm = None if block.norm is None else norm_backward(block.norm, trace.x, attention.d_x)
-    d_x = attention.d_x if norm is None else norm.d_x
-    return BlockGradients(d_output, mlp, attention, norm, d_after_attention + d_x if block.residual else d_x)
+    if block.norm is not None:
+        d_x, d_norm = norm_backward(block.norm, trace.x, d_x)
+    d_x = d_after_attention + d_x if block.residual else d_x
+    return d_x, d_positions, replace_weights(block, attention=d_heads, norm=d_norm, mlp_norm=d_mlp_norm, mlp=d_mlp)
 
 
 def model_backward(
-    model: TinyTransformer, trace: ModelTrace, d_logits: Float[Array, "*batch tokens d_output"]
-) -> ModelGradients:
-    """The gradient of every weight, from the gradient of the logits: the chain rule, last step first."""
-    d_x, d_W_unembed, d_b_unembed, norm = d_logits, None, None, None
+    model: Transformer, trace: ModelTrace, d_logits: Float[Array, "*batch tokens d_output"]
+) -> tuple[Tokens, Transformer]:
+    """d_x of what enters the first layer, and d_model: the chain rule, last step first."""
+    d_x, d_W_unembed, d_b_unembed, d_norm = d_logits, None, None, None
     if model.W_unembed is not None:
         d_x, d_W_unembed, d_b_unembed = linear_backward(trace.normed, model.W_unembed, model.b_unembed, d_logits)
     if model.norm is not None:
-        norm = norm_backward(model.norm, trace.layers[-1].output, d_x)
-        d_x = norm.d_x
+        d_x, d_norm = norm_backward(model.norm, trace.layers[-1].output, d_x)
     added, in_attention = model.positions(trace.ids.shape[-1])
-    layers: list[BlockGradients] = []
+    d_layers, in_layers = [], []
     for layer, layer_trace in zip(reversed(model.layers), reversed(trace.layers), strict=True):
-        layers.insert(0, block_backward(layer, layer_trace, d_x, in_attention))
-        d_x = layers[0].d_x
+        d_x, d_in_layer, d_layer = block_backward(layer, layer_trace, d_x, in_attention)
+        d_layers.insert(0, d_layer)
+        in_layers.insert(0, d_in_layer)
     d_token_table, d_position_table = None, None
     if model.token_table is not None:
         d_token_table = table_backward(trace.one_hot, model.token_table, d_x)
     if model.position_table is not None:
-        in_layers: list[Positions] = [layer.attention.d_positions for layer in layers]
         d_positions = added_backward(added, d_x, 2) if in_attention is None else sum(in_layers)
         d_position_table = fill_up(d_positions, model.config.context)
-    return ModelGradients(d_logits, d_W_unembed, d_b_unembed, norm, tuple(layers), d_position_table, d_token_table)
+    return d_x, replace_weights(
+        model,
+        token_table=d_token_table,
+        position_table=d_position_table,
+        layers=tuple(d_layers),
+        norm=d_norm,
+        W_unembed=d_W_unembed,
+        b_unembed=d_b_unembed,
+    )
 
 
 def fill_up(d_positions: Positions, context: int) -> Float[Array, "*runs context d_model"]:

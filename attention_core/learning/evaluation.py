@@ -11,7 +11,7 @@ from jaxtyping import Bool, Float, Int
 from attention_core.base.arrays import Array, namespace, row_products
 from attention_core.learning.losses import LossTrace, cross_entropy, squared_error
 from attention_core.learning.tasks import NO_TARGET, Batch, Task
-from attention_core.model.model import ModelTrace, TinyTransformer
+from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.one_head.heads import linear
 from attention_core.text.embeddings import one_hot
 
@@ -42,7 +42,7 @@ class Evaluation:
 
 
 def evaluate(
-    task: Task, model: TinyTransformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
+    task: Task, model: Transformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
 ) -> Evaluation:
     """How well a model answers a batch, perhaps with some (layer, head) pairs ablated, and where its heads attend."""
     (evaluation,) = evaluate_together((task,), model, batch, (step,), ablated)
@@ -51,7 +51,7 @@ def evaluate(
 
 def evaluate_together(
     tasks: Sequence[Task],
-    model: TinyTransformer,
+    model: Transformer,
     batch: Batch,
     steps: Sequence[int],
     ablated: Collection[tuple[int, int]] = (),
@@ -71,7 +71,7 @@ def evaluate_together(
     ]
 
 
-def loss_of(model: TinyTransformer, trace: ModelTrace, targets: Int[Array, "*batch tokens"]) -> LossTrace:
+def loss_of(model: Transformer, trace: ModelTrace, targets: Int[Array, "*batch tokens"]) -> LossTrace:
     """The mean cross-entropy of the predictions that count, or the mean squared error of vectors; of each run."""
     if model.config.output == "vectors":
         wanted = linear(one_hot(targets, model.config.vocabulary, model.table), model.table)
@@ -79,7 +79,7 @@ def loss_of(model: TinyTransformer, trace: ModelTrace, targets: Int[Array, "*bat
     return cross_entropy(trace.logits, targets, model.run_axes)
 
 
-def predicted_ids(model: TinyTransformer, trace: ModelTrace) -> Int[Array, "*batch tokens"]:
+def predicted_ids(model: Transformer, trace: ModelTrace) -> Int[Array, "*batch tokens"]:
     """The likeliest token at each position; where vectors are given, the token whose vector is nearest."""
     xp = namespace(trace.logits)
     if model.config.output == "vectors":

@@ -22,8 +22,9 @@ from attention_core.learning.evaluation import Evaluation, batch_shape, evaluate
 from attention_core.learning.losses import LossTrace
 from attention_core.learning.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.learning.tasks import Batch, Task, fingerprints
-from attention_core.model.model import ModelConfig, ModelTrace, TinyTransformer
-from attention_core.model.weights import model_with, weights_of
+from attention_core.model.small_model import ModelConfig, draw_model, model_with
+from attention_core.model.transformer import ModelTrace, Transformer
+from attention_core.model.weights import weights_of
 
 MAX_STEPS = 5000
 MAX_BATCH = 64
@@ -156,7 +157,7 @@ class TrainingState:
 def begin_run(settings: TrainingSettings) -> TrainingState:
     """A new run before its step 0: weights and batches come from one generator, in this order."""
     random = generator(settings.seed)
-    weights = weights_of(TinyTransformer.draw(settings.model, random)).numpy()
+    weights = weights_of(draw_model(settings.model, random)).numpy()
     means = tuple(np.zeros_like(weights) for _ in range(OPTIMISERS[settings.optimiser].n_means))
     shape = DRAWN_TOGETHER, settings.batch_size, settings.task.window
     return TrainingState(settings, random, weights, means, np.zeros(shape, np.int8), np.zeros(shape, np.int8))
@@ -267,21 +268,21 @@ def train(settings: TrainingSettings, *, evaluated: bool = True) -> Iterator[Tra
             return
 
 
-def predict(model: TinyTransformer, batch: Batch) -> tuple[ModelTrace, LossTrace]:
+def predict(model: Transformer, batch: Batch) -> tuple[ModelTrace, LossTrace]:
     """What the model computes for a batch, and how wrong it is."""
     trace = model(batch.inputs)
     return trace, loss_of(model, trace, batch.targets)
 
 
-def gradient_of(model: TinyTransformer, batch: Batch) -> tuple[Float[Array, "*runs"], Float[Array, "*runs parameters"]]:
+def gradient_of(model: Transformer, batch: Batch) -> tuple[Float[Array, "*runs"], Float[Array, "*runs parameters"]]:
     """The loss, and its gradient by the chain rule, all weights in one vector."""
     trace, loss = predict(model, batch)
-    gradients = model_backward(model, trace, loss_backward(loss))
-    return loss.loss, gradients.vector(model.run_axes)
+    _, d_model = model_backward(model, trace, loss_backward(loss))
+    return loss.loss, weights_of(d_model)
 
 
 def gradient_by_autograd(
-    model: TinyTransformer, batch: Batch
+    model: Transformer, batch: Batch
 ) -> tuple[Float[np.ndarray, "*runs"], Float[np.ndarray, "*runs parameters"]]:
     """The loss and the gradient of all weights by PyTorch's autograd, through the same forward functions."""
     with torch.inference_mode(False), torch.enable_grad():

@@ -19,15 +19,15 @@ from attention_core.learning.evaluation import (
 )
 from attention_core.learning.tasks import Batch, TaskExample
 from attention_core.learning.training import Snapshot, TrainingSettings, held_out_batch
-from attention_core.model.model import TinyTransformer
 from attention_core.model.sampling import continue_text
-from attention_core.model.weights import model_with
+from attention_core.model.small_model import model_with
+from attention_core.model.transformer import Transformer
 from attention_core.one_head.attention import AttentionTrace
 
 SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
 
 
-def model_at(settings: TrainingSettings, snapshot: Snapshot) -> TinyTransformer:
+def model_at(settings: TrainingSettings, snapshot: Snapshot) -> Transformer:
     """The model of a snapshot, of torch tensors, which share their memory with it."""
     return model_with(settings.model, torch.from_numpy(snapshot.weights))
 

@@ -9,7 +9,6 @@ from torch import Tensor
 from attention_core.base.errors import TechnicalError
 from attention_core.measured.head_measures import total_variation
 from attention_core.model.cache import present, read_newest, seen_at_once
-from attention_core.model.model import TinyTransformer
 from attention_core.model.transformer import Transformer
 
 
@@ -23,9 +22,7 @@ class SlidingDifference:
     n: int
 
 
-def measure_sliding(
-    model: TinyTransformer | Transformer, ids: Int[Tensor, " tokens"], context: int | None = None
-) -> SlidingDifference:
+def measure_sliding(model: Transformer, ids: Int[Tensor, " tokens"], context: int | None = None) -> SlidingDifference:
     """The difference on a text that is longer than the context. Raises InputError for one that is not."""
     context = seen_at_once(model, context)
     if len(ids) <= context:

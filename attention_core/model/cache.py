@@ -19,15 +19,14 @@ from torch import Tensor
 from attention_core.base.arrays import namespace
 from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_whole
-from attention_core.model.model import ModelTrace, TinyTransformer
-from attention_core.model.transformer import Transformer
+from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.one_head.heads import KeyValues
 
 SLIDING_POSITIONS = ("none", "rotary", "alibi")  # those that know distances alone
 
 
 def read_newest(
-    model: TinyTransformer | Transformer,
+    model: Transformer,
     ids: Int[Tensor, "*runs tokens"],
     past: Sequence[KeyValues] = (),
     context: int | None = None,
@@ -38,7 +37,7 @@ def read_newest(
     InputError for a cache of a model that is not causal, and for one of another number of layers or tokens.
     """
     context = seen_at_once(model, context)
-    xp = namespace(model.table if isinstance(model, TinyTransformer) else model.token_table)
+    xp = namespace(model.table)
     if past and not model.config.causal:
         raise TechnicalError(
             "keys and values can be kept only if no token sees what comes after it, but the model is not "
@@ -52,7 +51,7 @@ def read_newest(
     return model(xp.asarray(ids[..., -1:]), past=[KeyValues(k[..., seen:, :], v[..., seen:, :]) for k, v in past])
 
 
-def seen_at_once(model: TinyTransformer | Transformer, context: int | None) -> int:
+def seen_at_once(model: Transformer, context: int | None) -> int:
     """How many tokens are read: as many as asked for, or as the model can see."""
     if context is None:
         return model.config.context

@@ -11,8 +11,8 @@ from attention_core.base.arrays import namespace
 from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import is_whole, shown
 from attention_core.base.randomness import generator
-from attention_core.model.model import ModelTrace, TinyTransformer
 from attention_core.model.sampling import Sampling, TokenDraw, check_start, draw_token, uniform_number
+from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.text.tokens import Vocabulary
 
 MAX_NEW_TOKENS = 200
@@ -44,7 +44,7 @@ class GeneratedToken(NewToken):
 
 
 def generate(
-    model: TinyTransformer, vocabulary: Vocabulary, start: Sequence[str], length: int, sampling: Sampling, seed: int
+    model: Transformer, vocabulary: Vocabulary, start: Sequence[str], length: int, sampling: Sampling, seed: int
 ) -> tuple[GeneratedToken, ...]:
     """`length` new tokens after `start`, each drawn after reading the last `context` tokens before it.
 
@@ -60,7 +60,7 @@ def generate(
 
 
 def generate_token(
-    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], sampling: Sampling, random: torch.Generator
+    model: Transformer, vocabulary: Vocabulary, text: Sequence[str], sampling: Sampling, random: torch.Generator
 ) -> GeneratedToken:
     """The token that follows a text: read its last `context` tokens, and draw."""
     first = max(0, len(text) - model.config.context)
@@ -71,7 +71,7 @@ def generate_token(
 
 
 def regenerate_last(
-    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], n_new: int, sampling: Sampling, seed: int
+    model: Transformer, vocabulary: Vocabulary, text: Sequence[str], n_new: int, sampling: Sampling, seed: int
 ) -> GeneratedToken:
     """The last token of a text whose last `n_new` tokens `generate` drew, with all that led to it."""
     random = generator(seed, "sample")

@@ -16,7 +16,7 @@ from torch import Tensor
 from attention_core.base.errors import InputError, TechnicalError
 from attention_core.base.inputs import check_whole, is_float, is_number, is_whole, shown
 from attention_core.model.cache import present, read_newest
-from attention_core.model.model import TinyTransformer
+from attention_core.model.transformer import Transformer
 
 SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
 
@@ -144,7 +144,7 @@ def pick(probabilities: Float[Tensor, "*runs vocabulary"], uniform: float) -> In
 
 
 def continue_text(
-    model: TinyTransformer,
+    model: Transformer,
     start: list[int],
     n_new: int,
     *,

@@ -1,4 +1,4 @@
-"""All weights of a model in one vector, and back.
+"""The weights of a model: by their names, in one vector, and in other numbers.
 
 A vector is quicker to update than many arrays. Runs that train together have their vectors in rows; then each array of
 the model has an axis of runs in front.
@@ -13,8 +13,8 @@ from typing import Any
 from jaxtyping import Float
 
 from attention_core.base.arrays import Array, namespace
-from attention_core.base.randomness import generator
-from attention_core.model.model import ModelConfig, TinyTransformer
+
+FIXED = {"trained": False}  # of a field that belongs to the task or to the sizes, and is never changed
 
 
 def named_weights(part: object, prefix: str = "") -> Iterator[tuple[str, Array]]:
@@ -24,9 +24,20 @@ def named_weights(part: object, prefix: str = "") -> Iterator[tuple[str, Array]]
     """
     if hasattr(part, "shape"):
         yield prefix, part
-    elif isinstance(part, tuple) or is_dataclass(part):
+    else:
         for name, child in enumerate(part) if isinstance(part, tuple) else trained_fields(part):
             yield from named_weights(child, f"{prefix}.{name}" if prefix else f"{name}")
+
+
+def collect_weights(part: object, weights: list[Array]) -> list[Array]:
+    """The list with the arrays of `named_weights` behind it: sooner, and without their names."""
+    if hasattr(part, "shape"):
+        weights.append(part)
+    else:
+        for child in part if isinstance(part, tuple) else [getattr(part, name) for name in names_of_trained(type(part))]:
+            if child is not None:
+                collect_weights(child, weights)
+    return weights
 
 
 def trained_fields(part: Any) -> Iterator[tuple[str, Any]]:
@@ -36,10 +47,22 @@ def trained_fields(part: Any) -> Iterator[tuple[str, Any]]:
 
 @functools.cache
 def names_of_trained(kind: type) -> tuple[str, ...]:
-    """The names of these fields, for every part of a kind."""
+    """The names of these fields, for every part of a kind; none, where this is no part of a model."""
+    if not is_dataclass(kind):
+        return ()
     inherited = {field.name for base in kind.__mro__[1:] if is_dataclass(base) for field in fields(base)}
     in_order = sorted(fields(kind), key=lambda field: field.name in inherited)
     return tuple(field.name for field in in_order if field.metadata.get("trained", True))
+
+
+def replace_weights(part: Any, **weights: Any) -> Any:
+    """The part with others in the place of some weights, or of some parts: `dataclasses.replace`, but quick.
+
+    A step of training makes several.
+    """
+    other = object.__new__(type(part))
+    vars(other).update(vars(part), **weights)
+    return other
 
 
 def count_weights(part: object) -> int:
@@ -47,29 +70,15 @@ def count_weights(part: object) -> int:
     return sum(math.prod(weight.shape) for _, weight in named_weights(part))
 
 
-def weights_of(model: TinyTransformer) -> Float[Array, "*runs parameters"]:
-    """A copy of all weights in the order of the computation."""
-    return in_one_vector([weight for _, weight in named_weights(model)], model.run_axes)
+def weights_of(model: Any) -> Float[Array, "*runs parameters"]:
+    """A copy of all weights of a model, or of their gradients, in the order of the computation."""
+    return in_one_vector(collect_weights(model, []), model.run_axes)
 
 
 def in_one_vector(arrays: list[Array], run_axes: int = 0) -> Float[Array, "*runs parameters"]:
     """Arrays one after the other in one vector, or in one vector for each run."""
     flat = [array.reshape(*array.shape[:run_axes], -1) for array in arrays]
     return namespace(flat[0]).concat(flat, axis=-1)
-
-
-def model_with(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> TinyTransformer:
-    """A model of these sizes whose arrays are views of `weights`, of its library and with its axes of runs."""
-    return with_weights(blank(config), views(config, weights), weights)
-
-
-def views(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> Iterator[Array]:
-    """The piece of the vector that belongs to each weight of the model, in its shape."""
-    begin = 0
-    for _, weight in named_weights(blank(config)):
-        end = begin + math.prod(weight.shape)
-        yield weights[..., begin:end].reshape(*weights.shape[:-1], *weight.shape)
-        begin = end
 
 
 def with_weights(part: Any, arrays: Iterator[Array], like: Array) -> Any:
@@ -91,12 +100,13 @@ def as_in(like: Array, fixed: Array) -> Array:
     return xp.asarray(fixed, dtype=like.dtype if fixed.is_floating_point() else None)
 
 
-@functools.lru_cache(maxsize=256)
-def blank(config: ModelConfig) -> TinyTransformer:
-    """A model of these sizes for its structure and for what is fixed: each weight is one 0 that pretends its shape."""
-    import torch
-
-    with torch.inference_mode(False):  # it is kept, so it must be fit for every use
-        drawn = TinyTransformer.draw(config, generator(0))
-        zeros = (torch.zeros(()).expand(weight.shape) for _, weight in named_weights(drawn))
-        return with_weights(drawn, zeros, torch.zeros(()))
+def widened(part: Any) -> Any:
+    """The part, or the array, with weights of fewer bits as 32-bit numbers; others stay as they are."""
+    if hasattr(part, "shape"):
+        if part.dtype.itemsize >= 4:
+            return part
+        return part.widen() if hasattr(part, "widen") else namespace(part).asarray(part, dtype=namespace(part).float32)
+    if part is None or all(weight.dtype.itemsize >= 4 for _, weight in named_weights(part)):
+        return part
+    weights = [widened(weight) for _, weight in named_weights(part)]
+    return with_weights(part, iter(weights), weights[0])

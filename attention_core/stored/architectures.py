@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from attention_core.base.errors import TechnicalError
-from attention_core.model.transformer import Activation, TransformerConfig, Unembedding
+from attention_core.model.family import TransformerConfig, Unembedding
+from attention_core.model.parts import Activation
 from attention_core.text.embeddings import Rotary
 
 Settings = Mapping[str, Any]  # of config.json

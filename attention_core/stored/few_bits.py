@@ -13,7 +13,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from attention_core.model.transformer import Transformer, build_transformer
+from attention_core.model.family import build_transformer
+from attention_core.model.transformer import Transformer
 from attention_core.stored.blocks import BlockKind, dequantise
 from attention_core.stored.gguf_file import Setting, StoredTensor, read_gguf
 from attention_core.stored.gguf_llama import as_here, gguf_tensors

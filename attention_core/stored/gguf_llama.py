@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 import torch
 
 from attention_core.base.errors import TechnicalError
-from attention_core.model.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.family import TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.transformer import Transformer
 from attention_core.stored.gguf_file import GgufFile, Setting, StoredTensor
 from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room

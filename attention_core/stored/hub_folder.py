@@ -14,7 +14,8 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from attention_core.base.errors import TechnicalError
-from attention_core.model.transformer import Transformer, TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.family import TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.transformer import Transformer
 from attention_core.stored.architectures import Architecture, Settings, architecture_of
 from attention_core.stored.naming import check_layers, check_names, check_stored, is_map, name_there
 from attention_core.stored.room import check_room

@@ -10,7 +10,7 @@ import streamlit as st
 from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import Snapshot, TrainingSettings
 from attention_core.measured.observe import ObservedTask, observe_task, observe_texts
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from attention_ui.controls.bound import slider
 from attention_ui.figures.template import alt_table, template
 from attention_ui.page.drawing import PROJECTED_WIDTH, draw_figure, draw_film, draw_notice, say_whose_weights

@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.tasks.text import notebook_model
 from attention_core.learning.training import TrainingSettings
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from attention_ui.controls.bound import one_in_row
 from attention_ui.controls.get_model import get_model_panel, which_model
 from attention_ui.process.turns import scheduler

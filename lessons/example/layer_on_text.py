@@ -15,7 +15,8 @@ from jaxtyping import Float
 from safetensors import safe_open
 
 from attention_core.base.arrays import Array, namespace
-from attention_core.model.transformer import TransformerConfig, config_of, widened
+from attention_core.model.family import TransformerConfig, config_of
+from attention_core.model.weights import widened
 from attention_core.one_head.heads import MultiHeadAttention
 from lessons.example.real_model import MAX_TOKENS, RealModel, cut_text
 from lessons.example.token_names import told_apart

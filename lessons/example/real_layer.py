@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from attention_core.model.transformer import TransformerConfig
+from attention_core.model.family import TransformerConfig
 from attention_core.one_head.heads import MultiHeadAttention
 from attention_core.text.tokens import clean_text
 from lessons.example.layer_on_text import LayerOnText, called, layer_of, shipped_layer, sizes_of

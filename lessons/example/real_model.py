@@ -7,8 +7,7 @@ from typing import Protocol, runtime_checkable
 from jaxtyping import Float
 
 from attention_core.base.arrays import Array
-from attention_core.model.model import ModelTrace
-from attention_core.model.transformer import Transformer
+from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.stored.tokenizing import Tokenizer
 from attention_core.text.tokens import clean_text
 

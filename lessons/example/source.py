@@ -16,7 +16,7 @@ from torch import Tensor
 from attention_core.base.errors import Phrase
 from attention_core.learning.tasks import Task
 from attention_core.learning.training import TrainingSettings
-from attention_core.model.model import TinyTransformer
+from attention_core.model.transformer import Transformer
 from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads, thirds
 from attention_core.text.embeddings import Rotary
 from attention_core.text.tokens import Unit
@@ -158,7 +158,7 @@ class Source(ABC):
         """The run that trains the model of an example; None where nothing is trained."""
         return None
 
-    def model(self, example: Chosen) -> TinyTransformer | None:
+    def model(self, example: Chosen) -> Transformer | None:
         """The model of an example, as far as it is trained; None where the weights are random."""
         return None
 

@@ -39,8 +39,8 @@ from attention_core.learning.training import (
     recommended,
     train,
 )
-from attention_core.model.model import TinyTransformer
-from attention_core.model.weights import model_with
+from attention_core.model.small_model import model_with
+from attention_core.model.transformer import Transformer
 from attention_core.one_head.masks import causal_mask, full_mask
 from attention_core.text.tokens import Vocabulary, clean_text, tokenize
 from lessons.example.real_model import MAX_TOKENS
@@ -92,7 +92,7 @@ class OfTask(Source):
     def run(self, example: Chosen) -> TrainingSettings:
         """The run that trains its model."""
 
-    def model(self, example: Chosen) -> TinyTransformer:
+    def model(self, example: Chosen) -> Transformer:
         """The model after so many updates; it is trained now unless somebody has asked for it before."""
         return recorded(self.run(example), example.updates).model(example.updates)
 
@@ -428,7 +428,7 @@ class ModelRecording:
                 self.weights[step.step] = step.weights
             yield
 
-    def model(self, updates: int) -> TinyTransformer:
+    def model(self, updates: int) -> Transformer:
         """The model after so many updates, of torch tensors."""
         return model_with(self.settings.model, torch.from_numpy(self.weights[self.reached(updates)]))
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from attention_core.base.randomness import generator
 from attention_core.measured.head_patterns import first_token, induction, previous_token, same_token
-from attention_core.model.transformer import Transformer, widened
+from attention_core.model.transformer import Transformer
+from attention_core.model.weights import widened
 from attention_core.one_head.heads import MultiHeadAttention
 from attention_core.stored.tokenizing import Tokenizer
 from lessons.shared.head_jobs import (

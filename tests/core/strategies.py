@@ -4,7 +4,7 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from lessons.example.edits import Edit
 from lessons.example.example import LIMITS, Example, learnt_example
 from lessons.example.presets import RandomSource

@@ -20,8 +20,8 @@ from attention_core.learning.losses import cross_entropy, squared_error
 from attention_core.measured.permutation import attend_in_both_orders, random_permutation
 from attention_core.measured.sliding import measure_sliding
 from attention_core.model.cache import read_newest
+from attention_core.model.family import TransformerConfig, build_transformer, weight_shapes
 from attention_core.model.generation import check_request
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import (
     Sampling,
     continue_text,
@@ -31,7 +31,7 @@ from attention_core.model.sampling import (
     pick,
     renormalise,
 )
-from attention_core.model.transformer import TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.one_head.attention import attend
 from attention_core.one_head.distances import alibi_biases, distances, with_global_tokens
 from attention_core.one_head.heads import MultiHeadAttention, features_per_head, share_heads, split_heads
@@ -147,7 +147,7 @@ Q, K, V = torch.randn(3, 2, 5, 4, generator=random)
 SINKS = torch.tensor([0.5, -math.inf])
 TABLE = torch.arange(21.0).reshape(7, 3)
 CONFIG = ModelConfig(vocabulary=7, context=5, d_model=6, n_heads=2, n_layers=2, positions="sinusoidal")
-TINY = TinyTransformer.draw(CONFIG, generator(0))
+TINY = draw_model(CONFIG, generator(0))
 IDS = torch.tensor([3, 0, 6, 2])
 LOGITS = torch.tensor([0.5, 2.0, -1.0, 1.5, 0.25])
 SIZES = TransformerConfig(

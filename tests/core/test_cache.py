@@ -9,15 +9,15 @@ from strategies import models
 from attention_core.base.randomness import generator
 from attention_core.measured.sliding import measure_sliding
 from attention_core.model.cache import SLIDING_POSITIONS, present, read_newest
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import continue_text
-from attention_core.model.weights import model_with, weights_of
+from attention_core.model.small_model import ModelConfig, draw_model, model_with
+from attention_core.model.weights import weights_of
 
 POSITIONS = ["learned", "none", "sinusoidal", "rotary", "alibi", "qk"]
 
 
 def in_double(config, seed=0):
-    model = TinyTransformer.draw(config, generator(seed))
+    model = draw_model(config, generator(seed))
     return model_with(config, weights_of(model).double())
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core.learning.tasks import TASKS, CharacterTask, CopyTask
 from attention_core.learning.training import TrainingSettings, recommended
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from lessons.learning.train.compare_runs import COMPARISONS, comparison_sentences, differences, verdict
 from lessons.screen import format_value, render, render_all
 from runs.recording import Recording

@@ -9,8 +9,8 @@ from attention_core.learning.backward import loss_backward, model_backward
 from attention_core.learning.finite_differences import central_differences, losses_at
 from attention_core.learning.tasks import NO_TARGET, Batch
 from attention_core.learning.training import gradient_by_autograd, predict
-from attention_core.model.model import ModelConfig, TinyTransformer
-from attention_core.model.weights import model_with, weights_of
+from attention_core.model.small_model import ModelConfig, draw_model, model_with
+from attention_core.model.weights import weights_of
 
 CONFIGS = [
     ModelConfig(vocabulary=5, context=7, d_model=6, n_heads=2, n_layers=1, d_k=3),
@@ -21,7 +21,7 @@ SENTENCES, TOKENS = 3, 4
 
 def vector_and_batch(config):
     """Weights in double precision, and sentences of which not every position counts."""
-    weights = weights_of(TinyTransformer.draw(config, generator(11))).double().numpy()
+    weights = weights_of(draw_model(config, generator(11))).double().numpy()
     random = np.random.default_rng(12)
     inputs, targets = random.integers(0, config.vocabulary, (2, SENTENCES, TOKENS))
     targets[:, 0] = NO_TARGET
@@ -32,7 +32,7 @@ def by_the_chain_rule(config, weights, batch):
     """The gradient, all weights in one vector."""
     model = model_with(config, weights)
     trace, loss = predict(model, batch)
-    return model_backward(model, trace, loss_backward(loss)).vector()
+    return weights_of(model_backward(model, trace, loss_backward(loss))[1])
 
 
 def loss_at(config, weights, batch):

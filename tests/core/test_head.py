@@ -8,7 +8,7 @@ import torch
 
 from attention_core.base.errors import InputError
 from attention_core.base.randomness import generator
-from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.model.weights import named_weights
 from attention_core.one_head.attention import attend
 from attention_core.one_head.head import one_head, project
@@ -73,7 +73,7 @@ def test_a_trace_prints_names_and_shapes_and_no_numbers():
     lines = repr(trace).splitlines()
     assert lines[0] == "AttentionTrace" and lines[1].split() == ["q", "5", "×", "2"]
     assert [line.split()[0] for line in lines[1:]] == ["q", "k", "v", "scores", "scaled", "masked", "weights", "output"]
-    model = TinyTransformer.draw(ModelConfig(vocabulary=13, context=N, d_model=6, n_layers=2, mlp=True), generator(0))
+    model = draw_model(ModelConfig(vocabulary=13, context=N, d_model=6, n_layers=2, mlp=True), generator(0))
     said = repr(model(torch.arange(N)))
     assert "logits   5 × 13" in said and "2, each as the first: BlockTrace" in said and "tensor" not in said
     assert "present       k 2 × 5 × 3, v 2 × 5 × 3" in said

@@ -174,8 +174,8 @@ def test_gradients_by_hand_are_those_of_autograd(kv_heads, options):
     d_output = random(*output.shape, seed=9)
     expected = torch.autograd.grad((output * d_output).sum(), [x, *weights])
     with torch.no_grad():
-        by_hand = heads_backward(heads, x, trace, d_output)
-    ours = [by_hand.d_x, *(gradient for gradient in by_hand.weights if gradient is not None)]
+        d_x, _, d_heads = heads_backward(heads, x, trace, d_output)
+    ours = [d_x, *(gradient for _, gradient in named_weights(d_heads))]
     assert len(ours) == len(expected)
     for one, other in zip(ours, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-10)

@@ -8,7 +8,7 @@ import torch
 from attention_core.base.randomness import generator
 from attention_core.learning.tasks import TASKS, CharacterTask, CopyTask, LastTokensTask, fingerprints
 from attention_core.learning.training import HELD_OUT, draw_batches, held_out, held_out_batch, recommended, train
-from attention_core.model.model import TinyTransformer
+from attention_core.model.small_model import draw_model
 from lessons.learning.train.compare_runs import COMPARISONS
 
 RUNS = {
@@ -26,7 +26,7 @@ TINY = {  # how many different sequences there are
 def trained_on(settings, updates):
     """Every sequence of a run's batches, drawn as the run draws them."""
     random = generator(settings.seed)
-    TinyTransformer.draw(settings.model, random)  # the weights are drawn before the batches
+    draw_model(settings.model, random)  # the weights are drawn before the batches
     batches = itertools.islice(draw_batches(settings, random), updates)
     return {tuple(row) for batch in batches for row in batch.inputs.tolist()}
 

@@ -16,7 +16,7 @@ from attention_core.base.errors import InputError
 from attention_core.base.randomness import generator
 from attention_core.learning.backward import attend_backward
 from attention_core.model.cache import present, read_newest
-from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.one_head.attention import attend, cap_scores, mask_scores, softmax_rows
 from attention_core.one_head.distances import alibi_slopes, distances, within_window
 from attention_core.one_head.heads import KeyValues, MultiHeadAttention, share_heads, split_heads
@@ -288,7 +288,7 @@ def test_a_past_that_does_not_fit_is_refused(wrong):
 @pytest.mark.parametrize(("tokens", "layers"), [(2, 2), (4, 2), (3, 1)])
 def test_a_past_of_other_tokens_or_layers_is_refused(tokens, layers):
     config = ModelConfig(vocabulary=5, context=8, d_model=6, n_heads=2, n_layers=2, positions="none")
-    model, ids = TinyTransformer.draw(config, generator(0)), torch.tensor([1, 2, 3, 4])
+    model, ids = draw_model(config, generator(0)), torch.tensor([1, 2, 3, 4])
     past = present(read_newest(model, ids[:3]))
     torch.testing.assert_close(read_newest(model, ids, past).logits[-1], model(ids).logits[-1])
     text = torch.tensor([1, 2, 3, 4, 0])[: tokens + 1] if layers == 2 else ids

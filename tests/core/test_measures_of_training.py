@@ -21,8 +21,9 @@ from attention_core.learning.training import (
     recommended,
     train,
 )
-from attention_core.model.model import TinyTransformer
-from attention_core.model.weights import model_with, named_weights
+from attention_core.model.small_model import draw_model, model_with
+from attention_core.model.transformer import Transformer
+from attention_core.model.weights import named_weights
 from runs.recording import Recording
 from runs.run import TrainingRun
 
@@ -142,7 +143,7 @@ def test_batches_to_train_on_do_not_say_where_to_look(name):
 def test_training_any_task_is_the_plain_loop_of_pytorch(name, optimiser, clip):
     settings = recommended(TASKS[name], 7, steps=12, optimiser=optimiser, clip=clip, learning_rate=0.01)
     random = generator(7)
-    model = TinyTransformer.draw(settings.model, random)
+    model = draw_model(settings.model, random)
     kind = {"adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}[optimiser]
     weights = [weight.requires_grad_() for _, weight in named_weights(model)]
     plain, expected = kind(weights, 0.01, weight_decay=0.0), []
@@ -250,9 +251,9 @@ def test_two_layers_recall_and_one_cannot():
 
 
 def test_a_model_is_measured_with_one_look_at_the_held_out_sequences_and_no_more(monkeypatch):
-    sizes, forward = [], TinyTransformer.__call__
+    sizes, forward = [], Transformer.__call__
     monkeypatch.setattr(
-        TinyTransformer, "__call__", lambda model, ids, *rest: sizes.append(ids.shape[1]) or forward(model, ids, *rest)
+        Transformer, "__call__", lambda model, ids, *rest: sizes.append(ids.shape[1]) or forward(model, ids, *rest)
     )
     settings = recommended(TASKS["copy"], steps=45)
     list(train(settings))

@@ -12,8 +12,8 @@ from attention_core.base.randomness import generator
 from attention_core.learning.tasks import CharacterTask, CopyTask
 from attention_core.learning.tasks.text import notebook_model
 from attention_core.learning.training import TrainingSettings, recommended, train
-from attention_core.model.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
-from attention_core.model.weights import count_weights, model_with, weights_of
+from attention_core.model.small_model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, draw_model, model_with
+from attention_core.model.weights import count_weights, weights_of
 from attention_core.one_head.attention import attend
 from attention_core.one_head.masks import causal_mask, full_mask
 
@@ -25,7 +25,7 @@ def small(**choices):
 
 
 def build(config, seed=3):
-    return TinyTransformer.draw(config, generator(seed))
+    return draw_model(config, generator(seed))
 
 
 def some_ids(*shape, seed=4, vocabulary=VOCABULARY):
@@ -56,7 +56,7 @@ def written_out(model, ids):
         attended = attended if layer.attention.b_o is None else attended + layer.attention.b_o
         x = x + attended if config.residual else attended
         if config.mlp:
-            mlp, thought = layer.mlp, normalised(x, layer.mlp.norm) if config.layer_norm else x
+            mlp, thought = layer.mlp, normalised(x, layer.mlp_norm) if config.layer_norm else x
             thought = (thought @ mlp.W_up + mlp.b_up).clamp(min=0) @ mlp.W_down + mlp.b_down
             x = x + thought if config.residual else thought
     return (normalised(x, model.norm) if config.layer_norm else x) @ model.W_unembed + model.b_unembed

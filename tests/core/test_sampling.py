@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.base.randomness import generator
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import (
     Sampling,
     continue_text,
@@ -19,7 +18,8 @@ from attention_core.model.sampling import (
     ranked,
     renormalise,
 )
-from attention_core.model.weights import model_with, weights_of
+from attention_core.model.small_model import ModelConfig, draw_model, model_with
+from attention_core.model.weights import weights_of
 
 VOCABULARY, CONTEXT = 7, 5
 
@@ -30,7 +30,7 @@ def logits_of(seed):
 
 def model():
     config = ModelConfig(vocabulary=VOCABULARY, context=CONTEXT, d_model=6)
-    return TinyTransformer.draw(config, generator(3))
+    return draw_model(config, generator(3))
 
 
 def continued(*args, **settings):
@@ -115,7 +115,7 @@ def test_every_new_token_is_drawn_from_what_the_model_says_of_the_last_few(tempe
 
 def test_models_side_by_side_write_what_each_writes_alone():
     config = ModelConfig(vocabulary=VOCABULARY, context=CONTEXT, d_model=6)
-    weights = np.stack([weights_of(TinyTransformer.draw(config, generator(seed))).numpy() for seed in range(3)])
+    weights = np.stack([weights_of(draw_model(config, generator(seed))).numpy() for seed in range(3)])
     together = continue_text(model_with(config, weights), [1, 2], 13, temperature=0.7, generator=generator(5))
     alone = [
         continue_text(model_with(config, one), [1, 2], 13, temperature=0.7, generator=generator(5)) for one in weights

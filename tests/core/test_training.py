@@ -12,7 +12,7 @@ from attention_core.learning import training
 from attention_core.learning.tasks import MAX_VOCABULARY, NO_TARGET, TASKS, CharacterTask
 from attention_core.learning.tasks.base import fingerprints
 from attention_core.learning.training import MAX_BATCH, MAX_STEPS, TrainingSettings, draw_batches, recommended, train
-from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.model.weights import named_weights, weights_of
 
 
@@ -79,7 +79,7 @@ def test_equal_settings_can_be_looked_up():
 
 def test_step_zero_is_the_untrained_model():
     first = next(train(settings(seed=7)))
-    untrained = TinyTransformer.draw(settings().model, generator(7))
+    untrained = draw_model(settings().model, generator(7))
     assert first.step == 0
     assert first.weights.tolist() == weights_of(untrained).tolist()
 
@@ -87,7 +87,7 @@ def test_step_zero_is_the_untrained_model():
 def test_training_is_the_plain_loop_of_pytorch():
     chosen = settings(seed=7, batch_size=5, model={"mlp": True, "layer_norm": True, "n_layers": 2})
     random = generator(7)
-    model = TinyTransformer.draw(chosen.model, random)
+    model = draw_model(chosen.model, random)
     weights = [weight.requires_grad_() for _, weight in named_weights(model)]
     optimiser = torch.optim.AdamW(weights, chosen.learning_rate, weight_decay=chosen.weight_decay)
     expected = []

@@ -10,8 +10,9 @@ import torch
 from attention_core.base.errors import InputError
 from attention_core.base.randomness import generator
 from attention_core.model.cache import present
-from attention_core.model.model import ModelConfig, TinyTransformer
-from attention_core.model.transformer import ACTIVATIONS, TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.family import TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.parts import ACTIVATIONS
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.model.weights import named_weights
 from attention_core.text.embeddings import Rotary
 from tests.rounding import LAYERS, assert_close_for_size
@@ -91,7 +92,7 @@ def test_writing_with_a_cache_is_reading_the_whole_text(name):
 def the_same_of_the_family(model):
     """A model of the lessons as a member of the family."""
     config = model.config
-    weights = {name.replace("mlp.norm", "mlp_norm"): weight for name, weight in named_weights(model)}
+    weights = dict(named_weights(model))
     family = TransformerConfig(
         vocabulary=config.vocabulary,
         context=config.context,
@@ -119,7 +120,7 @@ def test_the_model_of_the_lessons_is_one_of_the_family(positions, causal):
         vocabulary=11, context=7, d_model=10, n_heads=3, d_k=4, d_v=4, n_layers=2, causal=causal,
         positions=positions, layer_norm=True, mlp=True,
     )  # fmt: skip
-    model = TinyTransformer.draw(config, generator(5))
+    model = draw_model(config, generator(5))
     ids, off = torch.tensor([3, 10, 0, 3, 1]), ((1, 2), (0, 0))
     ours, family = model(ids, off), the_same_of_the_family(model)(ids, off)
     assert torch.allclose(ours.logits, family.logits, atol=1e-6)

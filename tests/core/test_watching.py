@@ -8,9 +8,8 @@ from attention_core.learning.evaluation import evaluate
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import TrainingSettings, held_out_batch, recommended
 from attention_core.measured.observe import SAMPLE_CHARACTERS, ablate_heads, observe_task, observe_texts
-from attention_core.model.model import ModelConfig
 from attention_core.model.sampling import continue_text
-from attention_core.model.weights import model_with
+from attention_core.model.small_model import ModelConfig, model_with
 from lessons.example.prompt import read_probe
 from lessons.learning.train.future_leak import measure_future_leak
 from lessons.screen import format_value

@@ -11,9 +11,8 @@ from attention_core.learning.tasks.text import notebook_model
 from attention_core.learning.training import TrainingSettings
 from attention_core.measured.observe import SAMPLE_CHARACTERS, observe_texts
 from attention_core.model.generation import MAX_NEW_TOKENS, generate, regenerate_last
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import Sampling, continue_text
-from attention_core.model.weights import model_with
+from attention_core.model.small_model import ModelConfig, draw_model, model_with
 from lessons.model.generate.seen_in_training import never_an_input
 from runs.recording import Recording
 
@@ -32,7 +31,7 @@ def trained(steps=200):
 
 def untrained(n_layers=2, n_heads=3):
     config = ModelConfig(vocabulary=8, context=5, d_model=6, n_layers=n_layers, n_heads=n_heads)
-    return TinyTransformer.draw(config, generator(3))
+    return draw_model(config, generator(3))
 
 
 def text_of(written):
@@ -152,7 +151,7 @@ def test_the_notebooks_model_never_reads_a_d_and_its_row_never_gets_a_gradient()
     assert never_an_input(CharacterTask("hello world hello world")) == ()
     assert never_an_input(CharacterTask("abcdefghij", 8)) == ("j",)
     settings, _, trained_model = trained()
-    before = TinyTransformer.draw(settings.model, generator(settings.seed)).token_table
+    before = draw_model(settings.model, generator(settings.seed)).token_table
     after, row = torch.from_numpy(trained_model.token_table), HELLO.vocabulary.encode(["d"])[0]
     decay = (1 - settings.learning_rate * settings.weight_decay) ** settings.steps
     rounded = settings.steps * torch.finfo(torch.float32).eps  # at every step, always to the same side

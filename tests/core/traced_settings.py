@@ -11,7 +11,7 @@ from attention_core.base.traced import Traced
 from attention_core.learning import backward, losses
 from attention_core.learning.tasks import NO_TARGET
 from attention_core.model import weights
-from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.one_head import attention, online_softmax
 from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads
 from attention_core.text.embeddings import Rotary, embed
@@ -81,7 +81,7 @@ def model_setting(seed: int, give: Give, n_tokens: int = 5, ablated: tuple = (),
     """A whole model, its loss, and every gradient; with axes of runs in front of all where several train together."""
     sizes = {"vocabulary": 7, "context": 6, "d_model": 8, "n_heads": 2, "n_layers": 2, "layer_norm": True, "mlp": True}
     config = ModelConfig(**(sizes | options))
-    drawn = TinyTransformer.draw(config, torch.Generator().manual_seed(seed))
+    drawn = draw_model(config, torch.Generator().manual_seed(seed))
     named = list(weights.named_weights(drawn))
     r = np.random.RandomState(seed)
     own = [w.numpy().astype(float) for _, w in named]

@@ -17,7 +17,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from attention_core.base.randomness import generator
 from attention_core.measured.costs import LayerSizes, count_layer, layer_parameters, multiplications, squared_from
-from attention_core.model.model import TinyTransformer
+from attention_core.model.small_model import draw_model
 from attention_core.one_head.heads import KeyValues
 from attention_core.stored.few_bits import few_bits_model
 from attention_core.stored.tokenizing import gguf_tokenizer
@@ -411,7 +411,7 @@ def slid(model, ids, context):
 @cache
 def slid_small():
     ids = torch.randint(64, (48,), generator=generator(1))
-    return slid(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids, 32)
+    return slid(draw_model(SLIDING_MODEL, generator(0)), ids, 32)
 
 
 def slide_said(case, sentence):

@@ -11,7 +11,7 @@ from test_every_screen import LESSONS, file_of
 
 from attention_core.learning.tasks import TASKS
 from attention_core.learning.training import TrainingSettings, recommended, train
-from attention_core.model.weights import model_with
+from attention_core.model.small_model import model_with
 from attention_core.one_head.heads import MultiHeadAttention
 from attention_core.one_head.masks import causal_mask
 from attention_core.text.embeddings import Rotary

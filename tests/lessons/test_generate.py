@@ -24,8 +24,8 @@ from screens import (
 from attention_core.base.randomness import generator
 from attention_core.learning.tasks import CharacterTask
 from attention_core.model.generation import GeneratedToken, NewToken, generate
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import Sampling, draw_token
+from attention_core.model.small_model import ModelConfig, draw_model
 from lessons.example.prompt import beginning_of
 from lessons.model.generate.lesson import Writing, generate_screen, training_steps, unread_characters
 from lessons.screen import percent, render, render_all
@@ -50,7 +50,7 @@ def written_by(model, start="wor", length=11, seed=17, sampling=None, task=HELLO
 
 def untrained(n_layers=2, n_heads=3):
     config = ModelConfig(vocabulary=8, context=5, d_model=6, n_layers=n_layers, n_heads=n_heads)
-    return TinyTransformer.draw(config, generator(3))
+    return draw_model(config, generator(3))
 
 
 @st.composite

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention_core.model.transformer import TransformerConfig, build_transformer, weight_shapes
+from attention_core.model.family import TransformerConfig, build_transformer, weight_shapes
 from lessons.shared import head_jobs, measure_jobs
 from lessons.shared.head_jobs import (
     JOBS,

@@ -10,7 +10,7 @@ from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.tasks.text import notebook_model
 from attention_core.learning.tasks.vectors import TRAINED
 from attention_core.learning.training import recommended
-from attention_core.model.model import TinyTransformer
+from attention_core.model.small_model import draw_model
 from lessons.learning.train.notebook_runs import FOUR_VECTORS, HELLO_WORLD, PRINTED, beside_the_printed, notebook_notes
 from lessons.screen import render
 from runs.recording import Recording
@@ -24,7 +24,7 @@ def test_the_four_vectors_are_the_rows_of_the_notebook_s_embedding(seed):
         torch.manual_seed(42)
         embedding = torch.nn.Embedding(50, 8)
     expected = embedding(torch.tensor([5, 12, 31, 7])).detach()
-    model = TinyTransformer.draw(recommended(TASKS["vectors"], seed).model, generator(seed))
+    model = draw_model(recommended(TASKS["vectors"], seed).model, generator(seed))
     assert torch.equal(model.fixed_table[list(TRAINED)], expected)
     zero, _ = TASKS["vectors"].baselines()
     assert zero.loss == pytest.approx(float(embedding.weight.detach().square().mean()), abs=1e-6)

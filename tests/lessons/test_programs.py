@@ -16,8 +16,8 @@ from attention_core.base.randomness import generator
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import recommended
 from attention_core.measured.costs import LayerSizes
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import Sampling
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.one_head.attention import attend
 from attention_ui.export.notebook import checks
 from lessons.example.example import Example, learnt_example, run_example
@@ -65,7 +65,7 @@ def codes(of_first, of_others):
     for key in sorted(TASKS):
         yield f"train {key}", train.code_of_run(recommended(TASKS[key], 3)), None
     task = CharacterTask("say \"hello\" \\ 'world'", 5)
-    model = TinyTransformer.draw(ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6), generator(3))
+    model = draw_model(ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6), generator(3))
     yield (
         "generate",
         generate.code_of_writing(model, task, tuple("say"), 7, Sampling(temperature=0.8, top_k=3, top_p=0.9), 5),

@@ -19,8 +19,8 @@ from attention_core.learning.training import recommended
 from attention_core.measured.parity import compare_with_pytorch
 from attention_core.measured.permutation import random_permutation
 from attention_core.model.generation import generate
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import Sampling
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.one_head.attention import attend
 from attention_core.one_head.masks import causal_mask
 from lessons.code.pytorch import lesson as pytorch
@@ -94,7 +94,7 @@ def mistake(seed):
 def newest_character(seed):
     task = CharacterTask("hello world", 5)
     config = ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6, n_layers=1)
-    model = TinyTransformer.draw(config, generator(seed))
+    model = draw_model(config, generator(seed))
     return generate(model, task.vocabulary, tuple("wor"), 3, Sampling(), seed)[-1], task.vocabulary
 
 

@@ -11,7 +11,7 @@ from test_matrices_view import ORACLE as OVERVIEW
 from test_output import ORACLE as OUTPUT
 from test_output import visible, weights_of
 
-from attention_core.model.model import TinyTransformer
+from attention_core.model.transformer import Transformer
 from lessons.example.example import Example, learnt_example, model_settings, run_example
 from lessons.example.task_models import TASK_SOURCES, recorded
 from lessons.screen import percent, render, render_all
@@ -191,7 +191,7 @@ def test_each_moment_has_the_weights_of_the_model_after_so_many_updates():
     figure, example = learnt().figures[0], learnt_example("pronouns")
     assert len(figure.moments) == 16
     for moment, updates in zip(figure.moments, range(0, 301, 20), strict=True):
-        model: TinyTransformer = recorded(model_settings(example)).model(updates)
+        model: Transformer = recorded(model_settings(example)).model(updates)
         ids = TASK_SOURCES["pronouns"].task.vocabulary.encode([token.text for token in figure.tokens])
         weights = model(np.array(ids)).layers[0].attention.heads.weights[0]
         assert np.allclose([row.shares for row in moment.rows], weights, atol=1e-6)

@@ -32,8 +32,7 @@ from attention_core.learning.tasks import TASKS, Batch, CharacterTask
 from attention_core.learning.training import HELD_OUT, TrainingHistory, held_out_batch, predict, recommended, train
 from attention_core.learning.training import Snapshot as Weights
 from attention_core.measured.observe import SAMPLE_CHARACTERS, Ablation, ablate_heads, observe_task, observe_texts
-from attention_core.model.model import MAX_D_MODEL, TinyTransformer
-from attention_core.model.weights import model_with
+from attention_core.model.small_model import MAX_D_MODEL, draw_model, model_with
 from attention_core.model.weights import weights_of as in_one_vector
 from lessons.example.task_texts import TASK_TEXTS, baseline_name, evaluated_on
 from lessons.learning.train.ablation import ablation_sentences, ablation_table, without_head, without_heads
@@ -538,7 +537,7 @@ def parts_counted(case, sentence):
 
 
 def numbers_in(model):
-    return len(in_one_vector(TinyTransformer.draw(model, generator(0))))
+    return len(in_one_vector(draw_model(model, generator(0))))
 
 
 ANSWERS = {

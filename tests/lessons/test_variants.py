@@ -13,7 +13,7 @@ from screens import AS_GOOD, JUDGE, Case, by_largest, by_text, by_thought, check
 from attention_core.base.randomness import generator
 from attention_core.learning.tasks import CharacterTask
 from attention_core.measured.head_measures import tokens_that_reach
-from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.small_model import ModelConfig, draw_model
 from lessons.example.edits import Edit
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.layer_on_text import SHIPPED_FILE
@@ -862,7 +862,7 @@ def test_accuracy_over_length_is_measured_on_models_trained_on_short_pieces():
 def test_weights_in_a_longer_context_are_the_same_in_the_shorter():
     for kind in ("rotary", "alibi", "sinusoidal", "none"):
         config = ModelConfig(vocabulary=13, context=7, d_model=8, n_heads=2, positions=kind)
-        model, ids = TinyTransformer.draw(config, generator(1)), torch.tensor([3, 1, 4, 1, 5])
+        model, ids = draw_model(config, generator(1)), torch.tensor([3, 1, 4, 1, 5])
         torch.testing.assert_close(with_context(model, 40)(ids).logits, model(ids).logits)
 
 

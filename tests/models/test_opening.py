@@ -13,7 +13,8 @@ import torch
 from gguf_files import gguf_of, random_llama
 
 from attention_core.base.errors import InputError
-from attention_core.model.transformer import Transformer, build_transformer
+from attention_core.model.family import build_transformer
+from attention_core.model.transformer import Transformer
 from attention_core.model.weights import named_weights
 from attention_core.stored.gguf_file import read_gguf
 from attention_core.stored.gguf_llama import gguf_model

@@ -9,8 +9,8 @@ from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import TrainingSettings
 from attention_core.measured.observe import SAMPLE_CHARACTERS
 from attention_core.model.generation import generate
-from attention_core.model.model import ModelConfig
 from attention_core.model.sampling import Sampling
+from attention_core.model.small_model import ModelConfig
 from attention_ui.session.training_runs import RUN
 from attention_ui.writing.growing import growing_text
 from attention_ui.writing.writers import shipped, shipped_settings

@@ -10,7 +10,7 @@ from visiting import ROOT, chart, open_page, texts
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import recommended
 from attention_core.measured.observe import ablate_heads
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from attention_ui.page import drawing
 from attention_ui.process import turns as process
 from attention_ui.session.training_runs import FIRST, RUN

@@ -16,7 +16,7 @@ from safetensors.torch import load, save
 from attention_core.base.errors import InputError
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import TrainingSettings
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from attention_core.model.weights import named_weights
 from runs.checkpoint import (
     MAX_FILE_BYTES,

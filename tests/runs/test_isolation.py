@@ -10,7 +10,7 @@ import torch
 from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import TrainingSettings
 from attention_core.measured.observe import observe_texts
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from lessons.example.example import Example, run_example
 from runs.recording import Recording
 from runs.scheduler import Scheduler

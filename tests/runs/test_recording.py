@@ -19,8 +19,16 @@ from attention_core.learning.training import (
     recommended,
     train,
 )
-from attention_core.model.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
-from attention_core.model.weights import blank, count_weights, model_with
+from attention_core.model.small_model import (
+    MAX_CONTEXT,
+    MAX_D_MODEL,
+    MAX_LAYERS,
+    ModelConfig,
+    blank,
+    draw_model,
+    model_with,
+)
+from attention_core.model.weights import count_weights
 from runs import recording as recording_module
 from runs.recording import MAX_BYTES, SNAPSHOTS, Recording, record_together
 
@@ -76,7 +84,7 @@ def test_the_weights_on_a_recording_reproduce_its_losses():
     recording = Recording(chosen)
     recording.record(20)
     random = generator(chosen.seed)
-    TinyTransformer.draw(chosen.model, random)
+    draw_model(chosen.model, random)
     for step in range(21):
         batch = chosen.task.batch(5, random)
         snapshot = recording.snapshot(step)

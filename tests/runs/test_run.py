@@ -8,7 +8,7 @@ from waiting import Clock
 
 from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import TrainingSettings
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from runs.recording import Recording
 from runs.run import TrainingRun
 

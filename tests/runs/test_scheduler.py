@@ -9,7 +9,7 @@ from waiting import Clock, wait_until
 
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import TrainingSettings, TrainingStack, TrainingStep, recommended, train
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from runs import recording as recording_module
 from runs.page_lock import PageLock
 from runs.recording import Recording, record_together

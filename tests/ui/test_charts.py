@@ -12,7 +12,7 @@ import torch
 from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import TrainingSettings
 from attention_core.measured.observe import observe_texts
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from attention_ui.figures.curves.curves import MOST_POINTS, curves_tables, points_of
 from attention_ui.figures.matrices.cells import NAME_SIZE, TITLE_SIZE, grid_chart, number_size
 from attention_ui.figures.matrices.grid import (

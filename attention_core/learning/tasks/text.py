@@ -20,7 +20,7 @@ from attention_core.learning.tasks.base import (
     conditional_entropy,
     guessing,
 )
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from attention_core.text.tokens import Vocabulary, tokenize
 
 MAX_WINDOW = 64

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from attention_core.model.transformer import RmsNorm
+from attention_core.model.parts import RmsNorm
 from attention_core.text.embeddings import Rotary, rotate
 from lessons.code.exercises.base import Case, Exercise, Mistake, Shown, numbers_within
 from lessons.screen import message

@@ -11,8 +11,8 @@ from attention_core.base.arrays import Array
 from attention_core.learning.finite_differences import central_differences
 from attention_core.learning.tasks import Batch
 from attention_core.learning.training import gradient_by_autograd, gradient_of
-from attention_core.model.model import ModelConfig
-from attention_core.model.weights import model_with, named_weights
+from attention_core.model.small_model import ModelConfig, model_with
+from attention_core.model.weights import named_weights
 from lessons.learning.backward.gradients_view import sentence_and_answer
 from lessons.learning.backward.one_prediction import Prediction, whose_gradients
 from lessons.screen import Facts, Figure, Fixed, Magnitude, Message, Table, message

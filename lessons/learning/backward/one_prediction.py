@@ -14,8 +14,8 @@ from attention_core.base.traced import Written
 from attention_core.learning.evaluation import evaluate
 from attention_core.learning.tasks import NO_TARGET, Batch
 from attention_core.learning.training import HELD_OUT, TrainingSettings, held_out_batch
-from attention_core.model.model import TinyTransformer
-from attention_core.model.weights import model_with
+from attention_core.model.small_model import model_with
+from attention_core.model.transformer import Transformer
 from attention_core.one_head.masks import causal_mask
 from attention_core.text.embeddings import embed
 from lessons.example.example import Example, learnt_example, model_settings
@@ -40,7 +40,7 @@ class Learner:
     weights: Float[np.ndarray, " parameters"]
 
     @cached_property
-    def model(self) -> TinyTransformer:
+    def model(self) -> Transformer:
         """The model with these weights."""
         return model_with(self.settings.model, self.weights)
 

@@ -180,7 +180,7 @@ def word_figure(correction: Prediction, number: int) -> Matrices:
     """The gradient of the row of the embedding table that both sentences read."""
     model, batch = correction.learner.model, two_sentences(correction, number)
     trace, loss = predict(model, batch)
-    d_x = model_backward(model, trace, loss_backward(loss)).layers[0].d_x
+    d_x, _ = model_backward(model, trace, loss_backward(loss))
     first, second = batch.inputs.tolist()
     shared = next(i for i in first if i in second)
     word = word_of(shared)

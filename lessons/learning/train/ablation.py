@@ -7,7 +7,7 @@ import torch
 
 from attention_core.learning.training import Snapshot, TrainingSettings
 from attention_core.measured.observe import Ablation, ablate_heads, evaluate_without
-from attention_core.model.model import ModelConfig
+from attention_core.model.small_model import ModelConfig
 from lessons.screen import Fixed, Line, ListOf, Message, Percent, Table, argmax_ties, distinguishable, message, percent
 from lessons.shared.head_maps import head_name
 

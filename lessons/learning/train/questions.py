@@ -9,8 +9,8 @@ from dataclasses import replace
 import torch
 
 from attention_core.learning.training import TrainingSettings
-from attention_core.model.model import MAX_D_MODEL
-from attention_core.model.weights import blank, named_weights
+from attention_core.model.small_model import MAX_D_MODEL, blank
+from attention_core.model.weights import named_weights
 from lessons.screen import Integer, Message, Question, message, names, plural, visible_text
 from lessons.shared.questions import (
     Kinds,

@@ -12,9 +12,10 @@ from attention_core.base.arrays import Array
 from attention_core.learning.tasks import MAX_VOCABULARY, CharacterTask
 from attention_core.model import sampling
 from attention_core.model.generation import GeneratedToken, NewToken, generate, generate_token
-from attention_core.model.model import ModelConfig, TinyTransformer
 from attention_core.model.sampling import Sampling, ranked
-from attention_core.model.weights import model_with, weights_of
+from attention_core.model.small_model import ModelConfig, model_with
+from attention_core.model.transformer import Transformer
+from attention_core.model.weights import weights_of
 from attention_core.text.tokens import Vocabulary
 from lessons.model.generate.questions import QUESTIONS
 from lessons.model.generate.seen_in_training import legal_steps, never_an_input
@@ -131,7 +132,7 @@ def write_text(
 
 
 def code_of_writing(
-    model: TinyTransformer, task: CharacterTask, start: tuple[str, ...], length: int, how: Sampling, seed: int
+    model: Transformer, task: CharacterTask, start: tuple[str, ...], length: int, how: Sampling, seed: int
 ) -> Code:
     """What writes, and the text that this model writes so."""
     inputs = {

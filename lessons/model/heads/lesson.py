@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attention_core.measured.head_measures import total_variation
-from attention_core.model.model import MAX_D_MODEL
+from attention_core.model.small_model import MAX_D_MODEL
 from attention_core.model.weights import named_weights
 from attention_core.one_head.attention import attend
 from attention_core.one_head.heads import keep_weights, linear, merge_heads, split_heads

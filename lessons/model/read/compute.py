@@ -7,8 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.base.arrays import Array, namespace
-from attention_core.model.model import ModelTrace
-from attention_core.model.transformer import Transformer, widened
+from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.one_head.attention import Number
 
 
@@ -45,7 +44,7 @@ def stop_early(model: Transformer, trace: ModelTrace, query: int) -> Float[Tenso
     for layer in trace.layers:
         steps += [layer.after_attention[query], layer.output[query]]
     x = torch.stack(steps)
-    return model.unembed(x if model.norm is None else widened(model.norm)(x))
+    return model.unembed(model.normed(x))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.base.randomness import generator
-from attention_core.model.model import ModelTrace
+from attention_core.model.transformer import ModelTrace
 from attention_core.one_head.attention import AttentionTrace
 from lessons.example.real_model import DEFAULT_TEXT, CutText, RealModel, cut_text, head_name
 from lessons.example.token_names import called_alone, told_apart, typed

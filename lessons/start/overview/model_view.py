@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from attention_core.base.arrays import Array
-from attention_core.model.model import ModelTrace
+from attention_core.model.transformer import ModelTrace
 from attention_core.one_head.attention import AttentionTrace, attend, softmax_rows
 from attention_core.one_head.masks import causal_mask
 from lessons.example.layer_on_text import shipped_layer

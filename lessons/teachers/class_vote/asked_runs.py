@@ -9,8 +9,8 @@ from attention_core.base.errors import InputError
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import TrainingSettings, recommended
 from attention_core.model.generation import MAX_NEW_TOKENS
-from attention_core.model.model import ModelConfig
 from attention_core.model.sampling import Sampling
+from attention_core.model.small_model import ModelConfig
 from lessons.learning.train import lesson as train
 from lessons.screen import Code, Screen
 

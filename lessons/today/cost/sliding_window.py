@@ -8,7 +8,7 @@ import torch
 
 from attention_core.base.randomness import generator
 from attention_core.measured.sliding import SlidingDifference, measure_sliding
-from attention_core.model.model import ModelConfig, TinyTransformer
+from attention_core.model.small_model import ModelConfig, draw_model
 from attention_core.model.weights import named_weights
 from attention_core.stored.few_bits import FewBits
 from lessons.example.example import ExampleTrace
@@ -58,7 +58,7 @@ def real_slide(model: RealModel) -> Slide:
 def small_slide() -> Slide:
     """The same of a small model with random weights, on random tokens."""
     ids = torch.randint(SLIDING_MODEL.vocabulary, (SLIDING_MODEL.context + 16,), generator=generator(1))
-    return Slide(measure_sliding(TinyTransformer.draw(SLIDING_MODEL, generator(0)), ids), SLIDING_MODEL.context)
+    return Slide(measure_sliding(draw_model(SLIDING_MODEL, generator(0)), ids), SLIDING_MODEL.context)
 
 
 def slide_of(model: RealModel | None) -> Slide:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from attention_core.measured.costs import LayerSizes, cached_numbers, multiplications
-from attention_core.model.transformer import TransformerConfig, layer_shapes, weight_shapes
+from attention_core.model.family import TransformerConfig, layer_shapes, weight_shapes
 from lessons.example.example import ExampleTrace
 from lessons.example.real_layer import LayerOfRealModel
 from lessons.screen import Fixed, Integer, Message, Percent, Table, message, plural

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import TrainingSettings, recommended
-from attention_core.model.model import TinyTransformer
-from attention_core.model.weights import blank, named_weights, with_weights
+from attention_core.model.small_model import blank
+from attention_core.model.transformer import Transformer
+from attention_core.model.weights import named_weights, with_weights
 from lessons.example.task_models import recorded
 
 LENGTHS_MEASURED = (8, 16, 32, 64, 128)
@@ -80,7 +81,7 @@ def with_and_without_sinks() -> tuple[WeightCollected, WeightCollected, WeightCo
     return weight_collected(bare, TASK), weight_collected(put_in, TASK), weight_collected(trained, TASK)
 
 
-def given_sinks(model: TinyTransformer) -> TinyTransformer:
+def given_sinks(model: Transformer) -> Transformer:
     """A model with a sink of score 0 added to every head."""
     zeros = torch.zeros(model.config.n_heads)
     layers = (replace(layer, attention=replace(layer.attention, sink=zeros)) for layer in model.layers)
@@ -92,7 +93,7 @@ def even_share_of_sink(length: int) -> float:
     return sum(1 / (seen + 1) for seen in range(2, length + 1)) / (length - 1)
 
 
-def weight_collected(model: TinyTransformer, task: CharacterTask) -> WeightCollected:
+def weight_collected(model: Transformer, task: CharacterTask) -> WeightCollected:
     """What sinks and first tokens collect in a model that reads pieces of the text."""
     trace = model(pieces_of(task, WINDOW_TRAINED)[:, :-1])
     weights = torch.stack([layer.attention.heads.weights[..., 1:, :] for layer in trace.layers]).double()
@@ -103,13 +104,13 @@ def weight_collected(model: TinyTransformer, task: CharacterTask) -> WeightColle
     )
 
 
-def with_context(model: TinyTransformer, context: int) -> TinyTransformer:
+def with_context(model: Transformer, context: int) -> Transformer:
     """A model with these weights that sees `context` tokens at once. Only where positions are no weights."""
     arrays = (weight for _, weight in named_weights(model))
     return with_weights(blank(replace(model.config, context=context)), arrays, torch.zeros(()))
 
 
-def right_at(model: TinyTransformer, task: CharacterTask, length: int) -> float:
+def right_at(model: Transformer, task: CharacterTask, length: int) -> float:
     """The share of next characters of the text that the model predicts, in every few pieces of this length."""
     pieces = pieces_of(task, length)
     return float((model(pieces[:, :-1]).logits.argmax(dim=-1) == pieces[:, 1:]).double().mean())
