@@ -178,7 +178,7 @@ def advance(recordings: list[Recording], until: Mapping[Recording, int], over: C
                     if any(one.ended for one in recordings):
                         return False
         finally:
-            stack.part()
+            stack.write_back()
             for recording in recordings:
                 recording.settle()
     except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on

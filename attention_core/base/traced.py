@@ -6,14 +6,14 @@ every function of the core runs on `given(values, "x")` as it stands, and its re
 While it runs, an array keeps its values and the rule that made it; no cell is looked at. Asked later, a rule says of
 any cells which cells they were made of. There are five:
 
-    Given       there from the start: an input, a constant of the core, a number in a formula
-    Moved       reshape, transpose, slice, broadcast, concat, stack, gather, where: each cell is a copy of another one
-    EachCell    + − · ÷ exp tanh > …: cell by cell, broadcast as NumPy does it
-    Along       the sum or the maximum along some axes
-    Products    matrix products, and dot products of rows
+    Input         there from the start: an input, a constant of the core, a number in a formula
+    Rearranged    reshape, transpose, slice, broadcast, concat, stack, gather, where: each cell is a copy of another
+    Elementwise   + − · ÷ exp tanh > …: cell by cell, broadcast as NumPy does it
+    Reduced       the sum or the maximum along some axes
+    MatMul        matrix products, and dot products of rows
 
-`Moved` needs no index arithmetic of its own: what NumPy does to the values it also does to an array of cell numbers.
-An operation without a rule raises `NoRule`: a trace is complete, or there is none.
+`Rearranged` needs no index arithmetic of its own: what NumPy does to the values it also does to an array of cell
+numbers. An operation without a rule raises `NoRule`: a trace is complete, or there is none.
 """
 
 import math
@@ -45,12 +45,12 @@ class Cells(NamedTuple):
         return self.array.values.reshape(-1)[self.at]
 
     @property
-    def made(self) -> "Made":
+    def made(self) -> "Provenance":
         """How these cells were made."""
         return self.array.rule.made(self.at)
 
 
-class Made(NamedTuple):
+class Provenance(NamedTuple):
     """How some cells were made, and of which cells.
 
     `parts` have the shape of the cells that were asked for; those of a sum, a maximum or a product of rows have an axis
@@ -79,18 +79,18 @@ def spread(shape: tuple[int, ...], over: tuple[int, ...]) -> np.ndarray:
     return np.broadcast_to(cell_numbers(shape), over).reshape(-1)
 
 
-class Given(NamedTuple):
+class Input(NamedTuple):
     """Nothing made it: `kind` is "input", "constant" or "number". A `text` says how it is written, such as "1 ÷ √2"."""
 
     kind: str
     text: str | None = None
 
-    def made(self, at: Index) -> Made:
+    def made(self, at: Index) -> Provenance:
         """How the cells at these places were made."""
-        return Made(self.kind)
+        return Provenance(self.kind)
 
 
-class Moved:
+class Rearranged:
     """Copies of cells of some arrays, in the order in which `move` puts them; `condition` chose, if one did."""
 
     def __init__(self, sources: "Sequence[Traced]", move: Callable[..., np.ndarray], condition: "Traced | None" = None):
@@ -99,8 +99,8 @@ class Moved:
         self.origins: np.ndarray | None = None
         self.starts: list[int] = []
 
-    def made(self, at: Index) -> Made:
-        """See `Made`. The way back is found when it is first asked for."""
+    def made(self, at: Index) -> Provenance:
+        """See `Provenance`. The way back is found when it is first asked for."""
         if self.origins is None:
             self.starts = list(accumulate((source.values.size for source in self.sources), initial=0))
             numbered = (
@@ -110,57 +110,59 @@ class Moved:
             self.shape, self.origins = moved.shape, moved.reshape(-1)
         origins = self.origins[at]
         if len(self.sources) == 1:
-            return Made("copy", (Cells(self.sources[0], origins),))
+            return Provenance("copy", (Cells(self.sources[0], origins),))
         which = np.searchsorted(self.starts, origins, side="right") - 1
         parts = tuple(
             Cells(source, np.where(which == i, origins - self.starts[i], 0)) for i, source in enumerate(self.sources)
         )
         because = self.condition
         chosen = None if because is None else Cells(because, spread(because.shape, self.shape)[at])
-        return Made("copy", parts, which, chosen)
+        return Provenance("copy", parts, which, chosen)
 
 
-class EachCell(NamedTuple):
+class Elementwise(NamedTuple):
     """One cell of each source, joined by a sign."""
 
     sign: str
     sources: "tuple[Traced, ...]"
     shape: tuple[int, ...]
 
-    def made(self, at: Index) -> Made:
+    def made(self, at: Index) -> Provenance:
         """How the cells at these places were made."""
-        return Made(self.sign, tuple(Cells(source, spread(source.shape, self.shape)[at]) for source in self.sources))
+        return Provenance(
+            self.sign, tuple(Cells(source, spread(source.shape, self.shape)[at]) for source in self.sources)
+        )
 
 
-class Along(NamedTuple):
+class Reduced(NamedTuple):
     """The sum ("sum") or the maximum ("max") along some axes."""
 
     sign: str
     source: "Traced"
     axes: tuple[int, ...]
 
-    def made(self, at: Index) -> Made:
+    def made(self, at: Index) -> Provenance:
         """How the cells at these places were made."""
         last = range(-len(self.axes), 0)
         size = math.prod(self.source.shape[axis] for axis in self.axes)
         rows = np.moveaxis(cell_numbers(self.source.shape), self.axes, last).reshape(-1, size)
-        return Made(self.sign, (Cells(self.source, rows[at]),))
+        return Provenance(self.sign, (Cells(self.source, rows[at]),))
 
 
-class Products(NamedTuple):
+class MatMul(NamedTuple):
     """Σ left · right, of a matrix product."""
 
     left: "Traced"  # *batch rows terms
     right: "Traced"  # *batch terms columns
 
-    def made(self, at: Index) -> Made:
-        """See `Made`: the two parts stand in pairs, one a term."""
+    def made(self, at: Index) -> Provenance:
+        """See `Provenance`: the two parts stand in pairs, one a term."""
         left, right = self.left.shape, self.right.shape
         batch = np.broadcast_shapes(left[:-2], right[:-2])
         *entry, row, column = np.unravel_index(at, (*batch, left[-2], right[-1]))
         rows = np.broadcast_to(cell_numbers(left), (*batch, *left[-2:]))[(*entry, row)]
         columns = np.broadcast_to(cell_numbers(right).mT, (*batch, right[-1], right[-2]))[(*entry, column)]
-        return Made("products", (Cells(self.left, rows), Cells(self.right, columns)))
+        return Provenance("products", (Cells(self.left, rows), Cells(self.right, columns)))
 
 
 # The array.
@@ -219,7 +221,7 @@ class Traced:
         left, right = declared(self), declared(other)
         rows = left if left.ndim > 1 else left[None]
         columns = right if right.ndim > 1 else right[:, None]
-        return Traced(left.values @ right.values, Products(rows, columns))
+        return Traced(left.values @ right.values, MatMul(rows, columns))
 
     def __getattr__(self, name: str) -> Any:
         raise NoRule(f"traced arrays have no rule for .{name}: add one to traced.py, or read .values and end the trace")
@@ -270,7 +272,7 @@ class Written(float):
 def given(values: Any, name: str, axes: Sequence[str] = ()) -> Traced:
     """An input, with its name and what its axes count. A read-only array is taken as it is, all else is copied."""
     fixed = isinstance(values, np.ndarray) and not values.flags.writeable
-    array = Traced(values if fixed else np.array(values), Given("input", getattr(values, "text", None)), name, axes)
+    array = Traced(values if fixed else np.array(values), Input("input", getattr(values, "text", None)), name, axes)
     array.values.flags.writeable = False
     return array
 
@@ -278,10 +280,10 @@ def given(values: Any, name: str, axes: Sequence[str] = ()) -> Traced:
 def constant(values: Any, dtype: Any = None) -> Traced:
     """What the core itself brings, such as ones or angles. An array that is traced already stays what it is."""
     if not isinstance(values, Traced):
-        return Traced(np.array(np.asarray(values), dtype=dtype), Given("constant"))
+        return Traced(np.array(np.asarray(values), dtype=dtype), Input("constant"))
     if dtype is None or values.dtype == dtype:
         return values
-    return Traced(values.values.astype(dtype), Moved((values,), lambda a: a), values.name, values.axes)
+    return Traced(values.values.astype(dtype), Rearranged((values,), lambda a: a), values.name, values.axes)
 
 
 def declared(x: Any) -> Traced:
@@ -289,7 +291,7 @@ def declared(x: Any) -> Traced:
     if isinstance(x, Traced):
         return x
     if isinstance(x, int | float):
-        return Traced(np.asarray(x), Given("number"))
+        return Traced(np.asarray(x), Input("number"))
     raise NoRule(f"{type(x).__name__} without a trace beside a traced array: declare it with given(…) or XP.asarray(…)")
 
 
@@ -298,31 +300,31 @@ def each_cell(sign: str, f: np.ufunc, *sources: Any) -> Traced:
     traced = tuple(map(declared, sources))  # plain numbers enter f as they are: they leave 32 bits 32 bits
     with np.errstate(all="ignore"):  # −∞ − (−∞) is a number of the computation as any other
         values = f(*(x.values if isinstance(x, Traced) else x for x in sources))
-    return Traced(values, EachCell(sign, traced, values.shape))
+    return Traced(values, Elementwise(sign, traced, values.shape))
 
 
 def moved(move: Callable[..., np.ndarray], *sources: Traced, condition: Traced | None = None) -> Traced:
     """Copies of cells, in another order."""
-    return Traced(move(*(source.values for source in sources)), Moved(sources, move, condition))
+    return Traced(move(*(source.values for source in sources)), Rearranged(sources, move, condition))
 
 
 def along(sign: str, f: Callable[..., np.ndarray], x: Traced, axis: int | tuple[int, ...] | None) -> Traced:
     """A sum or a maximum."""
     axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
-    return Traced(f(x.values, axis=axes), Along(sign, x, axes))
+    return Traced(f(x.values, axis=axes), Reduced(sign, x, axes))
 
 
 def where(condition: Any, x: Any, y: Any) -> Traced:
     """The cells of x where the condition holds, else those of y."""
     chosen, sources = declared(condition), (declared(x), declared(y))
     values = np.where(chosen.values, *(a.values if isinstance(a, Traced) else a for a in (x, y)))
-    return Traced(values, Moved(sources, lambda a, b: np.where(chosen.values, a, b), chosen))
+    return Traced(values, Rearranged(sources, lambda a, b: np.where(chosen.values, a, b), chosen))
 
 
 def vecdot(x: Traced, y: Traced) -> Traced:
     """The dot product of each row of x with the same row of y."""
     x, y = declared(x), declared(y)
-    return Traced(np.vecdot(x.values, y.values), Products(x[..., None, :], y[..., None]))
+    return Traced(np.vecdot(x.values, y.values), MatMul(x[..., None, :], y[..., None]))
 
 
 def joined(f: Callable[..., np.ndarray], axis: int, arrays: Sequence[Any]) -> Traced:
@@ -362,13 +364,13 @@ XP = Library(
 def sources_of(array: Traced) -> tuple[Traced, ...]:
     """The arrays that an array was made of."""
     rule = array.rule
-    if isinstance(rule, Given):
+    if isinstance(rule, Input):
         return ()
-    if isinstance(rule, Moved):
+    if isinstance(rule, Rearranged):
         return rule.sources if rule.condition is None else (*rule.sources, rule.condition)
-    if isinstance(rule, Products):
+    if isinstance(rule, MatMul):
         return rule.left, rule.right
-    return rule.sources if isinstance(rule, EachCell) else (rule.source,)
+    return rule.sources if isinstance(rule, Elementwise) else (rule.source,)
 
 
 def arrays_behind(*arrays: Traced) -> Iterator[Traced]:

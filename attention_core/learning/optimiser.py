@@ -54,7 +54,7 @@ def adamw(
     deviation += column([c_t * epsilon for c_t in c], weights)
     step = np.divide(m, deviation, out=deviation)
     step *= column(rates, weights)
-    weights *= kept(learning_rates, weight_decays, weights)
+    weights *= decay_factors(learning_rates, weight_decays, weights)
     weights -= step
 
 
@@ -67,11 +67,11 @@ def sgd(
     weight_decays: Sequence[float],
 ) -> None:
     """One step of plain gradient descent with decoupled decay, in place: w ← w − lr λ w − lr g."""
-    weights *= kept(learning_rates, weight_decays, weights)
+    weights *= decay_factors(learning_rates, weight_decays, weights)
     weights -= column(learning_rates, weights) * gradient
 
 
-def kept(learning_rates: Sequence[float], weight_decays: Sequence[float], rows: Vectors) -> Column:
+def decay_factors(learning_rates: Sequence[float], weight_decays: Sequence[float], rows: Vectors) -> Column:
     """What the decay leaves of each run's weights: 1 − lr λ."""
     return column([1 - lr * decay for lr, decay in zip(learning_rates, weight_decays, strict=True)], rows)
 

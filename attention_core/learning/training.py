@@ -239,7 +239,7 @@ class TrainingStack:
             found |= zip(which, evaluations, strict=True)
         return found
 
-    def part(self) -> None:
+    def write_back(self) -> None:
         """Write back what has become of each run; it can then be trained alone or with others."""
         for i, state in enumerate(self.states):
             state.weights[:], state.inputs[:], state.targets[:] = self.weights[i], self.inputs[i], self.targets[i]
@@ -300,7 +300,7 @@ def draw_block(
     settings: TrainingSettings, random: torch.Generator
 ) -> tuple[Int[np.ndarray, "drawn batch tokens"], Int[np.ndarray, "drawn batch tokens"]]:
     """The inputs and targets of the next batches. The target attention is left out: it is for the heads to find."""
-    aside = set_aside(settings.task, settings.seed)
+    aside = held_out_fingerprints(settings.task, settings.seed)
     drawn = settings.task.training_batch(settings.batch_size * DRAWN_TOGETHER, random, aside)
     shape = DRAWN_TOGETHER, settings.batch_size, settings.task.window
     return drawn.inputs.to(torch.int8).numpy().reshape(shape), drawn.targets.to(torch.int8).numpy().reshape(shape)
@@ -327,7 +327,7 @@ def held_out_batch(settings: TrainingSettings) -> Batch:
 
 
 @functools.lru_cache(maxsize=256)  # as many runs as are trained at once have theirs at hand
-def set_aside(task: Task, seed: int) -> Int[torch.Tensor, " sequences"]:
+def held_out_fingerprints(task: Task, seed: int) -> Int[torch.Tensor, " sequences"]:
     """Fingerprints of what a run never trains on: the sequences it is evaluated on, and the example that is watched."""
     batch = task.held_out(HELD_OUT, generator(seed, "held out")) if task.draws_afresh else None
     if batch is None:

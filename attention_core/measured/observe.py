@@ -27,7 +27,7 @@ from attention_core.one_head.attention import AttentionTrace
 SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
 
 
-def model_at(settings: TrainingSettings, snapshot: Snapshot) -> Transformer:
+def model_after_step(settings: TrainingSettings, snapshot: Snapshot) -> Transformer:
     """The model of a snapshot, of torch tensors, which share their memory with it."""
     return model_with(settings.model, torch.from_numpy(snapshot.weights))
 
@@ -59,7 +59,7 @@ def observe_texts(
         ObservedText(
             step=snapshot.step,
             tokens=tuple(tokens),
-            layers=tuple(layer.attention.heads for layer in model_at(settings, snapshot)(ids).layers),
+            layers=tuple(layer.attention.heads for layer in model_after_step(settings, snapshot)(ids).layers),
             sample="".join(task.vocabulary.decode(sample)),
         )
         for snapshot, sample in zip(snapshots, samples.tolist(), strict=True)
@@ -85,7 +85,7 @@ class ObservedTask:
 def observe_task(settings: TrainingSettings, snapshot: Snapshot) -> ObservedTask:
     """The attention of every head on the example of the task, and the answers there, with these weights."""
     task, example = settings.task, settings.task.example
-    model = model_at(settings, snapshot)
+    model = model_after_step(settings, snapshot)
     trace = model(example.ids)
     ids, target = predicted_ids(model, trace), example.target_attention
     nothing = no_roles(settings.model.n_layers, settings.model.n_heads)

@@ -44,7 +44,7 @@ def read_newest(
             "causal; read the whole text instead"
         )
     if past:
-        check_kept(past, len(model.layers), min(ids.shape[-1] - 1, context))
+        check_cache(past, len(model.layers), min(ids.shape[-1] - 1, context))
     if not past or (ids.shape[-1] > context and model.config.positions not in SLIDING_POSITIONS):
         return model(xp.asarray(ids[..., -context:]))
     seen = max(0, past[0].k.shape[-2] + 1 - context)  # what leaves the window
@@ -59,7 +59,7 @@ def seen_at_once(model: Transformer, context: int | None) -> int:
     return context
 
 
-def check_kept(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None:
+def check_cache(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None:
     """Raise InputError unless these are the keys and values of so many layers and tokens."""
     kept = past[0].k.shape[-2]
     if len(past) != n_layers or kept != n_tokens:

@@ -34,7 +34,9 @@ def collect_weights(part: object, weights: list[Array]) -> list[Array]:
     if hasattr(part, "shape"):
         weights.append(part)
     else:
-        for child in part if isinstance(part, tuple) else [getattr(part, name) for name in names_of_trained(type(part))]:
+        for child in (
+            part if isinstance(part, tuple) else [getattr(part, name) for name in names_of_trained(type(part))]
+        ):
             if child is not None:
                 collect_weights(child, weights)
     return weights

@@ -135,7 +135,7 @@ def attend(
 # What models of today change: two masks as one, scores with a limit, and a place for weight that no key gets.
 
 
-def see_both(may_attend: Mask | None, near: Bool[Array, "queries keys"]) -> Mask:
+def combine_masks(may_attend: Mask | None, near: Bool[Array, "queries keys"]) -> Mask:
     """One mask of two: what either hides is hidden, and a bias stays where neither does."""
     if may_attend is None:
         return near

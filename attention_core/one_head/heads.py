@@ -20,7 +20,7 @@ from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_alike, check_each_head, check_past, check_share, check_whole, is_whole
 from attention_core.base.randomness import Generator, draw_linear, draw_map
 from attention_core.base.traces import Trace
-from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend, mix_values, see_both
+from attention_core.one_head.attention import AttentionTrace, Mask, Number, attend, combine_masks, mix_values
 from attention_core.one_head.distances import distances, within_window
 from attention_core.one_head.head import rotate_both
 from attention_core.text.embeddings import Rotary
@@ -297,7 +297,7 @@ def see_near(
     if window is None:
         return may_attend
     near = within_window(distances(q.shape[-2], k.shape[-2], n_past), *window)
-    return see_both(may_attend, namespace(q).asarray(near))
+    return combine_masks(may_attend, namespace(q).asarray(near))
 
 
 def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_head"]:

@@ -21,7 +21,17 @@ from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
-from attention_core.base.traced import Cells, EachCell, Given, Made, Moved, Numbers, Traced, arrays_behind, sources_of
+from attention_core.base.traced import (
+    Cells,
+    Elementwise,
+    Input,
+    Numbers,
+    Provenance,
+    Rearranged,
+    Traced,
+    arrays_behind,
+    sources_of,
+)
 from lessons.screen import Argument, Message, Step, message
 from lessons.trace.lines import COMPARED, Term, digits, flat, taken, texts_of, write_all, write_lines
 
@@ -53,18 +63,18 @@ def settled(cells: Cells, *, through_names: bool = False) -> Cells:
 def copied(cells: Cells) -> Cells | None:
     """What cells of one array are copies of; None where they were computed, or are copies of several arrays' cells."""
     rule = cells.array.rule
-    if isinstance(rule, Moved):
+    if isinstance(rule, Rearranged):
         made = cells.made
         first = part_of(made)
         return None if first is None else made.parts[first]
-    if isinstance(rule, EachCell) and rule.sign in ("·", "+"):  # times a number 1, or plus a number 0
+    if isinstance(rule, Elementwise) and rule.sign in ("·", "+"):  # times a number 1, or plus a number 0
         for kept, other in (rule.sources, rule.sources[::-1]):
             if is_number(other, 1 if rule.sign == "·" else 0) and kept.shape == cells.array.shape:
                 return Cells(kept, cells.at)
     return None
 
 
-def part_of(made: Made) -> int | None:
+def part_of(made: Provenance) -> int | None:
     """The one part that all of these copies are copies of; None where they are copies of several."""
     if made.which is None or not made.which.size:
         return 0
@@ -75,7 +85,7 @@ def part_of(made: Made) -> int | None:
 def is_number(array: Traced, value: float) -> bool:
     """True for a number of a formula that has this value and is written as it is."""
     rule = array.rule
-    return isinstance(rule, Given) and array.ndim == 0 and rule.text is None and float(array.values) == value
+    return isinstance(rule, Input) and array.ndim == 0 and rule.text is None and float(array.values) == value
 
 
 def called(cells: Cells) -> Cells:
@@ -89,7 +99,7 @@ def called(cells: Cells) -> Cells:
 def uniform_groups(cells: Cells, places: np.ndarray) -> Iterator[np.ndarray]:
     """The places of a row of cells, in groups of which each came about in one and the same way."""
     here = Cells(cells.array, cells.at[places])
-    while isinstance(here.array.rule, Moved):
+    while isinstance(here.array.rule, Rearranged):
         made = here.made
         first = part_of(made)
         if first is None:
@@ -103,7 +113,7 @@ def uniform_groups(cells: Cells, places: np.ndarray) -> Iterator[np.ndarray]:
 def number(cells: Cells) -> Term:
     """Cells as numbers in a line."""
     rule = cells.array.rule
-    return Term("number", cells.values, cells=cells, text=rule.text if isinstance(rule, Given) else None)
+    return Term("number", cells.values, cells=cells, text=rule.text if isinstance(rule, Input) else None)
 
 
 def term_of(cells: Cells) -> Term:
@@ -116,12 +126,12 @@ def term_of(cells: Cells) -> Term:
 
 def grown(cells: Cells, depth: int) -> Term:
     """A sign with its operands."""
-    if isinstance(cells.array.rule, Given):
+    if isinstance(cells.array.rule, Input):
         return number(cells)
     made, values = cells.made, cells.values
     if made.sign == "copy":
         source = settled(cells, through_names=True)
-        return number(cells) if isinstance(source.array.rule, Moved) else grown(source, depth)
+        return number(cells) if isinstance(source.array.rule, Rearranged) else grown(source, depth)
     if made.sign == "products":
         return sum_of_products(made.parts, values, depth)
     if made.sign == "sum":
@@ -154,7 +164,7 @@ def whole_arithmetic(array: Traced) -> str:
 def operand(cells: Cells, depth: int, sign: str) -> Term:
     """An operand: written out where it is short, else a number that has a line of its own."""
     rule = cells.array.rule
-    if cells.array.name or isinstance(rule, Given | Moved):
+    if cells.array.name or isinstance(rule, Input | Rearranged):
         return number(cells)
     made = cells.made
     long = made.sign in ("sum", "products") or (made.sign == "max" and made.parts[0].at.ndim > cells.at.ndim)
@@ -177,7 +187,7 @@ def sum_of_products(parts: Sequence[Cells], values: np.ndarray, depth: int) -> T
 def vanishing(cells: Cells) -> np.ndarray:
     """True where a number is 0 and no input."""
     source = settled(cells, through_names=True).array.rule
-    if isinstance(source, Given) and source.kind == "input":
+    if isinstance(source, Input) and source.kind == "input":
         return np.zeros(cells.at.shape, bool)
     return cells.values == 0
 
@@ -198,7 +208,7 @@ def changes_nothing(term: Term, sign: str, kept: np.ndarray | bool = True) -> bo
 def made_of_constants(array: Traced) -> bool:
     """True where no input has a part in an array, such as the share of each position in a mean."""
     rules = (behind.rule for behind in arrays_behind(array))
-    return all(rule.kind != "input" for rule in rules if isinstance(rule, Given))
+    return all(rule.kind != "input" for rule in rules if isinstance(rule, Input))
 
 
 def hidden(cells: Cells) -> np.ndarray:
@@ -206,7 +216,7 @@ def hidden(cells: Cells) -> np.ndarray:
     values, made = cells.values, cells.made
     found = np.zeros(values.shape, bool)
     if made.sign == "copy" and made.because is not None:  # a condition chose; what is hidden comes from a plain number
-        plain = np.array([isinstance(part.array.rule, Given) and part.array.ndim == 0 for part in made.parts])
+        plain = np.array([isinstance(part.array.rule, Input) and part.array.ndim == 0 for part in made.parts])
         found |= ((values == -math.inf) | (values == 0)) & plain[made.which]
     if made.sign in ("copy", "·", "÷", "−", "exp", "+") and ((values == 0) | (values == -math.inf)).any():
         for i, part in enumerate(made.parts if made.sign in ("copy", "+") else made.parts[:1]):
@@ -217,7 +227,7 @@ def hidden(cells: Cells) -> np.ndarray:
 
 def hidden_number(cells: Cells) -> np.ndarray:
     """The same; what was given hides nothing but by −∞."""
-    return cells.values == -math.inf if isinstance(cells.array.rule, Given) else hidden(cells)
+    return cells.values == -math.inf if isinstance(cells.array.rule, Input) else hidden(cells)
 
 
 def without_terms(cells: Cells) -> Numbers:
@@ -433,7 +443,7 @@ def lines_together(arrays: Sequence[Traced], names: Names, *, computed: bool = F
 def way_of(cells: Cells) -> tuple[int, ...]:
     """The array of cells that came about alike, and of which parts they are copies, one after the other."""
     way, here = [id(cells.array)], cells
-    while isinstance(here.array.rule, Moved):
+    while isinstance(here.array.rule, Rearranged):
         made = here.made
         way.append(part_of(made) or 0)
         here = made.parts[way[-1]]
@@ -457,7 +467,7 @@ def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: boo
     def add_lines(cells: Cells, *, asked: bool = False) -> None:
         cells = called(cells) if asked else settled(cells)
         key = (id(cells.array), int(cells.at))
-        there_from_the_start = isinstance(settled(cells, through_names=True).array.rule, Given)
+        there_from_the_start = isinstance(settled(cells, through_names=True).array.rule, Input)
         untold = there_from_the_start and not (cells.array.name and hidden_number(cells))
         if key in lines or (names.know(cells.array) and not asks_for_known) or untold:
             return
@@ -541,7 +551,7 @@ def numbers_in(term: Term, wanted: Callable[[Traced], bool]) -> Iterator[tuple[C
     if term.sign == "number":
         if term.cells is None or not wanted(term.cells.array):
             return
-        if isinstance(term.cells.array.rule, Given) and term.cells.array.name is None:
+        if isinstance(term.cells.array.rule, Input) and term.cells.array.name is None:
             return
         at = term.cells.at.reshape(len(term.cells.at), -1)
         cells = Cells(term.cells.array, at)

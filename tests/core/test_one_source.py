@@ -189,7 +189,7 @@ def test_runs_may_part_and_meet_others_without_changing_a_bit():
         for _ in range(steps):
             for state, step in zip(states, stack.step(), strict=True):
                 shown[state.settings.seed].append(step.loss)
-        stack.part()
+        stack.write_back()
 
     go_on([first, second], 13)
     go_on([third], 5)

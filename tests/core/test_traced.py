@@ -8,7 +8,7 @@ import torch
 from traced_settings import SETTINGS, arrays_in, plain
 
 from attention_core.base.arrays import namespace
-from attention_core.base.traced import XP, Cells, Given, NoRule, Traced, arrays_behind, given, sources_of
+from attention_core.base.traced import XP, Cells, Input, NoRule, Traced, arrays_behind, given, sources_of
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
@@ -58,7 +58,7 @@ def test_it_computes_as_numpy_does_and_every_leaf_is_declared(name):
     inputs, traced = run(name, 3)
     for array, numbers in zip(traced, run_plain(name, 3), strict=True):
         np.testing.assert_array_equal(array.values, numbers)
-    leaves = [array for array in arrays_behind(*traced) if isinstance(array.rule, Given)]
+    leaves = [array for array in arrays_behind(*traced) if isinstance(array.rule, Input)]
     declared = {id(array) for array in inputs}
     assert all(leaf.rule.kind in ("constant", "number") or id(leaf) in declared for leaf in leaves)
 

@@ -154,7 +154,9 @@ def test_the_batches_are_those_that_the_task_draws_but_for_what_is_set_aside(nam
     chosen = recommended(TASKS[name], seed=3)
     size = chosen.batch_size
     drawn = chosen.task.batch(size * training.DRAWN_TOGETHER, generator(17))
-    drawn = drawn.rows(~torch.isin(fingerprints(drawn.inputs), training.set_aside(chosen.task, chosen.seed)))
+    drawn = drawn.rows(
+        ~torch.isin(fingerprints(drawn.inputs), training.held_out_fingerprints(chosen.task, chosen.seed))
+    )
     batches = draw_batches(chosen, generator(17))
     for begin in range(0, 3 * size, size):
         batch = next(batches)

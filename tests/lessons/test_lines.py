@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from printed_lines import wrong
 
-from attention_core.base.traced import XP, Cells, Given, Traced, Written, given
+from attention_core.base.traced import XP, Cells, Input, Traced, Written, given
 from attention_core.one_head.attention import attend
 from lessons.screen import message, render
 from lessons.trace import story
@@ -34,7 +34,7 @@ def traced_arrays(name, seed):
     result = SETTINGS[name](seed, given)
     for i, part in enumerate(result):
         name_arrays(part, f"part {i}")
-    return [array for array in arrays_in(result) if isinstance(array, Traced) and not isinstance(array.rule, Given)]
+    return [array for array in arrays_in(result) if isinstance(array, Traced) and not isinstance(array.rule, Input)]
 
 
 @pytest.mark.part(2)
@@ -79,7 +79,7 @@ def unnamed_behind(array):
     """What lines send the reader to that has no name: it has lines of its own."""
     for at in range(array.values.size):
         for cells in told_first(term_of(Cells(array, np.asarray(at)))):
-            if cells.array.name is None and not isinstance(cells.array.rule, Given):
+            if cells.array.name is None and not isinstance(cells.array.rule, Input):
                 yield cells.array
 
 

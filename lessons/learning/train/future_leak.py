@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from attention_core.learning.training import HELD_OUT, Snapshot, TrainingSettings, held_out_batch
-from attention_core.measured.observe import model_at
+from attention_core.measured.observe import model_after_step
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: in
     inputs, targets = batch.inputs[:most], batch.targets[:most]
     if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
         raise ValueError(f"a leak is reading the next token, but the task “{task.key}” does not ask for it")
-    model = model_at(settings, snapshot)
+    model = model_after_step(settings, snapshot)
     trace, following = model(inputs), targets[:, :-1]
     hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
     ahead = [layer.attention.heads.weights.diagonal(1, -2, -1).mean(dim=(0, 2)) for layer in trace.layers]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attention_core.learning.tasks import Batch, CharacterTask
 from attention_core.learning.training import TrainingHistory, predict
-from attention_core.measured.observe import model_at
+from attention_core.measured.observe import model_after_step
 from lessons.model.heads.example import shown_features
 from lessons.model.heads.tensors_view import shown_of
 from lessons.screen import (
@@ -114,7 +114,7 @@ def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
 
 def given_back(history: TrainingHistory) -> tuple[Vectors, Vectors, float]:
     """What the model of the moment gives back for the four tokens, their vectors, and the loss that is between them."""
-    model, example = model_at(history.settings, history.snapshot), history.settings.task.example
+    model, example = model_after_step(history.settings, history.snapshot), history.settings.task.example
     trace, loss = predict(model, Batch(example.ids[None], example.targets[None]))
     vectors = model.fixed_table[example.targets]  # pyright: ignore[reportOptionalSubscript]  # it copies these
     return trace.logits[0], vectors, float(loss.loss)

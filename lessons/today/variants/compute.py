@@ -15,8 +15,8 @@ from attention_core.one_head.attention import (
     Number,
     attend,
     cap_scores,
+    combine_masks,
     mask_scores,
-    see_both,
     softmax_with_sink,
 )
 from attention_core.one_head.distances import alibi_slopes, distances, with_global_tokens, within_window
@@ -64,7 +64,7 @@ def add_window(x, W_q, W_k, W_v, may_attend, scale, reach: int, **others) -> Cha
     near = within_window(distances(len(q), len(k)), reach, reach)
     near = namespace(q).asarray(with_global_tokens(near, torch.arange(len(q)) == 0))
     plain = attend(q, k, v, may_attend, scale=scale)
-    return Changed(plain, attend(q, k, v, see_both(may_attend, near), scale=scale))
+    return Changed(plain, attend(q, k, v, combine_masks(may_attend, near), scale=scale))
 
 
 def add_sink(x, W_q, W_k, W_v, may_attend, scale, sink: Number, **others) -> WithSink:
