@@ -123,7 +123,7 @@ def draw_model(config: ModelConfig, generator: Generator) -> Transformer:
     may_attend = causal_mask(context) if config.causal else full_mask(context)
     if config.positions == "alibi":
         may_attend = mask_scores(alibi_biases(distances(context, context), config.n_heads), may_attend)
-    layers = tuple(draw_block(config, generator) for _ in range(config.n_layers))
+    layers = tuple(draw_layer(config, generator) for _ in range(config.n_layers))
     if config.output == "scores":
         W_unembed, b_unembed = draw_linear(d_model, config.vocabulary, bias=True, generator=generator)
     return Transformer(
@@ -140,7 +140,7 @@ def draw_model(config: ModelConfig, generator: Generator) -> Transformer:
     )
 
 
-def draw_block(config: ModelConfig, generator: Generator) -> Block:
+def draw_layer(config: ModelConfig, generator: Generator) -> Block:
     """Return a layer with new weights, drawn in the order of the computation."""
     rotary = Rotary() if config.positions == "rotary" else None
     sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": rotary}

@@ -148,7 +148,7 @@ class Transformer:
         check_length(end, self.config.context)
         added, in_attention = self.positions(end, begin)  # *runs tokens d_model, or None
         picked, x = self.embed(ids, added, types)  # *batch tokens vocabulary; *batch tokens d_model
-        may_attend = self.visible(x, begin, end)  # queries keys
+        may_attend = self.visible(x, begin)  # queries keys
         layers = []
         for i, layer in enumerate(self.layers):
             off = [head for where, head in ablated if where == i]
@@ -201,8 +201,11 @@ class Transformer:
             x = x + widened(self.type_table[0] if types is None else embed(types, self.type_table))
         return picked, x if self.embedding_norm is None else widened(self.embedding_norm)(x)
 
-    def visible(self, x: Tokens, begin: int, end: int) -> Mask | None:
-        """Return which token sees which: in a causal model those up to itself, in another one all."""
+    def visible(self, x: Tokens, begin: int = 0) -> Mask | None:
+        """Return which of these tokens sees which, and which of the `begin` tokens before them: in a causal model those
+        up to itself, in another one all.
+        """
+        end = begin + x.shape[-2]
         if self.may_attend is not None:
             return self.may_attend[..., begin:end, :end]
         return distances(end - begin, end, begin, like=x) <= 0 if self.config.causal else None
