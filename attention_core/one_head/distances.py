@@ -16,10 +16,12 @@ OPEN = -1  # a side of a window without a limit, as ONNX and FlashAttention writ
 def distances(n_queries: int, n_keys: int, past: int = 0, like: Array | None = None) -> Int[Array, "queries keys"]:
     """Compute the position of each key minus that of each query: below 0 for earlier keys, above 0 for later ones.
 
-    `past` is the number of keys before the first query, as in a cache; by default both count from 0 however many there
-    are, as in ONNX's operator Attention: https://onnx.ai/onnx/operators/onnx__Attention.html A `past` below 0 says how
-    many queries come before the first key. The library is that of `like`; without it, torch's. Raises InputError for a
-    number of queries or keys that is not whole or below 0, and for a `past` below −n_queries.
+    `past` is the number of keys before the first query, as in a cache; below 0, it says how many queries come before
+    the first key. By default both count from 0 however many there are, as in ONNX's operator Attention:
+    https://onnx.ai/onnx/operators/onnx__Attention.html
+
+    The library is that of `like`; without it, torch's. Raises InputError for a number of queries or keys that is not
+    whole or below 0, and for a `past` below −n_queries.
     """
     check_whole("n_queries", n_queries, least=0)
     check_whole("n_keys", n_keys, least=0)
@@ -51,11 +53,11 @@ def within_window(
 def with_global_tokens(
     may_attend: Bool[Array, "tokens tokens"], is_global: Bool[Array, " tokens"]
 ) -> Bool[Array, "tokens tokens"]:
-    """Let global tokens attend to all tokens, and all tokens to them. Beltagy et al. 2020, section 3.1.
+    """Let global tokens attend to all tokens, and all tokens to them. Raises InputError for a float mask.
 
-    `& causal_mask(n)` keeps the future hidden. With the first few tokens global this is the mask of StreamingLLM, whose
-    authors call those tokens attention sinks. Xiao et al. 2023, https://arxiv.org/abs/2309.17453 Raises InputError for
-    a float mask.
+    Beltagy et al. 2020, section 3.1. `& causal_mask(n)` keeps the future hidden. With the first few tokens global this
+    is the mask of StreamingLLM, whose authors call those tokens attention sinks. Xiao et al. 2023,
+    https://arxiv.org/abs/2309.17453
     """
     if not (is_boolean(may_attend) and is_boolean(is_global)):
         raise TechnicalError("both masks are boolean: a float mask is joined with others by mask_scores")
