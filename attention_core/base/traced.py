@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Numbers = Any  # an array; NumPy has a kind of its own for a single one
+Numbers = Any  # an array; NumPy has another type for a single number
 Index = Any  # numbers of cells, counted in reading order, in an array of any shape
 
 

@@ -151,7 +151,7 @@ class TrainingState:
     inputs: Int[np.ndarray, "drawn batch tokens"]
     targets: Int[np.ndarray, "drawn batch tokens"]
     drawn: int = 0  # how many batches have been drawn
-    step: int = 0  # the next to be shown: so many updates have been made
+    step: int = 0  # the next one, and the number of updates made so far
 
 
 def begin_run(settings: TrainingSettings) -> TrainingState:

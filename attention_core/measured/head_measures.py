@@ -101,7 +101,7 @@ def tokens_that_reach(
     random = generator(0, "reach")
     with torch.inference_mode(False), torch.enable_grad():
         x = first = torch.randn(n_tokens, d_model, generator=random).requires_grad_()
-        # wide enough for all but what it hides: where the first token is global, a mask says what the window would
+        # a global token lies outside the window, so a mask takes the place of the window where there is one
         window = None if with_global else (reach, reach)
         near = full_mask(n_tokens).triu(-reach).tril(reach)
         may_attend = with_global_tokens(near, torch.arange(n_tokens) == 0) if with_global else full_mask(n_tokens)

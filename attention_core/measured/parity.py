@@ -50,7 +50,7 @@ def fits_pytorch(ours: MultiHeadAttention) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Parity:
-    """The same tokens, weights and mask in our module and in PyTorch's two functions.
+    """A comparison of our module with PyTorch's two functions, on the same tokens, weights and mask.
 
     `theirs` and its results are None where PyTorch's module cannot hold these heads. `positions` are added to the input
     of queries and keys, not to that of values.
@@ -64,7 +64,7 @@ class Parity:
     theirs: nn.MultiheadAttention | None = None
     module: Float[Tensor, "tokens d_model"] | None = None  # the output of nn.MultiheadAttention
     per_head: Float[Tensor, "heads tokens tokens"] | None = None  # its weights
-    averaged: Float[Tensor, "tokens tokens"] | None = None  # the weights it returns unless asked otherwise
+    averaged: Float[Tensor, "tokens tokens"] | None = None  # the weights it returns by default
     positions: Float[Tensor, "tokens d_model"] | None = None
 
     @property

@@ -18,7 +18,7 @@ from attention_core.one_head.heads import MultiHeadAttention
 from attention_core.text.embeddings import Rotary, sinusoidal_positions
 
 Unembedding = Literal["own", "tied", "none"]
-WHOLE = Rotary()  # all features of queries and keys turn
+WHOLE = Rotary()  # all features of queries and keys are rotated
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +36,7 @@ class TransformerConfig:
     d_hidden: int  # features between both halves of the MLP
     n_heads: int
     kv_heads: int  # fewer than n_heads where heads share keys and values
-    d_head: int  # of queries, keys and values; d_model / n_heads, or a size of its own
+    d_head: int  # of queries, keys and values; d_model / n_heads, or another size
     norm: Literal["rms", "layer"] = "rms"
     norm_place: Literal["before", "after"] = "before"  # of attention and MLP; "after" as in 2017, and in BERT
     epsilon: float = 1e-5  # of every norm

@@ -44,7 +44,7 @@ class TokenDraw:
     """Every step from the scores of a model to the token drawn, in the order in which it is computed."""
 
     logits: Float[Tensor, " vocabulary"]
-    probabilities: Float[Tensor, " vocabulary"]  # softmax of the logits: what the model says
+    probabilities: Float[Tensor, " vocabulary"]  # softmax of the logits, at temperature 1
     tempered: Float[Tensor, " vocabulary"]  # after the temperature
     kept_by_top_k: Bool[Tensor, " vocabulary"]
     kept: Bool[Tensor, " vocabulary"]  # by top-k and by top-p

@@ -30,7 +30,7 @@ QKV = tuple[
     Float[Array, "*batch kv_heads keys d_k"],
     Float[Array, "*batch kv_heads keys d_head"],
 ]
-Window = tuple[int | None, int | None]  # how far a query may look back and ahead: see `within_window`
+Window = tuple[int | None, int | None]  # how far back and ahead a query may attend: see `within_window`
 
 
 class KeyValues(NamedTuple):

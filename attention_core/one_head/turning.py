@@ -1,8 +1,8 @@
 """A head in another basis, chosen for one text: the same scores, most of them from the first few features.
 
 Scores do not change when queries and keys are rotated together: (q R)(k R)ᵀ = q kᵀ for every orthogonal R. So the basis
-of a head's features, of which nobody can read all 64, may be chosen anew for each text. Nothing is learned and nothing
-is lost: the features after the first few still belong to every sum.
+of a head's features, often 64 that nobody can interpret, may be chosen anew for each text. Nothing is learned and
+nothing is lost: the features after the first few still belong to every sum.
 """
 
 from jaxtyping import Float

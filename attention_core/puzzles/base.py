@@ -214,7 +214,7 @@ def score_sentences(puzzle: Puzzle, weights: Weights, sentences: Sentences) -> F
         return ((off < 0.5) & sentences.real).sum(dim=-1) / lengths
     own = traces[-1:] if puzzle.stacked else traces
     jobs = sentences.target.shape[1]
-    doing = own if len(own) == jobs else own * jobs  # a single head does what is asked of several
+    doing = own if len(own) == jobs else own * jobs  # a single head is scored on every job
     return sum(overlap(trace.weights, sentences.target[:, job]) for job, trace in enumerate(doing)) / jobs
 
 

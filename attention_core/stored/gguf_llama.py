@@ -66,7 +66,7 @@ def gguf_model(file: GgufFile, dtype: torch.dtype = torch.float32, room: int | N
 def gguf_weights(
     file: GgufFile, dtype: torch.dtype = torch.float32
 ) -> tuple[TransformerConfig, Iterator[tuple[str, torch.Tensor]]]:
-    """Return the sizes of a file's model, and its weights by our names, each made when it is asked for.
+    """Return the sizes of a file's model, and its weights by our names, each made only when it is needed.
 
     Code that takes the weights one after the other never has the whole model in memory. Raises InputError as
     `gguf_model`.

@@ -143,7 +143,7 @@ class Vocabulary:
         return [self.ids[token] for token in tokens]
 
     def encode_with_unknown(self, tokens: Sequence[str]) -> list[int]:
-        """Return the id of each token. All unknown tokens share one more id, the last: nobody can tell them apart."""
+        """Return the id of each token. All unknown tokens share one more id, the last, and cannot be told apart."""
         return [self.ids.get(token, len(self)) for token in tokens]
 
     def decode(self, ids: Sequence[int]) -> list[str]:

@@ -33,7 +33,7 @@ class FourVectorsTask(Task):
     )
     training = MappingProxyType({"learning_rate": 0.01, "steps": 200, "batch_size": 1, "weight_decay": 0.0})
 
-    MEMORISED = 0.01  # a training loss from here down means that the four vectors are known
+    MEMORISED = 0.01  # at this training loss and below, the four vectors are known
 
     window = 4
 
