@@ -1,1 +1,1 @@
-"""Arrays, errors, random numbers: what every formula stands on."""
+"""Arrays, errors, random numbers and traces: the base of every formula."""

@@ -1,8 +1,8 @@
-"""What is said of input that cannot be used: a template and its numbers, so that it can be said in other languages."""
+"""Errors for input that cannot be used: a template and its values, so that the sentence can be translated."""
 
 
 class Phrase:
-    """A text with names in braces, and what stands for them: numbers, texts, or phrases again."""
+    """A text with names in braces, and a value for each name: a number, a text, or another phrase."""
 
     def __init__(self, template: str, **arguments: object):
         self.template, self.arguments = template, arguments
@@ -12,8 +12,8 @@ class Phrase:
 
 
 class InputError(Phrase, ValueError):
-    """Input that cannot be used: what was expected, what came, and where it helps what to do."""
+    """An error for input that cannot be used: what was expected, what was given and, where it helps, what to do."""
 
 
 class TechnicalError(InputError):
-    """Input of whoever writes a call or a file of a model: said in English alone, like the names in both."""
+    """An InputError about a call or a model file: its sentence stays in English, like the names in both."""

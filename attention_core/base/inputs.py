@@ -1,9 +1,9 @@
-"""What may be given to attention, and what is said of anything else: what is taken, what came, and what to do.
+"""Checks of what is given to attention: each error says what is expected, what was given, and what to do.
 
-Callers of ONNX's operator Attention, of PyTorch's `scaled_dot_product_attention` and of FlashAttention find here what
-they mean: a boolean mask is True where a query may look, a float mask is added, also one of zeros and ones, and a soft
-cap of 0 is none. What these read in different ways is refused. No number of q, k and v is looked at: a NaN in a query
-makes its row NaN, as in PyTorch, so that a model whose training has failed shows it.
+The conventions are those on which ONNX's operator Attention, PyTorch's `scaled_dot_product_attention` and
+FlashAttention agree: a boolean mask is True where a query may attend, a float mask is added, even one of zeros and
+ones, and a soft cap of 0 is none. What they read in different ways is refused. The numbers in q, k and v are not
+checked: a NaN in a query makes its row NaN, as in PyTorch, so that a model whose training has failed shows it.
 """
 
 import math
@@ -20,7 +20,7 @@ from attention_core.base.errors import TechnicalError
 def check_inputs(
     q: Array, k: Array, v: Array, may_attend: Array | None, scale: object, soft_cap: object, sink: object
 ) -> None:
-    """Raise InputError unless `attend` knows what all of this means."""
+    """Raise InputError unless `attend` can compute with these arguments."""
     check_arrays(q, k, v)
     check_shapes(q.shape, k.shape, v.shape)
     if may_attend is not None:
@@ -32,7 +32,7 @@ def check_inputs(
 
 
 def check_arrays(q: Array, k: Array, v: Array) -> None:
-    """All are floating-point arrays of one library and one precision."""
+    """Raise InputError unless q, k and v are floating-point arrays of one library and one precision."""
     if hasattr(q, "dtype") and is_float(q) and q.dtype == getattr(k, "dtype", None) == getattr(v, "dtype", None):
         return
     for name, x in (("q", q), ("k", k), ("v", v)):
@@ -59,7 +59,10 @@ def check_arrays(q: Array, k: Array, v: Array) -> None:
 
 
 def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
-    """Of arrays with these shapes, each query can be compared with each key, each key has a value, and there is one."""
+    """Raise InputError unless q and k have equally many features, each key has a value, and the batch axes agree.
+
+    There must be at least one feature and one key. The arguments are the shapes of the arrays.
+    """
     if min(len(q), len(k), len(v)) < 2:
         raise TechnicalError(
             "q, k and v have a row for each token and a column for each feature, but their shapes are {q}, {k} and "
@@ -91,9 +94,9 @@ def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> 
 
 
 def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool = False) -> None:
-    """Check that a mask fits the scores of q and k, is boolean or can be added, and leaves each query at least one key.
+    """Raise InputError unless a mask fits the scores, is boolean or can be added, and leaves each query a key.
 
-    A query may be left without any where it may see nothing.
+    With `may_see_nothing` a query may be left without any key.
     """
     if not hasattr(may_attend, "dtype"):
         raise TechnicalError(
@@ -119,7 +122,7 @@ def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool =
 
 
 def check_added(mask: Array) -> None:
-    """A mask that is added holds finite numbers, and −∞ where it hides."""
+    """Raise InputError unless a float mask holds finite numbers, and −∞ where it hides a key."""
     below = mask < math.inf  # as NaN is not
     if not below.all():
         place = first(~below)
@@ -132,8 +135,8 @@ def check_added(mask: Array) -> None:
 
 
 def check_visible(visible: Array) -> None:
-    """Each query sees a key: the softmax of nothing is 0/0."""
-    if visible[..., 0].all():  # as under most masks, the causal one among them: one look instead of two
+    """Raise InputError unless each query has a key that it may attend to: the softmax of nothing is 0/0."""
+    if visible[..., 0].all():  # as under most masks, the causal one among them: one test instead of two
         return
     sees_something = visible.any(axis=-1)
     if not sees_something.all():
@@ -152,9 +155,11 @@ def check_visible(visible: Array) -> None:
 
 
 def is_boolean(may_attend: Array) -> bool:
-    """Whether a mask hides where it is False; a float mask is added. Raises InputError for whole numbers and others.
+    """Return whether a mask is boolean. Raises InputError for whole numbers and other types that are not floats.
 
-    ONNX adds zeros and ones of any type; models with an attention mask of whole numbers hide where there is a 0.
+    A boolean mask hides a key where it is False; a float mask is added to the scores. Whole numbers have no clear
+    meaning: ONNX adds zeros and ones of any type, while models with an attention mask of whole numbers hide where there
+    is a 0.
     """
     if may_attend.dtype == namespace(may_attend).bool:
         return True
@@ -168,7 +173,7 @@ def is_boolean(may_attend: Array) -> bool:
 
 
 def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> TechnicalError:
-    """Why a mask of this shape does not fit: its rows and columns, or the axes before them."""
+    """Return an InputError that says why a mask does not fit: its rows and columns, or the axes before them."""
     scores, missing = str(tuple(scores_shape)), len(scores_shape) - len(shape)
     if not has_rows(shape, scores_shape):
         return TechnicalError(
@@ -196,23 +201,23 @@ def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> TechnicalEr
 
 
 def fits(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
-    """True when a mask has rows and columns for the scores, and repeats itself over their batch."""
+    """Return whether the rows and columns of a mask match the scores, and its other axes broadcast over their batch."""
     return has_rows(shape, scores_shape) and repeats(shape[:-2], scores_shape[:-2])
 
 
 def has_rows(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
-    """Whether a mask has a row for each query, or 1 for all, as masks of padding have; and in it all keys."""
+    """Return whether a mask has a column for each key, and a row for each query or one for all, as for padding."""
     return len(shape) > 1 and shape[-2] in (1, scores_shape[-2]) and shape[-1] == scores_shape[-1]
 
 
 def repeats(axes: tuple[int, ...], batch: tuple[int, ...]) -> bool:
-    """Whether something with these axes holds for each entry of a batch."""
+    """Return whether an array with these axes broadcasts over a batch."""
     ends = zip(reversed(axes), reversed(batch), strict=False)
     return len(axes) <= len(batch) and all(size in (1, whole) for size, whole in ends)
 
 
 def check_scale(scale: Any, q: Array) -> None:
-    """A number that is finite in the type of q, or None."""
+    """Raise InputError unless the scale is None or a number that is finite in the type of q."""
     scale = numbers_of(scale)
     if scale is not None and not (is_number(scale) and abs(scale) <= largest(q)):
         raise TechnicalError(
@@ -222,7 +227,7 @@ def check_scale(scale: Any, q: Array) -> None:
 
 
 def check_soft_cap(soft_cap: Any, q: Array) -> None:
-    """A number above 0 that the type of q can hold, or 0 or None for no cap."""
+    """Raise InputError unless the soft cap is None or 0 (no cap), or a positive number that the type of q can hold."""
     soft_cap = numbers_of(soft_cap)
     if soft_cap is None or (is_number(soft_cap) and (soft_cap == 0 or smallest(q) <= soft_cap <= largest(q))):
         return
@@ -233,7 +238,10 @@ def check_soft_cap(soft_cap: Any, q: Array) -> None:
 
 
 def check_sink(sink: Any, q: Array) -> None:
-    """A number below ∞, −∞ for a sink that collects nothing; or an array of such, which fits the batch."""
+    """Raise InputError unless a sink is a number below ∞, or an array of such numbers that fits the batch axes of q.
+
+    A sink of −∞ collects nothing.
+    """
     sink = numbers_of(sink)
     if not hasattr(sink, "dtype") or sink.shape == ():
         if not (is_number(sink) and (sink == -math.inf or abs(sink) <= largest(q))):
@@ -263,7 +271,7 @@ def check_sink(sink: Any, q: Array) -> None:
 
 
 def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
-    """Raise InputError unless kept keys and values are of one number of tokens, and go before these."""
+    """Raise InputError unless kept keys and values have equally many tokens and otherwise the shapes of k and v."""
     kept = tuple(x.shape[:-2] + x.shape[-1:] for x in past)
     if past[0].shape[-2] != past[1].shape[-2] or kept != (k.shape[:-2] + k.shape[-1:], v.shape[:-2] + v.shape[-1:]):
         raise TechnicalError(
@@ -289,7 +297,7 @@ def check_alike(what: str, x: Array, like: Array) -> None:
 
 
 def check_gradient(d_output: Array, output: Array) -> None:
-    """Raise InputError unless the gradient of an output has its shape: a part of it would be repeated."""
+    """Raise InputError unless the gradient of an output has its shape: a smaller one would be broadcast."""
     if d_output.shape != output.shape:
         raise TechnicalError(
             "the gradient of an output of shape {output} has its shape, but got {gradient}",
@@ -299,7 +307,7 @@ def check_gradient(d_output: Array, output: Array) -> None:
 
 
 def check_whole(what: str, number: object, least: int) -> None:
-    """Raise InputError unless this is a whole number and not too small."""
+    """Raise InputError unless a number is whole and at least `least`."""
     if not (is_whole(number) and number >= least):
         raise TechnicalError(
             "{what} is a whole number of at least {least}, but got {number}",
@@ -310,15 +318,15 @@ def check_whole(what: str, number: object, least: int) -> None:
 
 
 def check_share(what: str, number: object) -> None:
-    """Raise InputError unless this is a number from 0 to 1."""
+    """Raise InputError unless a number lies between 0 and 1."""
     if not (is_number(number) and 0 <= number <= 1):
         raise TechnicalError("{what} is a number from 0 to 1, but got {number}", what=what, number=shown(number))
 
 
 def check_ids(ids: Array, size: int, least: int = 0) -> None:
-    """Raise InputError unless these are whole numbers from `least` to size − 1.
+    """Raise InputError unless ids are an array of whole numbers from `least` to size − 1.
 
-    As an index True would choose a row or none, and −1 the last one: neither is a token.
+    Used as an index, a boolean array would select rows, and −1 the last row: neither is a token.
     """
     ids = numbers_of(ids)
     if not hasattr(ids, "dtype") or not holds_ids(ids):
@@ -339,14 +347,14 @@ def check_ids(ids: Array, size: int, least: int = 0) -> None:
 
 
 def check_each_id(ids: Iterable[object], size: int) -> None:
-    """The same for ids that come one by one."""
+    """Raise InputError unless each of several separate ids is a whole number from 0 to size − 1."""
     unknown = [i for i in ids if not (is_whole(i) and 0 <= i < size)]
     if unknown:
         raise TechnicalError("ids go from 0 to {last}, but got {number}", last=size - 1, number=shown(unknown[0]))
 
 
 def check_heads(pairs: Collection[Any], n_layers: int, n_heads: int) -> None:
-    """Raise InputError unless each is the layer and the head, counted from 0, of a head that a model has."""
+    """Raise InputError unless each pair is the (layer, head), counted from 0, of a head that the model has."""
     for pair in pairs:
         if not (isinstance(pair, tuple | list) and len(pair) == 2 and all(map(is_whole, pair))):
             raise TechnicalError(
@@ -363,7 +371,7 @@ def check_heads(pairs: Collection[Any], n_layers: int, n_heads: int) -> None:
 
 
 def check_each_head(heads: Iterable[Any], n_heads: int) -> None:
-    """Raise InputError unless each is one of so many heads, counted from 0."""
+    """Raise InputError unless each head is a whole number from 0 to n_heads − 1."""
     for head in heads:
         if not (is_whole(head) and 0 <= head < n_heads):
             raise TechnicalError(
@@ -372,63 +380,63 @@ def check_each_head(heads: Iterable[Any], n_heads: int) -> None:
 
 
 def shown(value: object) -> str:
-    """What came, on one line, as Python writes it; the beginning of what is long."""
+    """Return a value as Python writes it, on one line, cut off after 60 characters."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 60 else line[:59] + "…"
 
 
 def is_whole(value: object) -> bool:
-    """Whether this is one whole number, and not True or False: Python's, NumPy's, or an array of no axes."""
+    """Return whether a value is one whole number, not True or False: Python's, NumPy's, or an array without axes."""
     if hasattr(value, "dtype"):
         return value.shape == () and holds_whole(value)
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> bool:
-    """Whether this is one real number: Python's, NumPy's, or an array of no axes."""
+    """Return whether a value is one real number, not True or False: Python's, NumPy's, or an array without axes."""
     if hasattr(value, "dtype"):
         return value.shape == () and (is_float(value) or holds_whole(value))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def holds_whole(x: Array) -> bool:
-    """Whether an array holds whole numbers: neither fractions nor True and False."""
+    """Return whether an array holds whole numbers: neither fractions nor True and False."""
     if of_numpy(x):
         return x.dtype.kind in "iu"
     return not (x.dtype.is_floating_point or x.dtype.is_complex or str(x.dtype) == "torch.bool")
 
 
 def holds_ids(ids: Array) -> bool:
-    """Whether an array can be an index as ids are: torch takes bytes for a mask, and takes no other small numbers."""
+    """Return whether an array can serve as an index: torch takes bytes for a mask, and refuses other small integers."""
     return holds_whole(ids) and (of_numpy(ids) or ids.dtype.itemsize >= 4)
 
 
 def largest(x: Array) -> float:
-    """The largest finite number of the type of an array."""
+    """Return the largest finite number of the type of an array."""
     return float((np if of_numpy(x) else namespace(x)).finfo(x.dtype).max)
 
 
 def smallest(x: Array) -> float:
-    """The smallest number above 0 that the type of an array holds with all its digits."""
+    """Return the smallest positive number that the type of an array holds with all its digits."""
     return float((np if of_numpy(x) else namespace(x)).finfo(x.dtype).tiny)
 
 
 def is_float(x: Array) -> bool:
-    """Whether an array holds floating-point numbers, of whatever precision."""
+    """Return whether an array holds floating-point numbers, of whatever precision."""
     return x.dtype.kind == "f" if of_numpy(x) else x.dtype.is_floating_point
 
 
 def of_numpy(x: Array) -> bool:
-    """Whether the numbers of an array are NumPy's."""
+    """Return whether the numbers of an array are NumPy's, as those of a traced array are."""
     return isinstance(x.dtype, np.dtype)
 
 
 def described(x: Array) -> str:
-    """The library and the type of an array, as sentences name them."""
+    """Return the library and the type of an array for an error message, such as “torch float32”."""
     library = "NumPy" if of_numpy(x) else "torch"
     return f"{library} {str(x.dtype).removeprefix('torch.')}"
 
 
 def first(found: Array) -> tuple[int, ...]:
-    """The place of the first True."""
+    """Return the index of the first True."""
     return tuple(map(int, namespace(found).argwhere(found)[0]))

@@ -1,10 +1,10 @@
-"""Arrays that remember: NumPy's numbers, and of each cell which cells it was made of.
+"""Arrays that remember: NumPy's numbers and, for each cell, the cells from which it was computed.
 
-The core is written once for every library that `namespace(x)` gives (see `arrays`). `XP` is one more such library, so
+The core is written once for every library that `namespace(x)` returns (see `arrays`). `XP` is one more such library, so
 every function of the core runs on `given(values, "x")` as it stands, and its result knows the whole computation.
 
-While it runs, an array keeps its values and the rule that made it; no cell is looked at. Asked later, a rule says of
-any cells which cells they were made of. There are five:
+During the computation an array keeps its values and the rule that made it; nothing is recorded for single cells.
+Afterwards a rule says for any cells from which cells they were computed. There are five rules:
 
     Input         there from the start: an input, a constant of the core, a number in a formula
     Rearranged    reshape, transpose, slice, broadcast, concat, stack, gather, where: each cell is a copy of another
@@ -12,8 +12,8 @@ any cells which cells they were made of. There are five:
     Reduced       the sum or the maximum along some axes
     MatMul        matrix products, and dot products of rows
 
-`Rearranged` needs no index arithmetic of its own: what NumPy does to the values it also does to an array of cell
-numbers. An operation without a rule raises `NoRule`: a trace is complete, or there is none.
+`Rearranged` needs no index arithmetic: what NumPy does to the values it also does to an array of cell numbers. An
+operation without a rule raises `NoRule`: a trace is complete, or there is none.
 """
 
 import math
@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Numbers = Any  # an array; NumPy has a kind of its own for a single one
+Numbers = Any  # an array; NumPy has another type for a single number
 Index = Any  # numbers of cells, counted in reading order, in an array of any shape
 
 
 class NoRule(TypeError, AttributeError):
-    """An operation that would lose the trace."""
+    """An error for an operation that has no rule and would lose the trace."""
 
 
 class Cells(NamedTuple):
@@ -41,21 +41,21 @@ class Cells(NamedTuple):
 
     @property
     def values(self) -> Numbers:
-        """The numbers of these cells, in the shape of `at`."""
+        """The numbers in the cells, in the shape of `at`."""
         return self.array.values.reshape(-1)[self.at]
 
     @property
     def made(self) -> "Provenance":
-        """How these cells were made."""
+        """How the cells were computed."""
         return self.array.rule.made(self.at)
 
 
 class Provenance(NamedTuple):
-    """How some cells were made, and of which cells.
+    """How some cells were computed, and from which cells.
 
-    `parts` have the shape of the cells that were asked for; those of a sum, a maximum or a product of rows have an axis
-    of terms more, at the end. A copy of cells of several arrays has as many parts, and `which` says for each cell whose
-    it is. `because` is the condition that chose them.
+    Each of the `parts` has the shape of the cells in question. For a sum, a maximum or a matrix product it has one more
+    axis at the end, for the terms. A copy of cells of several arrays has a part for each array, and `which` says for
+    each cell to which part it belongs. `because` is the condition that chose the cells.
     """
 
     sign: str
@@ -69,29 +69,32 @@ class Provenance(NamedTuple):
 
 @lru_cache(maxsize=512)
 def cell_numbers(shape: tuple[int, ...]) -> np.ndarray:
-    """An array of this shape in which each cell holds its own number."""
+    """Return an array of this shape in which each cell holds its number, counted in reading order."""
     return np.arange(math.prod(shape)).reshape(shape)
 
 
 @lru_cache(maxsize=512)
 def spread(shape: tuple[int, ...], over: tuple[int, ...]) -> np.ndarray:
-    """For each cell of the larger shape, in reading order, the cell of the smaller one that is broadcast there."""
+    """Return, for each cell of the larger shape in reading order, which cell of the smaller one is broadcast there."""
     return np.broadcast_to(cell_numbers(shape), over).reshape(-1)
 
 
 class Input(NamedTuple):
-    """Nothing made it: `kind` is "input", "constant" or "number". A `text` says how it is written, such as "1 ÷ √2"."""
+    """The rule of an array that was not computed: `kind` is "input", "constant" or "number".
+
+    A `text` gives its notation, such as "1 ÷ √2".
+    """
 
     kind: str
     text: str | None = None
 
     def made(self, at: Index) -> Provenance:
-        """How the cells at these places were made."""
+        """Return how the cells at these places were made: they have a kind, but no parts."""
         return Provenance(self.kind)
 
 
 class Rearranged:
-    """Copies of cells of some arrays, in the order in which `move` puts them; `condition` chose, if one did."""
+    """The rule of a copy: `move` puts cells of the sources in order; a `condition`, if given, chose among them."""
 
     def __init__(self, sources: "Sequence[Traced]", move: Callable[..., np.ndarray], condition: "Traced | None" = None):
         self.sources, self.move, self.condition = tuple(sources), move, condition
@@ -100,7 +103,7 @@ class Rearranged:
         self.starts: list[int] = []
 
     def made(self, at: Index) -> Provenance:
-        """See `Provenance`. The way back is found when it is first asked for."""
+        """Return how the cells at these places were made. The way back to the sources is computed on the first call."""
         if self.origins is None:
             self.starts = list(accumulate((source.values.size for source in self.sources), initial=0))
             numbered = (
@@ -121,28 +124,28 @@ class Rearranged:
 
 
 class Elementwise(NamedTuple):
-    """One cell of each source, joined by a sign."""
+    """The rule of an operation that joins one cell of each source by a sign."""
 
     sign: str
     sources: "tuple[Traced, ...]"
     shape: tuple[int, ...]
 
     def made(self, at: Index) -> Provenance:
-        """How the cells at these places were made."""
+        """Return how the cells at these places were made: from one cell of each source."""
         return Provenance(
             self.sign, tuple(Cells(source, spread(source.shape, self.shape)[at]) for source in self.sources)
         )
 
 
 class Reduced(NamedTuple):
-    """The sum ("sum") or the maximum ("max") along some axes."""
+    """The rule of a sum ("sum") or a maximum ("max") along some axes."""
 
     sign: str
     source: "Traced"
     axes: tuple[int, ...]
 
     def made(self, at: Index) -> Provenance:
-        """How the cells at these places were made."""
+        """Return how the cells at these places were made: from a row of terms each."""
         last = range(-len(self.axes), 0)
         size = math.prod(self.source.shape[axis] for axis in self.axes)
         rows = np.moveaxis(cell_numbers(self.source.shape), self.axes, last).reshape(-1, size)
@@ -150,13 +153,13 @@ class Reduced(NamedTuple):
 
 
 class MatMul(NamedTuple):
-    """Σ left · right, of a matrix product."""
+    """The rule of a matrix product, Σ left · right."""
 
     left: "Traced"  # *batch rows terms
     right: "Traced"  # *batch terms columns
 
     def made(self, at: Index) -> Provenance:
-        """See `Provenance`: the two parts stand in pairs, one a term."""
+        """Return how the cells at these places were made: the cells of the two parts form pairs, one for each term."""
         left, right = self.left.shape, self.right.shape
         batch = np.broadcast_shapes(left[:-2], right[:-2])
         *entry, row, column = np.unravel_index(at, (*batch, left[-2], right[-1]))
@@ -171,8 +174,8 @@ class MatMul(NamedTuple):
 class Traced:
     """An array of NumPy's numbers with the rule that made it.
 
-    `name` is what a reader calls it, and `axes` what its last axes count, such as ("queries", "keys"); both are given
-    by whoever shows it.
+    `name` is what a reader calls the array, and `axes` says what its last axes count, such as ("queries", "keys"). Code
+    that shows the array gives it both.
     """
 
     __slots__ = ("axes", "name", "rule", "values")
@@ -198,23 +201,23 @@ class Traced:
         return moved(lambda a: a[key], self)
 
     def reshape(self, *shape: int | tuple[int, ...]) -> "Traced":
-        """This array in another shape."""
+        """Return the array in another shape."""
         return moved(lambda a: a.reshape(*shape), self)
 
     def swapaxes(self, one: int, other: int) -> "Traced":
-        """This array with two axes exchanged."""
+        """Return the array with two axes exchanged."""
         return moved(lambda a: a.swapaxes(one, other), self)
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> "Traced":
-        """The sum along an axis or several, or of all cells."""
+        """Compute the sum along an axis or several, or of all cells."""
         return along("sum", np.sum, self, axis)
 
     def all(self, axis: int | None = None) -> Numbers:
-        """True where all cells are: a plain value, since a decision of the program is no number of the computation."""
+        """Return whether all cells are True, as a plain value: a program's decision is not part of the computation."""
         return self.values.all(axis=axis)
 
     def any(self, axis: int | None = None) -> Numbers:
-        """True where any cell is: a plain value, no number of the computation."""
+        """Return whether any cell is True, as a plain value: a program's decision is not part of the computation."""
         return self.values.any(axis=axis)
 
     def __matmul__(self, other: "Traced") -> "Traced":
@@ -258,19 +261,19 @@ for _name, (_sign, _f) in UNARY.items():
 
 
 class Written(float):
-    """A number with the way it is written, such as 1/√2 with "1 ÷ √2"."""
+    """A number with its notation, such as 1/√2 with "1 ÷ √2"."""
 
     text: str
 
     def __new__(cls, value: float, text: str):
-        """The number, which computes as any other."""
+        """Return a number that computes as any other and has its notation as `text`."""
         number = super().__new__(cls, value)
         number.text = text
         return number
 
 
 def given(values: Any, name: str, axes: Sequence[str] = ()) -> Traced:
-    """An input, with its name and what its axes count. A read-only array is taken as it is, all else is copied."""
+    """Return an input with its name and what its axes count. A read-only array is shared, anything else is copied."""
     fixed = isinstance(values, np.ndarray) and not values.flags.writeable
     array = Traced(values if fixed else np.array(values), Input("input", getattr(values, "text", None)), name, axes)
     array.values.flags.writeable = False
@@ -278,7 +281,7 @@ def given(values: Any, name: str, axes: Sequence[str] = ()) -> Traced:
 
 
 def constant(values: Any, dtype: Any = None) -> Traced:
-    """What the core itself brings, such as ones or angles. An array that is traced already stays what it is."""
+    """Return a constant of the core, such as ones or angles. An array that is traced already keeps its history."""
     if not isinstance(values, Traced):
         return Traced(np.array(np.asarray(values), dtype=dtype), Input("constant"))
     if dtype is None or values.dtype == dtype:
@@ -287,7 +290,7 @@ def constant(values: Any, dtype: Any = None) -> Traced:
 
 
 def declared(x: Any) -> Traced:
-    """A traced array as it is; a number of a formula as an array without axes. Nothing else enters unseen."""
+    """Return a traced array as it is, and a number of a formula as an array without axes. Raises NoRule otherwise."""
     if isinstance(x, Traced):
         return x
     if isinstance(x, int | float):
@@ -296,44 +299,44 @@ def declared(x: Any) -> Traced:
 
 
 def each_cell(sign: str, f: np.ufunc, *sources: Any) -> Traced:
-    """One operation, cell by cell."""
-    traced = tuple(map(declared, sources))  # plain numbers enter f as they are: they leave 32 bits 32 bits
+    """Apply one operation cell by cell."""
+    traced = tuple(map(declared, sources))  # plain numbers enter f as they are, so that 32-bit results stay 32-bit
     with np.errstate(all="ignore"):  # −∞ − (−∞) is a number of the computation as any other
         values = f(*(x.values if isinstance(x, Traced) else x for x in sources))
     return Traced(values, Elementwise(sign, traced, values.shape))
 
 
 def moved(move: Callable[..., np.ndarray], *sources: Traced, condition: Traced | None = None) -> Traced:
-    """Copies of cells, in another order."""
+    """Copy the cells of the sources in the order in which `move` puts them."""
     return Traced(move(*(source.values for source in sources)), Rearranged(sources, move, condition))
 
 
 def along(sign: str, f: Callable[..., np.ndarray], x: Traced, axis: int | tuple[int, ...] | None) -> Traced:
-    """A sum or a maximum."""
+    """Compute a sum or a maximum along some axes, or over all where `axis` is None."""
     axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     return Traced(f(x.values, axis=axes), Reduced(sign, x, axes))
 
 
 def where(condition: Any, x: Any, y: Any) -> Traced:
-    """The cells of x where the condition holds, else those of y."""
+    """Return the cells of x where the condition holds, and those of y elsewhere."""
     chosen, sources = declared(condition), (declared(x), declared(y))
     values = np.where(chosen.values, *(a.values if isinstance(a, Traced) else a for a in (x, y)))
     return Traced(values, Rearranged(sources, lambda a, b: np.where(chosen.values, a, b), chosen))
 
 
 def vecdot(x: Traced, y: Traced) -> Traced:
-    """The dot product of each row of x with the same row of y."""
+    """Compute the dot product of each row of x with the corresponding row of y."""
     x, y = declared(x), declared(y)
     return Traced(np.vecdot(x.values, y.values), MatMul(x[..., None, :], y[..., None]))
 
 
 def joined(f: Callable[..., np.ndarray], axis: int, arrays: Sequence[Any]) -> Traced:
-    """Several arrays as one."""
+    """Join several arrays into one by `f`, such as NumPy's concat or stack."""
     return moved(lambda *a: f(a, axis=axis), *map(declared, arrays))
 
 
 class Library(SimpleNamespace):
-    """What `namespace(x)` gives for a traced array."""
+    """The functions that `namespace(x)` offers for a traced array. One without a rule raises NoRule."""
 
     def __getattr__(self, name: str) -> Any:
         raise NoRule(f"traced arrays have no rule for xp.{name}: add one to traced.py")
@@ -358,11 +361,11 @@ XP = Library(
 )
 
 
-# What is asked of a trace.
+# Questions about a trace.
 
 
 def sources_of(array: Traced) -> tuple[Traced, ...]:
-    """The arrays that an array was made of."""
+    """Return the arrays from which an array was computed, its condition included."""
     rule = array.rule
     if isinstance(rule, Input):
         return ()
@@ -374,7 +377,7 @@ def sources_of(array: Traced) -> tuple[Traced, ...]:
 
 
 def arrays_behind(*arrays: Traced) -> Iterator[Traced]:
-    """Every array that leads to these, themselves among them, each once."""
+    """Yield some arrays and every array from which they were computed, each once."""
     seen, waiting = set(), list(arrays)
     while waiting:
         array = waiting.pop()

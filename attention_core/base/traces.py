@@ -1,10 +1,10 @@
-"""What is computed on the way, kept under its names: a trace prints the shapes of its tensors, not their numbers."""
+"""Traces: the tensors of a computation by name. A trace prints the shapes of its tensors, not their numbers."""
 
 from dataclasses import fields
 
 
 class Trace:
-    """A dataclass of tensors in the order in which they are computed, and of the traces of its parts.
+    """The base of dataclasses that hold the tensors of a computation in order, and the traces of its parts.
 
     >>> attend(q, k, v)
     AttentionTrace
@@ -16,14 +16,14 @@ class Trace:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """The name of each tensor with its shape, the parts indented."""
+        """Return a line for each tensor with its name and shape, the parts indented."""
         wide = max(len(field.name) for field in fields(self))
         named = (f"{field.name:<{wide}}  {shape_of(getattr(self, field.name))}" for field in fields(self))
         return "\n".join((type(self).__name__, *("    " + line.replace("\n", "\n    ") for line in named)))
 
 
 def shape_of(value: object) -> str:
-    """The shape of a tensor; of several parts the first; anything else as Python writes it."""
+    """Return the shape of a tensor; for several traces that of the first; for anything else what Python writes."""
     if hasattr(value, "shape"):
         return " × ".join(map(str, value.shape)) or "a number"
     if isinstance(value, tuple) and value and isinstance(value[0], Trace):

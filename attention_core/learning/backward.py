@@ -1,9 +1,9 @@
-"""The forward pass backwards: from the gradient of a result to the gradients of what made it.
+"""The backward pass: from the gradient of a result to the gradients of what it was computed from.
 
 Every function is the chain rule for one forward function, in the order of the forward pass. `d_x` is the gradient of
-the loss with respect to x and has the shape of x. So has that of a part of a model: `d_mlp` is an `Mlp` with, in the
-place of each weight, its gradient. PyTorch's autograd finds the same numbers (the tests compare them); for models as
-small as ours it spends most of its time on bookkeeping, so training uses these rules.
+the loss with respect to x and has the shape of x. The gradient of a part of a model has the form of that part: `d_mlp`
+is an `Mlp` with, in the place of each weight, its gradient. PyTorch's autograd finds the same numbers (the tests
+compare them); for models as small as ours it spends most of its time on bookkeeping, so training uses these rules.
 """
 
 import math
@@ -15,11 +15,11 @@ from attention_core.base.arrays import (
     Positions,
     Tokens,
     align_runs,
+    column_sum,
     namespace,
     numbers_of,
     row_products,
     row_sum,
-    sum_of_rows,
 )
 from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_gradient, check_scale, check_soft_cap
@@ -48,9 +48,10 @@ def attend_backward(
     scale: Number | None = None,
     soft_cap: Number | None = None,
 ) -> AttentionGradients:
-    """The steps of `attend` in reverse order, with the same `scale` and `soft_cap`; right with a fixed sink, too.
+    """Compute the gradients of `attend`, given its `scale` and `soft_cap`, step by step in reverse order.
 
-    Raises InputError for a scale or a soft cap as `attend` does, and for a gradient that has not the output's shape.
+    The gradients are also right with a sink that is not trained. Raises InputError for a scale or a soft cap as
+    `attend` does, and for a gradient that does not have the shape of the output.
     """
     check_gradient(d_output, trace.output)
     check_scale(scale, trace.q)
@@ -71,7 +72,7 @@ def attend_backward(
 def softmax_backward(
     weights: Float[Array, "*batch queries keys"], d_weights: Float[Array, "*batch queries keys"]
 ) -> Float[Array, "*batch queries keys"]:
-    """d_s[i, j] = w[i, j] (d_w[i, j] − Σ_m w[i, m] d_w[i, m]): no weight, no gradient."""
+    """Compute d_s[i, j] = w[i, j] (d_w[i, j] − Σ_m w[i, m] d_w[i, m]): a weight of 0 passes no gradient."""
     return weights * (d_weights - row_products(weights, d_weights)[..., None])
 
 
@@ -81,31 +82,37 @@ def linear_backward(
     b: Float[Array, "*runs d_out"] | None,
     d_output: Float[Array, "*batch d_out"],
 ) -> tuple[Float[Array, "*batch d_in"], Float[Array, "*runs d_in d_out"], Float[Array, "*runs d_out"] | None]:
-    """d_x = d_output Wᵀ, d_W = xᵀ d_output and d_b = Σ d_output, for output = x W + b."""
+    """Compute d_x = d_output Wᵀ, d_W = xᵀ d_output and d_b = Σ d_output, for output = x W + b."""
     *runs, d_in, d_out = W.shape
     rows, d_rows = x.reshape(*runs, -1, d_in), d_output.reshape(*runs, -1, d_out)
-    d_b = None if b is None else sum_of_rows(d_rows)
+    d_b = None if b is None else column_sum(d_rows)
     return (d_rows @ W.mT).reshape(x.shape), rows.mT @ d_rows, d_b
 
 
 def table_backward(
     one_hot: Float[Array, "*batch tokens vocabulary"], table: Float[Array, "*runs vocabulary d_model"], d_x: Tokens
 ) -> Float[Array, "*runs vocabulary d_model"]:
-    """The gradient of a table whose rows were picked: each row gets the gradients of all tokens that it stood for."""
+    """Compute the gradient of a table: for each row the sum of the gradients of all tokens for which it was picked."""
     *runs, vocabulary, d_model = table.shape
     return one_hot.reshape(*runs, -1, vocabulary).mT @ d_x.reshape(*runs, -1, d_model)
 
 
 def added_backward(weight: Float[Array, "..."], d_output: Float[Array, "..."], own_axes: int) -> Float[Array, "..."]:
-    """The gradient of a weight of so many axes that is added to, or multiplies, every entry of the batch: their sum."""
+    """Compute the gradient of a weight that is added to every entry of the batch: the sum of d_output over the batch.
+
+    For a weight that multiplies, `d_output` is given times the other factor. A single run's weight has `own_axes` axes.
+    """
     runs, own = weight.shape[: weight.ndim - own_axes], d_output.shape[d_output.ndim - own_axes :]
-    return sum_of_rows(d_output.reshape(*runs, -1, math.prod(own))).reshape(*runs, *own)
+    return column_sum(d_output.reshape(*runs, -1, math.prod(own))).reshape(*runs, *own)
 
 
 def norm_backward(
     norm: LayerNorm, x: Float[Array, "*batch d_model"], d_output: Float[Array, "*batch d_model"]
 ) -> tuple[Float[Array, "*batch d_model"], LayerNorm]:
-    """d_x and d_norm, for output = x̂ · gain + shift with x̂ = (x − mean) / deviation: both move with x, too."""
+    """Compute d_x and d_norm, for output = x̂ · gain + shift with x̂ = (x − mean) / deviation.
+
+    The mean and the deviation depend on x, too.
+    """
     d_model = x.shape[-1]
     x_hat, deviation = standardise(x, norm.epsilon)
     d_gain = added_backward(norm.gain, d_output * x_hat, 1)
@@ -125,7 +132,7 @@ def heads_backward(
     scale: float | None = None,
     positions: Positions | None = None,
 ) -> tuple[Tokens, Positions | None, MultiHeadAttention | SlicedHeads]:
-    """d_x, d_positions and d_heads of self-attention with several heads.
+    """Compute d_x, d_positions and d_heads of self-attention with several heads.
 
     Raises InputError after dropout, when the trace lacks the weights before dropping, and with a QK norm.
     """
@@ -148,7 +155,7 @@ def heads_backward(
 def unshare_heads(
     d_shared: Float[Array, "*batch heads tokens d_head"], kv_heads: int
 ) -> Float[Array, "*batch kv_heads tokens d_head"]:
-    """The gradient of keys or values that several heads share: the sum of theirs."""
+    """Sum the gradients of the heads that share keys or values."""
     *batch, n_heads, n_tokens, d_head = d_shared.shape
     if kv_heads == n_heads:
         return d_shared
@@ -158,7 +165,10 @@ def unshare_heads(
 def sink_backward(
     heads: Heads, trace: AttentionTrace, d_weights: Float[Array, "*batch heads queries keys"]
 ) -> Float[Array, "*runs heads"]:
-    """A sink is one more score, whose value is 0: what it collects times −Σ_j w[i, j] d_w[i, j], over all queries."""
+    """Compute the gradient of each sink: its share times −Σ_j w[i, j] d_w[i, j], summed over all queries.
+
+    A sink is one more score of each query, whose value is 0.
+    """
     d_score = -(1 - row_sum(trace.weights)[..., 0]) * row_products(trace.weights, d_weights)
     return added_backward(heads.sink, d_score.mT, 1)
 
@@ -171,7 +181,7 @@ def projections_backward(
     d_k: Float[Array, "*batch kv_heads tokens d_k"],
     d_v: Float[Array, "*batch kv_heads tokens d_v"],
 ) -> tuple[Tokens, Tokens, dict[str, Array]]:
-    """d_x, d_source and the gradients of the maps: through W_q and W_k to x + positions, and through W_v to x."""
+    """Compute d_x, d_source and the gradients of the maps: W_q and W_k read source = x + positions, W_v reads x."""
     source = add_rows(x, positions)
     d_through_q, d_W_q, d_b_q = linear_backward(source, heads.W_q, heads.b_q, merge_heads(d_q))
     d_through_k, d_W_k, d_b_k = linear_backward(source, heads.W_k, heads.b_k, merge_heads(d_k))
@@ -189,7 +199,7 @@ def slices_backward(
     d_k: Float[Array, "*batch heads tokens d_head"],
     d_v: Float[Array, "*batch heads tokens d_head"],
 ) -> tuple[Tokens, Tokens | None, dict[str, Array]]:
-    """d_x, d_source and the gradient of W_qkv: without positions in one product, and then there is no d_source."""
+    """Compute d_x, d_source and the gradient of W_qkv: without positions by one product, and then d_source is None."""
     xp = namespace(x)
     if positions is None:
         d_x, d_W_qkv = slice_backward(x, heads.W_qkv, xp.concat([d_q, d_k, d_v], axis=-1))
@@ -203,14 +213,14 @@ def slices_backward(
 def slice_backward(
     x: Tokens, W: Float[Array, "*runs heads d_head d_out"], d_output: Float[Array, "*batch heads tokens d_out"]
 ) -> tuple[Tokens, Float[Array, "*runs heads d_head d_out"]]:
-    """d_x and d_W for output = (the slice of x that each head reads) W."""
+    """Compute d_x and d_W for output = (the slice of x that each head reads) W."""
     slices, d_rows = slices_of(x, W), slices_of(merge_heads(d_output), W)  # *runs heads rows …
     d_slices = d_rows @ W.mT
     return d_slices.swapaxes(-2, -3).reshape(x.shape), slices.mT @ d_rows
 
 
 def mlp_backward(mlp: Mlp, trace: MlpTrace, d_output: Tokens) -> tuple[Tokens, Mlp]:
-    """d_x and d_mlp: where a hidden feature was cut to 0, nothing goes through.
+    """Compute d_x and d_mlp: a hidden feature that was cut to 0 passes no gradient.
 
     Raises InputError unless the nonlinearity is the plain ReLU of the small models.
     """
@@ -225,7 +235,7 @@ def mlp_backward(mlp: Mlp, trace: MlpTrace, d_output: Tokens) -> tuple[Tokens, M
 def block_backward(
     block: Block, trace: BlockTrace, d_output: Tokens, positions: Positions | None = None
 ) -> tuple[Tokens, Positions | None, Block]:
-    """d_x, d_positions and d_block: a shortcut hands the gradient on as it is, and adds what comes through the part."""
+    """Compute d_x, d_positions and d_block: a residual connection adds d_output to the gradient of its part."""
     d_after_attention, d_mlp_norm, d_mlp, d_norm = d_output, None, None, None
     if block.mlp is not None and trace.mlp is not None:
         d_through, d_mlp = mlp_backward(block.mlp, trace.mlp, d_output)
@@ -244,7 +254,7 @@ def block_backward(
 def model_backward(
     model: Transformer, trace: ModelTrace, d_logits: Float[Array, "*batch tokens d_output"]
 ) -> tuple[Tokens, Transformer]:
-    """d_x of what enters the first layer, and d_model: the chain rule, last step first."""
+    """Compute d_x, for the input of the first layer, and d_model by the chain rule, last step first."""
     d_x, d_W_unembed, d_b_unembed, d_norm = d_logits, None, None, None
     if model.W_unembed is not None:
         d_x, d_W_unembed, d_b_unembed = linear_backward(trace.normed, model.W_unembed, model.b_unembed, d_logits)
@@ -274,7 +284,7 @@ def model_backward(
 
 
 def fill_up(d_positions: Positions, context: int) -> Float[Array, "*runs context d_model"]:
-    """The gradient of a table of positions: 0 for those that no token has."""
+    """Extend the gradient of a table of positions with 0 for the positions that no token has."""
     missing = context - d_positions.shape[-2]
     if not missing:
         return d_positions
@@ -283,15 +293,15 @@ def fill_up(d_positions: Positions, context: int) -> Float[Array, "*runs context
 
 
 def loss_backward(trace: LossTrace) -> Float[Array, "*batch d_output"]:
-    """The gradient of the logits, or of the vectors that were given."""
+    """Compute the gradient of the loss with respect to the logits, or to the vectors that the model outputs."""
     return cross_entropy_backward(trace) if isinstance(trace, CrossEntropyTrace) else squared_error_backward(trace)
 
 
 def cross_entropy_backward(trace: CrossEntropyTrace) -> Float[Array, "*batch vocabulary"]:
-    """The predicted probabilities, less 1 at the right token, times what the position counts."""
+    """Compute the predicted probabilities, less 1 at the right token, times what the position counts."""
     return (trace.probabilities - trace.targets) * trace.shares[..., None]
 
 
 def squared_error_backward(trace: SquaredErrorTrace) -> Float[Array, "*batch d_model"]:
-    """Twice each difference, times its share in the mean."""
+    """Compute twice each difference, times its share in the mean."""
     return trace.difference * (2 * trace.share)

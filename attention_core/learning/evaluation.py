@@ -1,4 +1,4 @@
-"""How good a model is at sequences it is not trained on, and whether its heads attend where they should."""
+"""Evaluation: how good a model is at sequences it is not trained on, and whether its heads attend where they should."""
 
 import functools
 import math
@@ -20,8 +20,8 @@ from attention_core.text.embeddings import one_hot
 class Evaluation:
     """How good a model is at sequences it is not trained on.
 
-    `role_weights` holds, for each role that the task has for a head, how much of its weight each head puts on the
-    right cells.
+    `role_weights` holds, for each role that the task has for a head, the mean weight that each head puts on the right
+    cells.
     """
 
     step: int
@@ -32,7 +32,7 @@ class Evaluation:
 
     @property
     def best_role_weights(self) -> tuple[float, ...]:
-        """For each role of the task, the weight that the best head puts on the right cells."""
+        """The weight that the best head puts on the right cells, for each role of the task."""
         return best_of_each(self.role_weights)
 
     @property
@@ -44,7 +44,7 @@ class Evaluation:
 def evaluate(
     task: Task, model: Transformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
 ) -> Evaluation:
-    """How well a model answers a batch, perhaps with some (layer, head) pairs ablated, and where its heads attend."""
+    """Evaluate a model on a batch, perhaps with some (layer, head) pairs ablated: its answers, and its attention."""
     (evaluation,) = evaluate_together((task,), model, batch, (step,), ablated)
     return evaluation
 
@@ -72,7 +72,7 @@ def evaluate_together(
 
 
 def loss_of(model: Transformer, trace: ModelTrace, targets: Int[Array, "*batch tokens"]) -> LossTrace:
-    """The mean cross-entropy of the predictions that count, or the mean squared error of vectors; of each run."""
+    """Compute each run's mean cross-entropy over the positions that count, or its mean squared error of vectors."""
     if model.config.output == "vectors":
         wanted = linear(one_hot(targets, model.config.vocabulary, model.table), model.table)
         return squared_error(trace.logits, wanted, model.run_axes)
@@ -80,7 +80,7 @@ def loss_of(model: Transformer, trace: ModelTrace, targets: Int[Array, "*batch t
 
 
 def predicted_ids(model: Transformer, trace: ModelTrace) -> Int[Array, "*batch tokens"]:
-    """The likeliest token at each position; where vectors are given, the token whose vector is nearest."""
+    """Return the likeliest token at each position; where a model outputs vectors, the token whose vector is nearest."""
     xp = namespace(trace.logits)
     if model.config.output == "vectors":
         squares = row_products(
@@ -93,7 +93,7 @@ def predicted_ids(model: Transformer, trace: ModelTrace) -> Int[Array, "*batch t
 def accuracy_of(
     predicted: Int[Array, "*batch tokens"], targets: Int[Array, "*batch tokens"], run_axes: int = 0
 ) -> Float[Array, "*runs"]:
-    """The share of the positions that count whose prediction is right, for each run."""
+    """Compute the share of the positions that count whose prediction is right, for each run."""
     of_a_run = tuple(range(run_axes, targets.ndim))
     return (predicted == targets).sum(axis=of_a_run) / (targets != NO_TARGET).sum(axis=of_a_run)
 
@@ -101,7 +101,7 @@ def accuracy_of(
 def weights_on_targets(
     trace: ModelTrace, target: Bool[Array, "*batch roles queries keys"], run_axes: int = 0
 ) -> Float[Array, "*runs roles layers heads"]:
-    """For each run, role and head, the mean weight on the right cells, over all queries that have any."""
+    """Compute, for each run, role and head, the mean weight on the right cells, over all queries that have any."""
     xp = namespace(trace.logits)
     runs, batch = target.shape[:run_axes], tuple(range(run_axes, target.ndim - 3))
     cells = xp.asarray(target, dtype=trace.logits.dtype).reshape(*target.shape[:-2], -1)  # *batch roles cells
@@ -115,23 +115,23 @@ def weights_on_targets(
 
 
 def best_of_each(role_weights: Float[np.ndarray, "roles layers heads"]) -> tuple[float, ...]:
-    """For each role, the weight that the best head puts on the right cells."""
+    """Return, for each role, the weight that the best head puts on the right cells."""
     return tuple(float(heads.max()) for heads in role_weights)
 
 
 @functools.cache
 def no_roles(n_layers: int, n_heads: int) -> Float[np.ndarray, "roles layers heads"]:
-    """The role weights of a task without roles. One for all: a run keeps those of every evaluation."""
+    """Return the empty role weights of a task without roles; shared, since a run keeps those of every evaluation."""
     return np.zeros((0, n_layers, n_heads), dtype=np.float32)
 
 
 def batch_shape(batch: Batch) -> tuple:
-    """Batches for which this is equal can stand side by side."""
+    """Return the shapes of a batch: batches for which they are equal can be stacked by `side_by_side`."""
     return batch.inputs.shape, None if batch.target_attention is None else batch.target_attention.shape
 
 
 def side_by_side(batches: Sequence[Batch]) -> Batch:
-    """Batches of the same shape with an axis of runs in front, as NumPy arrays."""
+    """Stack batches of the same shape, with an axis of runs in front, as NumPy arrays."""
     attention = [batch.target_attention for batch in batches if batch.target_attention is not None]
     return Batch(
         np.stack([batch.inputs.numpy() for batch in batches]),

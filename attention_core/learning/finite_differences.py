@@ -10,7 +10,7 @@ from attention_core.text.embeddings import one_hot
 
 
 def losses_at(config: ModelConfig, weights: Float[Array, "runs parameters"], batch: Batch) -> Float[Array, " runs"]:
-    """The loss of one batch with each of several vectors of weights, all at once: each is a run of its own."""
+    """Compute the loss of one batch with each of several vectors of weights at once, each as a separate run."""
     repeated = (namespace(weights).broadcast_to(i, (len(weights), *i.shape)) for i in (batch.inputs, batch.targets))
     return predict(model_with(config, weights), Batch(*repeated))[1].loss
 
@@ -18,6 +18,6 @@ def losses_at(config: ModelConfig, weights: Float[Array, "runs parameters"], bat
 def central_differences(
     config: ModelConfig, weights: Float[Array, " parameters"], which: Int[Array, " chosen"], step: float, batch: Batch
 ) -> Float[Array, " chosen"]:
-    """(L(w + h) − L(w − h)) / 2h for the weights at the places `which`, h = `step`: off by h² and by rounding ÷ h."""
+    """Compute (L(w + h) − L(w − h)) / 2h for the weights at `which`, h = `step`: off by h² and by rounding ÷ h."""
     nudges = step * one_hot(which, weights.shape[-1], weights)
     return (losses_at(config, weights + nudges, batch) - losses_at(config, weights - nudges, batch)) / (2 * step)

@@ -1,4 +1,4 @@
-"""The gradients of one attention step, each under the name of what it is the gradient of.
+"""The gradients of one attention step, each under the name of the tensor whose gradient it is.
 
 `d_x` is the gradient of the loss with respect to x and has the shape of x.
 """

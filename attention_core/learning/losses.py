@@ -1,4 +1,4 @@
-"""How wrong a model is, as one number, and everything on the way to it."""
+"""Losses: how wrong a model is, as one number, and every tensor on the way to it."""
 
 import math
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from attention_core.text.embeddings import one_hot
 
 @dataclass(slots=True, eq=False, repr=False)
 class CrossEntropyTrace(Trace):
-    """The mean surprise −ln p(target) over the positions that count, in nats.
+    """The mean surprise −ln p(target) over the positions that count, in nats, with the tensors behind it.
 
     `shares` is what each position counts in the mean: 1/n of the n that count, 0 where there is no target.
     """
@@ -27,7 +27,7 @@ class CrossEntropyTrace(Trace):
 
 @dataclass(slots=True, eq=False, repr=False)
 class SquaredErrorTrace(Trace):
-    """The mean square of all differences between the vectors that were given and those that were wanted."""
+    """The mean square of all differences between the vectors that a model outputs and those that are wanted."""
 
     difference: Float[Array, "*batch d_model"]
     share: float  # of each difference in the mean
@@ -40,7 +40,7 @@ LossTrace = CrossEntropyTrace | SquaredErrorTrace
 def cross_entropy(
     logits: Float[Array, "*batch vocabulary"], targets: Int[Array, "*batch"], run_axes: int = 0
 ) -> CrossEntropyTrace:
-    """The mean surprise of each run's batch. A target of NO_TARGET does not count; others raise InputError."""
+    """Compute each run's mean surprise. NO_TARGET does not count; other targets that are no ids raise InputError."""
     xp = namespace(logits)
     check_ids(numbers_of(targets) * (numbers_of(targets) != NO_TARGET), logits.shape[-1])
     runs = targets.shape[:run_axes]
@@ -59,7 +59,7 @@ def cross_entropy(
 def squared_error(
     output: Float[Array, "*batch d_model"], wanted: Float[Array, "*batch d_model"], run_axes: int = 0
 ) -> SquaredErrorTrace:
-    """The mean squared error of each run's batch."""
+    """Compute the mean squared error of each run's batch. Raises InputError where shape or type of number differ."""
     check_alike("what is wanted", wanted, output)
     difference, share = output - wanted, 1 / math.prod(output.shape[run_axes:])
     loss = (difference * difference).sum(axis=tuple(range(run_axes, output.ndim))) * share

@@ -1,4 +1,4 @@
-"""AdamW and plain gradient descent, the rules that turn gradients into better weights.
+"""AdamW and plain gradient descent: rules that turn gradients into better weights.
 
     m ← β₁ m + (1 − β₁) g            the mean of recent gradients
     v ← β₂ v + (1 − β₂) g²           and of their squares
@@ -6,10 +6,10 @@
 
 With c = √(1 − β₂ᵗ) the last fraction is m̂ c / (√v + c ε): the same number, with one division fewer.
 
-Loshchilov & Hutter 2019, algorithm 2, https://arxiv.org/abs/1711.05101. `torch.optim.AdamW` computes the
-same (a test compares them). With λ = 0 it is Adam (Kingma & Ba 2015).
+Loshchilov & Hutter 2019, algorithm 2, https://arxiv.org/abs/1711.05101. `torch.optim.AdamW` computes the same (a test
+compares them). With λ = 0 it is Adam (Kingma & Ba 2015).
 
-All weights of a run stand in one row of an array, those of runs that train together in as many rows.
+All weights of a run are one row of an array; runs that train together have one row each.
 """
 
 import math
@@ -36,9 +36,10 @@ def adamw(
     betas: tuple[float, float] = (0.9, 0.999),
     epsilon: float = 1e-8,
 ) -> None:
-    """One update, in place. `means` are m and v, 0 at first; `updates` counts this one for each run, from 1.
+    """Make one update by AdamW, in place.
 
-    Intermediate results are changed in place, too: a new array for each would take as long as the arithmetic.
+    `means` are m and v, 0 at first; `updates` has the number of this update for each run, counted from 1. Intermediate
+    results are changed in place, too: a new array for each would take as long as the arithmetic.
     """
     (m, v), (beta_1, beta_2) = means, betas
     change = gradient - m
@@ -66,24 +67,24 @@ def sgd(
     learning_rates: Sequence[float],
     weight_decays: Sequence[float],
 ) -> None:
-    """One step of plain gradient descent with decoupled decay, in place: w ← w − lr λ w − lr g."""
+    """Make one step of plain gradient descent with decoupled decay, in place: w ← w − lr λ w − lr g."""
     weights *= decay_factors(learning_rates, weight_decays, weights)
     weights -= column(learning_rates, weights) * gradient
 
 
 def decay_factors(learning_rates: Sequence[float], weight_decays: Sequence[float], rows: Vectors) -> Column:
-    """What the decay leaves of each run's weights: 1 − lr λ."""
+    """Return the factor by which decay shrinks each run's weights: 1 − lr λ."""
     return column([1 - lr * decay for lr, decay in zip(learning_rates, weight_decays, strict=True)], rows)
 
 
 def column(numbers: Sequence[float], rows: Vectors) -> Column:
-    """A number for each row, in the precision of the rows. A single one stays a plain number: the same bits, sooner."""
+    """Return a number for each row, in the precision of the rows; a single one as a plain number: same bits, faster."""
     return np.array(numbers, dtype=rows.dtype)[:, None] if len(numbers) > 1 else numbers[0]
 
 
 @dataclass(frozen=True)
 class Optimiser:
-    """A rule, and how many means of gradients it keeps from one update to the next."""
+    """A rule of updating, and how many means of gradients it keeps from one update to the next."""
 
     update: Callable[..., None]
     n_means: int
@@ -93,6 +94,6 @@ OPTIMISERS: dict[OptimiserName, Optimiser] = {"adamw": Optimiser(adamw, 2), "sgd
 
 
 def clipped(gradient: Vectors, longest: Sequence[float]) -> Vectors:
-    """The gradients, each shortened to its length in `longest` where it is longer; their directions stay."""
+    """Shorten each gradient that is longer than its limit in `longest` to that length; the direction stays."""
     length = np.maximum(np.sqrt(np.vecdot(gradient, gradient)), 1e-30)
     return gradient * np.minimum(1, column(longest, gradient) / length[:, None])

@@ -1,7 +1,7 @@
 """Training: an iterator of steps, each with the loss, the weights, and now and then an evaluation.
 
-`train` knows nothing of who watches. What it yields depends on the settings alone, seed included, so that everybody
-who asks for the same settings sees the same run.
+What `train` yields depends on the settings alone, seed included, and not on who watches. So everybody who chooses the
+same settings sees the same run.
 """
 
 import functools
@@ -36,7 +36,7 @@ EngineName = Literal["numpy", "autograd"]
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
-    """All that determines a run. Raises InputError that says which setting cannot be, and what could."""
+    """All settings that determine a run. Raises InputError that says which one cannot be, and what could."""
 
     task: Task
     model: ModelConfig
@@ -89,12 +89,12 @@ class TrainingSettings:
 
 
 def one_of(what: str, known: Iterable[str], got: object) -> TechnicalError:
-    """What is said of a name that is none of those known."""
+    """Return an InputError for a name that is none of the known ones."""
     return TechnicalError("{what} is one of {known}, but got {got}", what=what, known=", ".join(known), got=str(got))
 
 
 def recommended(task: Task, seed: int = 0, **changes: Any) -> TrainingSettings:
-    """The settings that learn a task within seconds; `changes` replace some of the model's or the training's.
+    """Return settings that learn a task within seconds; `changes` replace some of the model's or the training's.
 
     Raises InputError, as `TrainingSettings` does, for changes that cannot be.
     """
@@ -110,7 +110,7 @@ def recommended(task: Task, seed: int = 0, **changes: Any) -> TrainingSettings:
 class TrainingStep:
     """The model after `step` updates, and its loss on the next batch.
 
-    `weights` are all in one vector, which no later step changes.
+    `weights` has all weights in one vector, which no later step changes.
     """
 
     step: int
@@ -121,7 +121,7 @@ class TrainingStep:
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The weights a model had after `step` updates."""
+    """The weights of a model after `step` updates."""
 
     step: int
     weights: Float[np.ndarray, " parameters"]
@@ -129,7 +129,7 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TrainingHistory:
-    """A run from its beginning to one of its steps, and the weights there, or nearest before."""
+    """A run from its beginning to one of its steps, with the weights at that step or at the nearest one before."""
 
     settings: TrainingSettings
     losses: Float[np.ndarray, " steps"] = field(repr=False)  # of step 0 and every later one
@@ -139,9 +139,9 @@ class TrainingHistory:
 
 @dataclass(eq=False)
 class TrainingState:
-    """Where one run stands between two of its steps: all that the next one depends on.
+    """The state of one run between two of its steps: all that the next step depends on.
 
-    Batches wait as bytes, for most runs of a class wait most of the time.
+    Batches that wait are kept as bytes, since most runs of a class wait most of the time.
     """
 
     settings: TrainingSettings
@@ -151,11 +151,11 @@ class TrainingState:
     inputs: Int[np.ndarray, "drawn batch tokens"]
     targets: Int[np.ndarray, "drawn batch tokens"]
     drawn: int = 0  # how many batches have been drawn
-    step: int = 0  # the next to be shown: so many updates have been made
+    step: int = 0  # the next one, and the number of updates made so far
 
 
 def begin_run(settings: TrainingSettings) -> TrainingState:
-    """A new run before its step 0: weights and batches come from one generator, in this order."""
+    """Start a new run before its step 0: weights and batches come from one generator, in this order."""
     random = generator(settings.seed)
     weights = weights_of(draw_model(settings.model, random)).numpy()
     means = tuple(np.zeros_like(weights) for _ in range(OPTIMISERS[settings.optimiser].n_means))
@@ -164,14 +164,14 @@ def begin_run(settings: TrainingSettings) -> TrainingState:
 
 
 def stack_shape(settings: TrainingSettings) -> Hashable:
-    """Runs for which this is equal can be trained together: their arrays have the same shapes."""
+    """Return what determines the shapes of a run's arrays: runs for which it is equal can be trained together."""
     return settings.model, settings.optimiser, settings.engine, settings.batch_size, settings.task.window
 
 
 class TrainingStack:
-    """Runs of one shape, trained together: all arrays have an axis of runs in front, and one operation does for all.
+    """Runs of one shape, trained together: all arrays have an axis of runs in front, and one operation serves all runs.
 
-    A run's numbers depend on the run alone, to the last bit, whoever stands beside it, `evaluated` or not.
+    The numbers of a run depend on that run alone, to the last bit, whatever is trained beside it, `evaluated` or not.
     """
 
     def __init__(self, states: Sequence[TrainingState], *, evaluated: bool = True):
@@ -188,9 +188,9 @@ class TrainingStack:
         self.model = model_with(first.model, self.weights)
 
     def step(self) -> list[TrainingStep]:
-        """The next step of each run: its loss, its weights, perhaps an evaluation. Then its weights are updated.
+        """Return the next step of each run: loss, weights, perhaps an evaluation. Then update the weights.
 
-        Where a loss becomes infinite or no number NumPy warns, unless it is told not to.
+        NumPy warns where a loss becomes infinite or is not a number, unless its warnings are switched off.
         """
         losses, gradient = self.gradient_of(self.model, self.next_batch())
         if min(self.longest) < math.inf:
@@ -206,7 +206,7 @@ class TrainingStack:
         return steps
 
     def next_batch(self) -> Batch:
-        """A batch of each run. Many are drawn together: drawing costs the same for one as for many."""
+        """Return the next batch of each run. Many are drawn together: drawing costs the same for one as for many."""
         for i, state in enumerate(self.states):
             if state.step == state.drawn:
                 self.inputs[i], self.targets[i] = draw_block(state.settings, state.random)
@@ -218,7 +218,7 @@ class TrainingStack:
         return Batch(self.inputs[which], self.targets[which])
 
     def evaluations(self) -> dict[int, Evaluation]:
-        """The evaluations of those runs that are at a step at which they are evaluated."""
+        """Evaluate those runs that have reached a step at which they are evaluated, and return the results by index."""
         groups: dict[Hashable, list[tuple[int, Batch]]] = {}
         for i, state in enumerate(self.states):
             if state.step % EVALUATE_EVERY == 0 or state.step == state.settings.steps:
@@ -240,7 +240,7 @@ class TrainingStack:
         return found
 
     def write_back(self) -> None:
-        """Write back what has become of each run; it can then be trained alone or with others."""
+        """Write the results back to the state of each run, which can then be trained alone or with others."""
         for i, state in enumerate(self.states):
             state.weights[:], state.inputs[:], state.targets[:] = self.weights[i], self.inputs[i], self.targets[i]
             for mine, all_means in zip(state.means, self.means, strict=True):
@@ -248,16 +248,16 @@ class TrainingStack:
 
 
 def stacked(arrays: list[np.ndarray]) -> np.ndarray:
-    """The arrays with an axis of runs in front; a single one as it is, for it needs no copy."""
+    """Stack arrays along a new axis of runs in front; a single one needs no copy."""
     return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)
 
 
 def train(settings: TrainingSettings, *, evaluated: bool = True) -> Iterator[TrainingStep]:
     """Train a new model, one update between two steps; step 0 is the untrained model.
 
-    The same settings give the same steps, bit for bit, whatever else runs beside them; without evaluations where they
-    are not to be `evaluated`, which takes an eighth of the time.
-    Ends early, after the step that shows it, when the loss is no longer a finite number.
+    The same settings give the same steps, bit for bit, whatever else runs beside them. Unless `evaluated`, steps have
+    no evaluations, which take about an eighth of the time. Training ends early, after the step that shows it, when the
+    loss is no longer a finite number.
     """
     stack = TrainingStack([begin_run(settings)], evaluated=evaluated)
     for _ in range(settings.steps + 1):
@@ -269,13 +269,13 @@ def train(settings: TrainingSettings, *, evaluated: bool = True) -> Iterator[Tra
 
 
 def predict(model: Transformer, batch: Batch) -> tuple[ModelTrace, LossTrace]:
-    """What the model computes for a batch, and how wrong it is."""
+    """Compute what the model predicts for a batch, and the loss."""
     trace = model(batch.inputs)
     return trace, loss_of(model, trace, batch.targets)
 
 
 def gradient_of(model: Transformer, batch: Batch) -> tuple[Float[Array, "*runs"], Float[Array, "*runs parameters"]]:
-    """The loss, and its gradient by the chain rule, all weights in one vector."""
+    """Compute the loss, and its gradient by the chain rule, with all weights in one vector."""
     trace, loss = predict(model, batch)
     _, d_model = model_backward(model, trace, loss_backward(loss))
     return loss.loss, weights_of(d_model)
@@ -284,7 +284,7 @@ def gradient_of(model: Transformer, batch: Batch) -> tuple[Float[Array, "*runs"]
 def gradient_by_autograd(
     model: Transformer, batch: Batch
 ) -> tuple[Float[np.ndarray, "*runs"], Float[np.ndarray, "*runs parameters"]]:
-    """The loss and the gradient of all weights by PyTorch's autograd, through the same forward functions."""
+    """Compute the loss, and its gradient by PyTorch's autograd through the forward functions, in one vector."""
     with torch.inference_mode(False), torch.enable_grad():
         vector = torch.tensor(weights_of(model), requires_grad=True)
         tensors = Batch(torch.tensor(batch.inputs).long(), torch.tensor(batch.targets).long())
@@ -299,7 +299,7 @@ ENGINES = {"numpy": gradient_of, "autograd": gradient_by_autograd}
 def draw_block(
     settings: TrainingSettings, random: torch.Generator
 ) -> tuple[Int[np.ndarray, "drawn batch tokens"], Int[np.ndarray, "drawn batch tokens"]]:
-    """The inputs and targets of the next batches. The target attention is left out: it is for the heads to find."""
+    """Draw the inputs and targets of the next batches. Target attention is left out: the heads are to find it."""
     aside = held_out_fingerprints(settings.task, settings.seed)
     drawn = settings.task.training_batch(settings.batch_size * DRAWN_TOGETHER, random, aside)
     shape = DRAWN_TOGETHER, settings.batch_size, settings.task.window
@@ -307,19 +307,19 @@ def draw_block(
 
 
 def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterator[Batch]:
-    """The batches that a run is trained on, one after the other."""
+    """Yield the batches that a run is trained on, one after the other."""
     while True:
         for inputs, targets in zip(*draw_block(settings, random), strict=True):
             yield Batch(torch.tensor(inputs).long(), torch.tensor(targets).long())
 
 
 def held_out(settings: TrainingSettings) -> Batch | None:
-    """The sequences a run is evaluated on: the same at every step, from a stream of their own. None: too few."""
+    """Return the sequences a run is evaluated on, from a separate random stream; None where the task has too few."""
     return settings.task.held_out(HELD_OUT, generator(settings.seed, "held out"))
 
 
 def held_out_batch(settings: TrainingSettings) -> Batch:
-    """The sequences a run is evaluated on. Raises InputError where there are too few for that."""
+    """Return the sequences a run is evaluated on. Raises InputError where the task has too few of them."""
     batch = held_out(settings)
     if batch is None:
         raise TechnicalError("a run is evaluated on sequences it is not trained on, but its task has too few of them")
@@ -328,7 +328,10 @@ def held_out_batch(settings: TrainingSettings) -> Batch:
 
 @functools.lru_cache(maxsize=256)  # as many runs as are trained at once have theirs at hand
 def held_out_fingerprints(task: Task, seed: int) -> Int[torch.Tensor, " sequences"]:
-    """Fingerprints of what a run never trains on: the sequences it is evaluated on, and the example that is watched."""
+    """Return fingerprints of what a run never trains on: the sequences for evaluation, and the example that is shown.
+
+    There are none where the task does not draw afresh or has too few sequences.
+    """
     batch = task.held_out(HELD_OUT, generator(seed, "held out")) if task.draws_afresh else None
     if batch is None:
         return torch.zeros(0, dtype=torch.long)

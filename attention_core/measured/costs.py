@@ -47,7 +47,7 @@ class LayerCounts:
 
 
 def count_layer(sizes: LayerSizes) -> LayerCounts:
-    """Everything that is counted of a layer of these sizes."""
+    """Count everything that a layer of these sizes costs."""
     return LayerCounts(
         multiplications=multiplications(sizes),
         moved=numbers_moved(sizes),
@@ -58,7 +58,7 @@ def count_layer(sizes: LayerSizes) -> LayerCounts:
 
 
 def multiplications(s: LayerSizes) -> StepCounts:
-    """Multiplications of each step: a product of a × b and b × c numbers takes a · b · c of them.
+    """Count the multiplications of each step: a product of a × b and b × c numbers takes a · b · c of them.
 
     The softmax multiplies each score by the scale and divides each exponential by the sum of its row; a division counts
     as a multiplication. What is masked is computed all the same.
@@ -73,7 +73,7 @@ def multiplications(s: LayerSizes) -> StepCounts:
 
 
 def numbers_moved(s: LayerSizes) -> StepCounts:
-    """Numbers that each step reads and writes, where it reads all that it needs once and writes its result once.
+    """Count the numbers that each step reads and writes, where it reads each input once and writes its result once.
 
     Keys and values are read once for all query heads that share them; the mask is computed, not read.
     """
@@ -89,19 +89,19 @@ def numbers_moved(s: LayerSizes) -> StepCounts:
 
 
 def layer_parameters(s: LayerSizes) -> Count:
-    """The entries of W_q, W_k, W_v and W_o."""
+    """Count the entries of W_q, W_k, W_v and W_o."""
     return s.d_model * (s.n_heads * s.d_k + s.n_kv_heads * (s.d_k + s.d_v) + s.n_heads * s.d_v)
 
 
 def cached_numbers(s: LayerSizes) -> Count:
-    """The keys and values of all tokens, which a cache keeps for those to come."""
+    """Count the numbers in the keys and values of all tokens, which a cache keeps for later tokens."""
     return s.tokens * s.n_kv_heads * (s.d_k + s.d_v)
 
 
 def squared_from(s: LayerSizes) -> Count:
-    """The least number of tokens at which the steps that grow with its square take more than half the multiplications.
+    """Compute from how many tokens on the steps that grow with n² take more than half of the multiplications.
 
-    n · linear < n² · squared where n > linear / squared.
+    n is the number of tokens: n · linear < n² · squared where n > linear / squared.
     """
     squared = s.n_heads * (s.d_k + 2 + s.d_v)
     return layer_parameters(s) // squared + 1  # each token meets every parameter once

@@ -1,4 +1,4 @@
-"""Measured, not told: how much heads differ, which features and tokens they can see, what each adds to the output."""
+"""Measurements of heads: how much they differ, which features and tokens they can see, what each adds to the output."""
 
 import functools
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from attention_core.one_head.masks import causal_mask, full_mask
 
 
 def total_variation(a: Float[Tensor, "*batch keys"], b: Float[Tensor, "*batch keys"]) -> Float[Tensor, "*batch"]:
-    """½ Σ |a − b|: 0 where two rows of weights are the same, 1 where they have no key in common.
+    """Compute ½ Σ |a − b|: 0 where two rows of weights are equal, 1 where they have no key in common.
 
     It is the share of its weight that one row would have to move to become the other.
     """
@@ -44,7 +44,7 @@ class HeadDifference:
 
 
 def head_difference(heads: AttentionTrace) -> HeadDifference | None:
-    """How much the heads differ. None with a single head, and where no query sees more than one key."""
+    """Measure how much the heads differ. Returns None with a single head, and where no query sees more than one key."""
     n_visible = heads.visible.sum(dim=-1)[0]
     queries = (n_visible > 1).nonzero()[:, 0]
     pairs = tuple(combinations(range(heads.weights.shape[0]), 2))
@@ -69,9 +69,9 @@ def head_reach(
     scale: float,
     positions: Float[Tensor, "tokens d_model"] | None = None,
 ) -> Float[Tensor, "heads features"]:
-    """The largest change in the output of each head when 1 is added to one of these features of every token.
+    """Measure the largest change in the output of each head when 1 is added to one of the features of every token.
 
-    `positions` are those that queries and keys are made of besides.
+    `positions` are added to the input of queries and keys.
     """
     d_model = x.shape[-1]
     nudges = torch.cat([torch.zeros(1, d_model), torch.eye(d_model)[features]])  # the first leaves x as it is
@@ -80,7 +80,7 @@ def head_reach(
 
 
 def outside_slice(reach: Float[Array, "heads features"], features: list[int], d_head: int) -> Float[Array, " heads"]:
-    """The largest of these changes by a feature outside the head's own slice of X; 0 where there is none."""
+    """Return, for each head, the largest change by a feature outside its slice of X; 0 where there is none."""
     xp = namespace(reach)
     own = [[feature // d_head == head for feature in features] for head in range(len(reach))]
     return xp.amax(xp.where(xp.asarray(own), 0.0, reach), axis=-1)
@@ -93,15 +93,15 @@ def outside_slice(reach: Float[Array, "heads features"], features: list[int], d_
 def tokens_that_reach(
     reach: int, n_layers: int, causal: bool, with_global: bool, n_tokens: int = 41, d_model: int = 8
 ) -> int:
-    """How many of the tokens move the output of one when they move: those whose gradient is not 0.
+    """Count the tokens that change the output of one token when they change: those whose gradient is not 0.
 
-    A stack of attention alone, untrained, with shortcuts around it. The one is the last token, or without a causal mask
-    the one in the middle.
+    The model is an untrained stack of attention alone, with residual connections. The one token is the last or, without
+    a causal mask, the one in the middle.
     """
     random = generator(0, "reach")
     with torch.inference_mode(False), torch.enable_grad():
         x = first = torch.randn(n_tokens, d_model, generator=random).requires_grad_()
-        # wide enough for all but what it hides: where the first token is global, a mask says what the window would
+        # a global token lies outside the window, so a mask takes the place of the window where there is one
         window = None if with_global else (reach, reach)
         near = full_mask(n_tokens).triu(-reach).tril(reach)
         may_attend = with_global_tokens(near, torch.arange(n_tokens) == 0) if with_global else full_mask(n_tokens)
@@ -119,5 +119,8 @@ def tokens_that_reach(
 def head_contributions(
     found: Float[Tensor, "heads tokens d_v"], W_o: Float[Tensor, "all_d_v d_model"]
 ) -> Float[Tensor, "heads tokens d_model"]:
-    """What each head adds to the output: what it found, times its rows of W_o. With the bias they sum to the output."""
+    """Compute what each head adds to the output: its own output, times its rows of W_o.
+
+    With the bias of W_o the contributions sum to the output of all heads.
+    """
     return found @ W_o.reshape(found.shape[0], found.shape[-1], -1)

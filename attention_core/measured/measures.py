@@ -1,4 +1,4 @@
-"""Measured, not told: what the size of d_k does to scores, weights and the gradient of the softmax."""
+"""Measurements of what the size of d_k does to scores, weights and the gradient of the softmax."""
 
 import functools
 import math
@@ -17,7 +17,7 @@ MEASURES = ("std", "largest", "entropy", "jacobian")
 
 @dataclass(frozen=True)
 class RowMeasures:
-    """Four measures of rows of scores and of the weights that softmax makes of them; means over the rows."""
+    """Four measures of rows of scores and of the weights that softmax makes of them, over all rows together."""
 
     std: float  # standard deviation of all the scores
     largest: float  # largest weight of a row
@@ -37,9 +37,10 @@ class ScaleMeasures(RowMeasures):
 def measure_scaling(
     n_keys: int, n_draws: int, seed: int, sizes: tuple[int, ...] = D_K_MEASURED
 ) -> tuple[ScaleMeasures, ...]:
-    """Draw queries and keys from the standard normal distribution and measure, with and without division by √d_k.
+    """Measure scores of random queries and keys for several d_k, with and without division by √d_k.
 
-    Every draw is one query and n_keys keys. A smaller d_k takes the first features of the same draws.
+    Each draw is one query and n_keys keys from the standard normal distribution. A smaller d_k takes the first features
+    of the same draws.
     """
     random = generator(seed, "scaling")
     q = torch.randn(n_draws, 1, max(sizes), generator=random)
@@ -54,12 +55,12 @@ def measure_scaling(
 
 
 def measure_head(attention: AttentionTrace) -> RowMeasures:
-    """The measures of one head's own rows, of what each query may see."""
+    """Measure the rows of one head, with the scores of all keys that a query may attend to."""
     return measure_rows(attention.masked[attention.visible], attention.weights)
 
 
 def measure_rows(scores: Float[Tensor, "*scores"], weights: Float[Tensor, "rows keys"]) -> RowMeasures:
-    """The four measures of some scores and their rows of weights."""
+    """Compute the four measures of some scores and their rows of weights."""
     return RowMeasures(
         std=float(scores.std(correction=0)),
         largest=float(weights.max(dim=-1).values.mean()),
@@ -69,12 +70,12 @@ def measure_rows(scores: Float[Tensor, "*scores"], weights: Float[Tensor, "rows 
 
 
 def mean_entropy(weights: Float[Tensor, "queries keys"]) -> float:
-    """How evenly rows of weights are spread, in bits, on average: 0 for one key alone, n for 2ⁿ keys alike."""
+    """Compute the mean entropy of rows of weights, in bits: 0 for one key alone, n for 2ⁿ keys of equal weight."""
     return float(torch.special.entr(weights.double()).sum(dim=-1).mean()) / math.log(2)
 
 
 def softmax_jacobian_norm(weights: Float[Tensor, "*batch keys"]) -> Float[Tensor, "*batch"]:
-    """‖diag(w) − w wᵀ‖, the Frobenius norm: how much any weight can still move when a score does.
+    """Compute ‖diag(w) − w wᵀ‖, the Frobenius norm: how much any weight can still move when a score does.
 
     ‖diag(w) − w wᵀ‖² = Σ w² − 2 Σ w³ + (Σ w²)².
     """

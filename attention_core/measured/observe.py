@@ -1,4 +1,4 @@
-"""What can be seen of a trained model: its attention on an example, what its heads are worth."""
+"""Observations of a trained model: its attention on an example, and what its heads are worth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and 
 
 
 def model_after_step(settings: TrainingSettings, snapshot: Snapshot) -> Transformer:
-    """The model of a snapshot, of torch tensors, which share their memory with it."""
+    """Return the model of a snapshot, made of torch tensors that share their memory with it."""
     return model_with(settings.model, torch.from_numpy(snapshot.weights))
 
 
 @dataclass(frozen=True, eq=False)
 class ObservedText:
-    """A language model with some tokens: `layers` has a trace for each layer, with the axis of the heads first."""
+    """A language model on some tokens: `layers` has a trace for each layer, with the axis of the heads first."""
 
     step: int
     tokens: tuple[str, ...]
@@ -45,10 +45,10 @@ class ObservedText:
 def observe_texts(
     settings: TrainingSettings, snapshots: Sequence[Snapshot], tokens: Sequence[str], temperature: float
 ) -> list[ObservedText]:
-    """The attention of every head on these tokens, and a sample, with the weights of each moment. For texts only.
+    """Return the attention of every head on the tokens, and a sample of text, for each snapshot. For texts only.
 
-    The samples begin with the first character of the training text; their draws depend on the seed of the run
-    alone, so that from moment to moment only the model changes.
+    The samples begin with the first character of the training text. Their draws depend on the seed of the run alone, so
+    that from snapshot to snapshot only the model changes.
     """
     task, random = settings.task, generator(settings.seed, "sample")
     start = task.vocabulary.encode(task.example.tokens[:1])
@@ -68,10 +68,10 @@ def observe_texts(
 
 @dataclass(frozen=True, eq=False)
 class ObservedTask:
-    """A model with the example of its task.
+    """A model on the example of its task.
 
-    `layers` is as in `ObservedText`; `predicted` names the model's answer at each position; `role_weights` holds how
-    much of its weight each head puts on the right cells of the example.
+    `layers` has a trace for each layer, with the axis of the heads first; `predicted` names the model's answer at each
+    position; `role_weights` holds how much of its weight each head puts on the right cells of the example.
     """
 
     step: int
@@ -83,7 +83,7 @@ class ObservedTask:
 
 
 def observe_task(settings: TrainingSettings, snapshot: Snapshot) -> ObservedTask:
-    """The attention of every head on the example of the task, and the answers there, with these weights."""
+    """Return the attention of every head on the example of the task, and the answers there, for one snapshot."""
     task, example = settings.task, settings.task.example
     model = model_after_step(settings, snapshot)
     trace = model(example.ids)
@@ -112,20 +112,20 @@ class Ablation:
 
     @property
     def lost(self) -> float:
-        """The accuracy that goes with these heads; below 0 where the model does better without them."""
+        """The accuracy that is lost with the ablated heads; below 0 where the model does better without them."""
         return self.accuracy_of_all - self.accuracy
 
 
 def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequence[tuple[int, int]]) -> Ablation:
-    """The model on held-out sequences, whole and with the output of these (layer, head) pairs set to zero before W_o.
+    """Evaluate a model on held-out sequences, whole and with the output of some heads set to zero before W_o.
 
-    Raises InputError when there is no such head.
+    `ablated` has (layer, head) pairs. Raises InputError when there is no such head, or no held-out sequence.
     """
     whole, less = (evaluate_without(settings, snapshot, off) for off in ((), ablated))
     return Ablation(tuple(ablated), less.loss, less.accuracy, whole.loss, whole.accuracy)
 
 
 def evaluate_without(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequence[tuple[int, int]]) -> Evaluation:
-    """The answers on held-out sequences without these heads, with NumPy, which is quicker. Nobody's attention."""
+    """Evaluate a model without some heads on held-out sequences: its answers, not its attention; NumPy is quicker."""
     model, batch = model_with(settings.model, snapshot.weights), held_out_batch(settings)
     return evaluate(settings.task, model, Batch(batch.inputs.numpy(), batch.targets.numpy()), snapshot.step, ablated)

@@ -1,4 +1,4 @@
-"""Is this what PyTorch computes? The same weights in PyTorch's own functions, and every difference measured.
+"""A comparison with PyTorch: the same weights in PyTorch's own functions, and every difference measured.
 
 nn.MultiheadAttention             projects, splits, attends, merges; a boolean mask blocks where it is True
 F.scaled_dot_product_attention    one attention for given q, k, v; a boolean mask keeps where it is True
@@ -30,7 +30,7 @@ GROUPS_SINCE = "2.5"  # the version of PyTorch whose function first took the key
 
 
 def copy_to_pytorch(ours: MultiHeadAttention, batch_first: bool = True) -> nn.MultiheadAttention:
-    """PyTorch's own module with our weights: it stores maps transposed, W_q, W_k and W_v one below the other."""
+    """Copy our weights into PyTorch's own module, which stores maps transposed, with W_q, W_k and W_v in one tensor."""
     d_model, bias = ours.W_o.shape[0], ours.b_o is not None
     # Built the usual way it would draw weights from the global random state, which all visitors of a server
     # share. On the device "meta" it draws none; `assign` then puts our tensors in place of the missing ones.
@@ -44,16 +44,16 @@ def copy_to_pytorch(ours: MultiHeadAttention, batch_first: bool = True) -> nn.Mu
 
 
 def fits_pytorch(ours: MultiHeadAttention) -> bool:
-    """True where PyTorch's own module can hold these heads: it turns nothing, and all maps are d_model × d_model."""
+    """Return whether PyTorch's own module can hold these heads: nothing is rotated, all maps are d_model × d_model."""
     return not ours.rotary and ours.W_q.shape == ours.W_v.shape == ours.W_o.shape
 
 
 @dataclass(frozen=True, eq=False)
 class Parity:
-    """The same tokens, weights and mask in our module and in PyTorch's two functions.
+    """A comparison of our module with PyTorch's two functions, on the same tokens, weights and mask.
 
-    `theirs` and what it gives are None where PyTorch's module cannot hold these heads. `positions` are those that
-    only queries and keys are made of.
+    `theirs` and its results are None where PyTorch's module cannot hold these heads. `positions` are added to the input
+    of queries and keys, not to that of values.
     """
 
     x: Float[Tensor, "tokens d_model"]
@@ -64,32 +64,32 @@ class Parity:
     theirs: nn.MultiheadAttention | None = None
     module: Float[Tensor, "tokens d_model"] | None = None  # the output of nn.MultiheadAttention
     per_head: Float[Tensor, "heads tokens tokens"] | None = None  # its weights
-    averaged: Float[Tensor, "tokens tokens"] | None = None  # the weights it returns unless asked otherwise
+    averaged: Float[Tensor, "tokens tokens"] | None = None  # the weights it returns by default
     positions: Float[Tensor, "tokens d_model"] | None = None
 
     @property
     def handed_over(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The queries of all heads, and of the keys and values those that the function is given: see `handed_over`."""
+        """The queries, keys and values that PyTorch's function is given: see the function `handed_over`."""
         return handed_over(self.ours, self.trace)
 
     @property
     def module_difference(self) -> float:
-        """The largest difference of any number of the output."""
+        """The largest difference of any number of the output between PyTorch's module and ours."""
         return largest_absolute(self.module - self.trace.output)
 
     @property
     def fused_difference(self) -> float:
-        """The largest difference of any number of the heads' outputs."""
+        """The largest difference of any number of the heads' outputs between PyTorch's function and ours."""
         return largest_absolute(self.fused - self.trace.heads.output)
 
     @property
     def weights_difference(self) -> float:
-        """The largest difference of any weight of any head."""
+        """The largest difference of any weight of any head between PyTorch's module and ours."""
         return largest_absolute(self.per_head - self.trace.heads.weights)
 
 
 def largest_absolute(difference: Tensor) -> float:
-    """The largest absolute value."""
+    """Return the largest absolute value."""
     return float(difference.abs().max())
 
 
@@ -99,9 +99,9 @@ def heads_by_function(
     v: Float[Tensor, "kv_heads keys d_v"],
     may_attend: Bool[Tensor, "queries keys"],
 ) -> Float[Tensor, "heads queries d_v"]:
-    """The outputs of all heads as PyTorch's function computes them. Its boolean mask keeps where it is True.
+    """Compute the outputs of all heads by PyTorch's function. Its boolean mask keeps where it is True.
 
-    Given the keys and values of fewer heads, it lets neighbouring heads share them.
+    Given the keys and values of fewer heads, the function lets neighbouring heads share them.
     """
     if len(k) < len(q):
         return F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend, enable_gqa=True)
@@ -109,18 +109,18 @@ def heads_by_function(
 
 
 def takes_groups() -> bool:
-    """True where the function of this PyTorch takes the keys and values of fewer heads."""
+    """Return whether the function of this PyTorch accepts the keys and values of fewer heads."""
     return torch.__version__ >= GROUPS_SINCE
 
 
 def heads_with_keys(ours: MultiHeadAttention) -> int:
-    """How many heads have keys and values of their own; the others share those of a neighbour."""
+    """Count the heads that have separate keys and values; the others share those of a neighbour."""
     W_k, W_v = (W if b is None else torch.cat([W, b[None]]) for W, b in ((ours.W_k, ours.b_k), (ours.W_v, ours.b_v)))
     return sets_of_keys(W_k, W_v, ours.n_heads)
 
 
 def handed_over(ours: MultiHeadAttention, trace: MultiHeadTrace) -> tuple[Tensor, Tensor, Tensor]:
-    """What PyTorch's function is given: keys and values that heads share only once, where it can take them so."""
+    """Return what PyTorch's function is given: shared keys and values only once, where the function accepts that."""
     apart = ours.n_heads // heads_with_keys(ours) if takes_groups() else 1
     return trace.heads.q, trace.heads.k[::apart], trace.heads.v[::apart]
 
@@ -132,9 +132,10 @@ def compare_with_pytorch(
     ours: MultiHeadAttention,
     positions: Float[Tensor, "tokens d_model"] | None = None,
 ) -> Parity:
-    """Run all three. The mask, True where a query may look, is turned round for nn.MultiheadAttention.
+    """Compute the same attention by our module and by both of PyTorch's functions.
 
-    All divide by √d_head, as nn.MultiheadAttention cannot do otherwise.
+    The mask, True where a query may attend, is inverted for nn.MultiheadAttention. Each divides by √d_head, as
+    nn.MultiheadAttention cannot do otherwise.
     """
     _, trace = ours(x, may_attend, positions=positions)
     fused = heads_by_function(*handed_over(ours, trace), may_attend)
@@ -149,7 +150,7 @@ def compare_with_pytorch(
 
 @dataclass(frozen=True, eq=False)
 class BesideFunction:
-    """What heads find, by our steps and by PyTorch's function; what W_o makes of that, and their average weights."""
+    """The outputs of heads by our steps and by PyTorch's function, W_o applied to them, and the heads' mean weights."""
 
     ours: Float[Tensor, "tokens all_d_v"]
     theirs: Float[Tensor, "tokens all_d_v"]
@@ -165,7 +166,7 @@ def heads_beside_function(
     W_o: Float[Tensor, "all_d_v features"],
     b_o: Float[Tensor, " features"] | None = None,
 ) -> BesideFunction:
-    """All heads from their queries, keys and values on."""
+    """Compute all heads, given their queries, keys and values, by our steps and by PyTorch's function."""
     heads = attend(q, share_heads(k, len(q)), share_heads(v, len(q)), may_attend)
     ours, theirs = merge_heads(heads.output), merge_heads(heads_by_function(q, k, v, may_attend))
     return BesideFunction(ours, theirs, linear(theirs, W_o, b_o), heads.weights.mean(dim=0))
@@ -173,7 +174,7 @@ def heads_beside_function(
 
 @torch.no_grad()
 def shapes_of_batch(parity: Parity) -> tuple[torch.Size, torch.Size, torch.Size]:
-    """The shapes of a batch with one sentence, of the output for it and of the weights, with PyTorch's usual axes."""
+    """Return the shapes of a batch of one sentence, of its output and of its weights, with PyTorch's usual axes."""
     batch = parity.x.unsqueeze(1)
     output, weights = copy_to_pytorch(parity.ours, batch_first=False)(batch, batch, batch)
     return batch.shape, output.shape, weights.shape
@@ -181,7 +182,7 @@ def shapes_of_batch(parity: Parity) -> tuple[torch.Size, torch.Size, torch.Size]
 
 @dataclass(frozen=True, eq=False)
 class TwoMeanings:
-    """The weights that follow when one and the same boolean mask is given to both functions."""
+    """The weights that follow when the same boolean mask is given to both functions."""
 
     mask: Bool[Tensor, "tokens tokens"]
     blocked: Float[Tensor, "heads tokens tokens"]  # nn.MultiheadAttention blocks where True
@@ -196,7 +197,7 @@ def one_mask_for_both(
     ours: MultiHeadAttention,
     positions: Float[Tensor, "tokens d_model"] | None = None,
 ) -> TwoMeanings:
-    """Give the mask to both functions as it is. Values that are the identity matrix hand the weights back."""
+    """Give the mask to both functions as it is. With the identity matrix as values, the output equals the weights."""
     theirs, asking = copy_to_pytorch(ours), x if positions is None else x + positions
     _, blocked = theirs(asking, asking, x, attn_mask=mask, average_attn_weights=False)
     without_weights, _ = theirs(asking, asking, x, attn_mask=mask, need_weights=False)
@@ -218,7 +219,7 @@ class RandomCase:
 
 
 def random_cases(seed: int, n_cases: int) -> Iterator[RandomCase]:
-    """Compare many times, over random sizes, masks, weights and tokens; the same seed gives the same cases."""
+    """Yield comparisons over random sizes, masks, weights and tokens; the same seed gives the same cases."""
     random = generator(seed, "parity")
     for _ in range(n_cases):
         yield random_case(random)
@@ -238,7 +239,7 @@ def random_case(random: torch.Generator) -> RandomCase:
 
 
 def draw(most: int, random: torch.Generator) -> int:
-    """A whole number from 1 to `most`."""
+    """Draw a whole number from 1 to `most`."""
     return int(torch.randint(1, most + 1, (), generator=random))
 
 
@@ -249,7 +250,7 @@ def heads_by_hand(
     n_heads: int,
     may_attend: Bool[Tensor, "tokens tokens"],
 ) -> Float[Tensor, "tokens d_model"]:
-    """Multi-head attention with tensors alone. `projections` are W_q, W_k, W_v and W_o, used as x @ W."""
+    """Compute multi-head attention with tensors alone. `projections` are W_q, W_k, W_v and W_o, used as x @ W."""
     q, k, v = (x @ W + b for W, b in zip(projections[:3], biases[:3], strict=True))
     d_head = x.shape[-1] // n_heads
     outputs = []
@@ -266,7 +267,7 @@ def heads_by_hand(
 def heads_as_module(
     module: MultiHeadAttention, x: Float[Tensor, "tokens d_model"], may_attend: Bool[Tensor, "tokens tokens"]
 ) -> Float[Tensor, "tokens d_model"]:
-    """Multi-head attention as a module of our own, made of named steps."""
+    """Compute multi-head attention by our own module, made of named steps."""
     output, _ = module(x, may_attend)
     return output
 
@@ -274,6 +275,6 @@ def heads_as_module(
 def heads_built_in(
     module: nn.MultiheadAttention, x: Float[Tensor, "tokens d_model"], may_attend: Bool[Tensor, "tokens tokens"]
 ) -> Float[Tensor, "tokens d_model"]:
-    """Multi-head attention as PyTorch brings it. Its boolean mask blocks where it is True."""
+    """Compute multi-head attention by PyTorch's own module. Its boolean mask blocks where it is True."""
     output, _ = module(x, x, x, attn_mask=~may_attend, need_weights=False)
     return output

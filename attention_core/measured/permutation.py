@@ -1,8 +1,8 @@
 """Does attention know the order of its tokens? Permute them and see, without positions and with them.
 
-Without a mask and without positions attention is equivariant: permuting the tokens permutes the rows of the
-output. It is not invariant: the rows do move. The difference between "permute, then attend" and "attend, then
-permute" is called the residual here: mere rounding, or the trace of an order.
+Without a mask and without positions attention is equivariant: permuting the tokens permutes the rows of the output. It
+is not invariant: the rows do move. The difference between "permute, then attend" and "attend, then permute" is called
+the residual here. It is either mere rounding, or a sign that attention knows the order.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,10 @@ ROUNDING = 1e-9  # a residual in double precision below this is rounding: that o
 
 
 def random_permutation(n_tokens: int, seed: int) -> Permutation:
-    """A random order of the tokens, given by the seed; never their own order where there is another."""
+    """Draw a random order of the tokens from the seed; never the order they have, where there is another.
+
+    Raises InputError unless the number of tokens is whole and not below 0.
+    """
     check_whole("n_tokens", n_tokens, least=0)
     random = generator(seed, "shuffle")
     own = list(range(n_tokens))
@@ -37,7 +40,7 @@ def random_permutation(n_tokens: int, seed: int) -> Permutation:
 
 
 def read_permutation(text: str, n_tokens: int) -> Permutation:
-    """A permutation typed as positions that count from 1, such as "3 1 2".
+    """Read a permutation typed as positions that count from 1, such as "3 1 2".
 
     Raises InputError, with a sentence, unless each position comes exactly once.
     """
@@ -68,7 +71,7 @@ def read_permutation(text: str, n_tokens: int) -> Permutation:
 
 
 def check_order(order: Permutation, n_tokens: int) -> None:
-    """Raise InputError unless each position comes exactly once."""
+    """Raise InputError unless an order has each position exactly once."""
     if sorted(order) != list(range(n_tokens)):
         raise TechnicalError(
             "an order has each of the positions 0 to {last} once, but got {order}", last=n_tokens - 1, order=str(order)
@@ -77,7 +80,7 @@ def check_order(order: Permutation, n_tokens: int) -> None:
 
 @dataclass(slots=True, eq=False)
 class PositionedHead(PositionedRows):
-    """One head whose tokens have positions: what is added to X, what goes in, and what the head makes of it."""
+    """One head on tokens with positions: the rows added to X, the rows that enter the head, and its trace."""
 
     head: AttentionTrace
 
@@ -93,10 +96,10 @@ def attend_with_positions(
     seed: int,
     rotary: Rotary = USUAL,
 ) -> PositionedHead:
-    """One head whose tokens have positions.
+    """Run one head on tokens with positions.
 
-    Sinusoidal and learned positions are added to x before it is projected; rotary ones turn queries and keys.
-    Raises InputError for rotary positions when the number of features is odd.
+    Sinusoidal and learned positions are added to x before it is projected; rotary ones rotate queries and keys. Raises
+    InputError for rotary positions when the number of features is odd.
     """
     rows = add_positions(x, kind, seed)
     turned = rotary if kind == "rotary" else None
@@ -106,7 +109,7 @@ def attend_with_positions(
 
 @dataclass(slots=True, eq=False)
 class BothOrders:
-    """The same tokens attended to in two orders; and the weights and outputs of the first, moved along."""
+    """Attention to the tokens in two orders, and weights and output of the first order, permuted afterwards."""
 
     own: PositionedHead  # attend
     shuffled: PositionedHead  # shuffle, then attend
@@ -115,7 +118,7 @@ class BothOrders:
 
     @property
     def residual(self) -> float:
-        """The largest difference of any number of the output between the two."""
+        """The largest difference between any number of "permute, then attend" and of "attend, then permute"."""
         return float((self.shuffled.head.output - self.output).abs().max())
 
 
@@ -131,7 +134,10 @@ def attend_in_both_orders(
     seed: int,
     rotary: Rotary = USUAL,
 ) -> BothOrders:
-    """Attend to the tokens as they stand, and shuffled. The tokens move; mask and positions stay where they are."""
+    """Attend to the tokens as they stand, and shuffled. The tokens move; mask and positions stay where they are.
+
+    Raises InputError unless the order has each position exactly once.
+    """
     check_order(order, len(x))
     moved = list(order)
     own = attend_with_positions(x, W_q, W_k, W_v, may_attend, scale, kind, seed, rotary)
@@ -141,7 +147,7 @@ def attend_in_both_orders(
 
 @dataclass(frozen=True)
 class Residual:
-    """What a permutation leaves of a difference, for one kind of positions, with the causal mask or without."""
+    """The residual of a permutation, for one kind of positions, with the causal mask or without."""
 
     kind: PositionKind
     causal: bool
@@ -150,7 +156,7 @@ class Residual:
 
     @property
     def knows_order(self) -> bool:
-        """True when the difference is more than rounding."""
+        """Whether the residual is more than rounding."""
         return self.precise > ROUNDING
 
 
@@ -164,9 +170,9 @@ def measure_residuals(
     seed: int,
     rotary: Rotary = USUAL,
 ) -> tuple[Residual, ...]:
-    """Every kind of positions that this head can have, without a mask and with the causal one.
+    """Measure the residual for every kind of positions that a head can have, with the causal mask and without.
 
-    Each in single and in double precision.
+    Each residual is computed in single and in double precision.
     """
     single = x, W_q, W_k, W_v
     double = x.double(), W_q.double(), W_k.double(), W_v.double()

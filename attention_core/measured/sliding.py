@@ -14,7 +14,7 @@ from attention_core.model.transformer import Transformer
 
 @dataclass(frozen=True, eq=False)
 class SlidingDifference:
-    """What a cache changes once the window slides, on average over `n` windows, beside reading each window anew."""
+    """What a cache changes once the window slides, compared with reading each window anew: means over `n` windows."""
 
     keys: Float[Tensor, " layers"]  # how far kept keys are from those computed anew, as a share of their length
     moved: float  # the probability of the next token that lies elsewhere: half the sum of all differences
@@ -23,7 +23,7 @@ class SlidingDifference:
 
 
 def measure_sliding(model: Transformer, ids: Int[Tensor, " tokens"], context: int | None = None) -> SlidingDifference:
-    """The difference on a text that is longer than the context. Raises InputError for one that is not."""
+    """Measure what a cache changes on a text. Raises InputError unless the text is longer than the context."""
     context = seen_at_once(model, context)
     if len(ids) <= context:
         raise TechnicalError(

@@ -1,1 +1,1 @@
-"""Layers of attention that read a text and go on with it."""
+"""Layers of attention as a model: it reads a text and continues it."""

@@ -1,14 +1,14 @@
 """Token after token, and nothing computed twice: the key-value cache.
 
-In a causal model no token sees what comes after it. So its keys and values stay what they are while the text grows;
-kept, they leave one row to compute in each layer for each new token, where reading all again computes every row.
+In a causal model no token attends to later ones, so its keys and values stay the same while the text grows. When they
+are kept, each new token leaves one row to compute in each layer, where reading the whole text again computes every row.
 
-A text longer than the context slides through the window. Keys are kept before rotary positions turn them, and turned
-by where they stand in the window: Xiao et al. 2023, section 3.2, https://arxiv.org/abs/2309.17453. In the first layer
-they are then what reading the window anew gives. In deeper layers they are not: they were made of tokens that saw what
-has left the window since, and remember it; `measured.sliding` says how much that changes. Some models are trained so:
-Dai et al. 2019 (Transformer-XL), https://arxiv.org/abs/1901.02860. Where positions are vectors that belong to places
-in the window, every row changes as it slides, and the window is read anew.
+A text longer than the context slides through the window. Keys are kept before rotation, and rotated by their positions
+in the window: Xiao et al. 2023, section 3.2, https://arxiv.org/abs/2309.17453. In the first layer the result equals
+that of reading the window anew. In deeper layers it does not: keys and values there were computed from tokens that
+attended to tokens outside the present window; `measured.sliding` says how much that changes. Some models are trained
+so: Dai et al. 2019 (Transformer-XL), https://arxiv.org/abs/1901.02860. Where positions are vectors that belong to
+places in the window, every row changes as it slides, and the window is read anew.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from attention_core.base.inputs import check_whole
 from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.one_head.heads import KeyValues
 
-SLIDING_POSITIONS = ("none", "rotary", "alibi")  # those that know distances alone
+SLIDING_POSITIONS = ("none", "rotary", "alibi")  # kinds of positions that depend on distances alone
 
 
 def read_newest(
@@ -31,10 +31,11 @@ def read_newest(
     past: Sequence[KeyValues] = (),
     context: int | None = None,
 ) -> ModelTrace:
-    """What the model computes at the end of a text: with the `past` of all ids but the last, for that one alone.
+    """Compute a model at the end of a text: with the `past` of all ids but the last, for the last id alone.
 
-    Without it, the last `context` ids are read: as many as the model can see, where nothing else is said. Raises
-    InputError for a cache of a model that is not causal, and for one of another number of layers or tokens.
+    Without a past, or where it cannot be used, the last `context` ids are read, by default as many as the model can
+    see. Raises InputError for a past with a model that is not causal, and for a past of another number of layers or
+    tokens.
     """
     context = seen_at_once(model, context)
     xp = namespace(model.table)
@@ -52,7 +53,10 @@ def read_newest(
 
 
 def seen_at_once(model: Transformer, context: int | None) -> int:
-    """How many tokens are read: as many as asked for, or as the model can see."""
+    """Return how many tokens are read: `context`, or by default as many as the model can see.
+
+    Raises InputError unless `context` is a whole number from 1 on.
+    """
     if context is None:
         return model.config.context
     check_whole("context", context, least=1)
@@ -60,7 +64,7 @@ def seen_at_once(model: Transformer, context: int | None) -> int:
 
 
 def check_cache(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None:
-    """Raise InputError unless these are the keys and values of so many layers and tokens."""
+    """Raise InputError unless the past holds the keys and values of `n_layers` layers and `n_tokens` tokens."""
     kept = past[0].k.shape[-2]
     if len(past) != n_layers or kept != n_tokens:
         raise TechnicalError(
@@ -74,5 +78,5 @@ def check_cache(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None
 
 
 def present(trace: ModelTrace) -> tuple[KeyValues, ...]:
-    """What is to be kept of all tokens read so far: the past of the next one, layer by layer."""
+    """Return the keys and values of all tokens read so far, layer by layer: the past of the next token."""
     return tuple(layer.attention.present for layer in trace.layers)

@@ -1,7 +1,7 @@
-"""The transformers of today as one family: the sizes of a member, its weights by name, and how it is put together.
+"""The transformers of today as one family: the sizes of a model, its weights by name, and how it is put together.
 
-Weights may be kept in half precision, or in few bits (`stored.few_bits`), to take less memory: each layer is widened
-to 32 bits while it computes.
+Weights may be kept in half precision, or in few bits (`stored.few_bits`), to take less memory: each layer is widened to
+32 bits while it computes.
 """
 
 import math
@@ -18,15 +18,15 @@ from attention_core.one_head.heads import MultiHeadAttention
 from attention_core.text.embeddings import Rotary, sinusoidal_positions
 
 Unembedding = Literal["own", "tied", "none"]
-WHOLE = Rotary()  # all features of queries and keys turn
+WHOLE = Rotary()  # all features of queries and keys are rotated
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TransformerConfig:
     """The sizes of a `Transformer` and what it is built of. Raises InputError for what cannot be built.
 
-    The defaults are those of Llama, Touvron et al. 2023, https://arxiv.org/abs/2302.13971. Nothing limits the sizes:
-    what limits there are concern what the app trains, see `model`.
+    The defaults are those of Llama, Touvron et al. 2023, https://arxiv.org/abs/2302.13971. Sizes have no upper limit,
+    unlike those of the models that the app trains: see `small_model`.
     """
 
     vocabulary: int
@@ -36,7 +36,7 @@ class TransformerConfig:
     d_hidden: int  # features between both halves of the MLP
     n_heads: int
     kv_heads: int  # fewer than n_heads where heads share keys and values
-    d_head: int  # of queries, keys and values; d_model / n_heads, or a size of its own
+    d_head: int  # of queries, keys and values; d_model / n_heads, or another size
     norm: Literal["rms", "layer"] = "rms"
     norm_place: Literal["before", "after"] = "before"  # of attention and MLP; "after" as in 2017, and in BERT
     epsilon: float = 1e-5  # of every norm
@@ -85,12 +85,12 @@ class TransformerConfig:
 
 
 def config_of(settings: Mapping[str, Any]) -> TransformerConfig:
-    """The sizes of a model, as JSON keeps them."""
+    """Return the sizes of a model from settings in the form that JSON keeps."""
     return TransformerConfig(**{**settings, "rotary": Rotary(**settings["rotary"])})
 
 
 def weight_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """The name of each weight of such a model and its shape, such as "layers.0.attention.W_q": (576, 576)."""
+    """Return the name and the shape of each weight of a model, such as "layers.0.attention.W_q": (576, 576)."""
     d_model, vocabulary = config.d_model, config.vocabulary
     shapes = {"token_table": (vocabulary, d_model)}
     if config.positions == "learned":
@@ -109,7 +109,7 @@ def weight_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
 
 
 def layer_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """The weights of one layer, by their names in it."""
+    """Return the shape of each weight of one layer, by its name within the layer."""
     d_model, d_hidden = config.d_model, config.d_hidden
     d_q, d_kv = config.n_heads * config.d_head, config.kv_heads * config.d_head
     shapes = norm_shapes("norm", config)
@@ -125,18 +125,18 @@ def layer_shapes(config: TransformerConfig) -> dict[str, tuple[int, ...]]:
 
 
 def map_shapes(part: str, name: str, d_in: int, d_out: int, bias: bool) -> dict[str, tuple[int, ...]]:
-    """W, and b if there is one."""
+    """Return the shape of W and, if there is a bias, of b."""
     return {f"{part}.W_{name}": (d_in, d_out)} | ({f"{part}.b_{name}": (d_out,)} if bias else {})
 
 
 def norm_shapes(name: str, config: TransformerConfig) -> dict[str, tuple[int, ...]]:
-    """A gain for each feature, and for a layer norm a shift."""
+    """Return the shape of a norm's gain and, for a layer norm, of its shift."""
     parts = ("gain", "shift") if config.norm == "layer" else ("gain",)
     return {f"{name}.{part}": (config.d_model,) for part in parts}
 
 
 def build_transformer(config: TransformerConfig, weights: Mapping[str, Array]) -> Transformer:
-    """The model of these weights, by the names of `weight_shapes`. Raises InputError unless it is just these."""
+    """Build a model from weights with the names of `weight_shapes`. Raises InputError unless names and shapes agree."""
     check_weights(weight_shapes(config), {name: tuple(weight.shape) for name, weight in weights.items()})
     waves = None
     if config.positions == "sinusoidal":
@@ -152,7 +152,7 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Array]) -
 
 
 def build_layer(config: TransformerConfig, weights: Mapping[str, Array]) -> Block:
-    """One layer of these weights, by their names in it."""
+    """Build one layer from weights by their names within the layer."""
     attention = MultiHeadAttention(
         **part_of(weights, "attention"),
         n_heads=config.n_heads,
@@ -171,18 +171,18 @@ def build_layer(config: TransformerConfig, weights: Mapping[str, Array]) -> Bloc
 
 
 def build_norm(config: TransformerConfig, weights: Mapping[str, Array]) -> Norm:
-    """The norm of these weights."""
+    """Build a norm from its weights."""
     norm = LayerNorm if config.norm == "layer" else RmsNorm
     return norm(**weights, epsilon=config.epsilon)
 
 
 def part_of(weights: Mapping[str, Array], name: str) -> dict[str, Array]:
-    """The weights whose names begin so, by the rest of their names."""
+    """Return the weights whose names begin with `name` and a dot, by the rest of their names."""
     return {key.removeprefix(name + "."): weight for key, weight in weights.items() if key.startswith(name + ".")}
 
 
 def check_weights(expected: Mapping[str, tuple[int, ...]], came: Mapping[str, tuple[int, ...]]) -> None:
-    """Raise InputError unless there is each weight, in its shape, and no other."""
+    """Raise InputError unless each expected weight is there, in its shape, and no other."""
     for name in expected.keys() | came.keys():
         if expected.get(name) != came.get(name):
             raise TechnicalError(

@@ -1,4 +1,4 @@
-"""Text, token after token, with everything that led to each: the window, the attention, the draw."""
+"""Generating text token by token, with everything that led to each: the window, the attention, the draw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ MAX_NEW_TOKENS = 200
 
 @dataclass(frozen=True, eq=False)
 class NewToken:
-    """One new token, and what was read before it.
+    """One new token, and the window of text that was read before it.
 
-    `window` are the last tokens of the text so far, as many as the model can see; the first of them stands at
-    position `first` of the text, the new token at `position`, both counted from 0.
+    `window` holds the last tokens of the text so far, as many as the model can see. The first of them has position
+    `first` in the text and the new token has `position`, both counted from 0.
     """
 
     token: str
@@ -34,7 +34,7 @@ class NewToken:
 
 @dataclass(frozen=True, eq=False)
 class GeneratedToken(NewToken):
-    """One new token, and all that led to it.
+    """One new token, and everything that led to it.
 
     `attention` has for each layer the weights of the last token of the window: its query predicts the new token.
     """
@@ -46,10 +46,10 @@ class GeneratedToken(NewToken):
 def generate(
     model: Transformer, vocabulary: Vocabulary, start: Sequence[str], length: int, sampling: Sampling, seed: int
 ) -> tuple[GeneratedToken, ...]:
-    """`length` new tokens after `start`, each drawn after reading the last `context` tokens before it.
+    """Generate `length` new tokens after `start`, each drawn after reading the last `context` tokens before it.
 
-    The same arguments give the same text; a longer one begins with the shorter one.
-    Raises InputError for an empty start, unknown tokens, too great a length, or a model with broken weights.
+    Equal arguments give equal texts; a longer text begins with the shorter one. Raises InputError for an empty start,
+    unknown tokens, too great a length, or a model with broken weights.
     """
     check_request(start, length)
     text, random, generated = list(start), generator(seed, "sample"), []
@@ -62,7 +62,7 @@ def generate(
 def generate_token(
     model: Transformer, vocabulary: Vocabulary, text: Sequence[str], sampling: Sampling, random: torch.Generator
 ) -> GeneratedToken:
-    """The token that follows a text: read its last `context` tokens, and draw."""
+    """Generate the token that follows a text: read its last `context` tokens, and draw."""
     first = max(0, len(text) - model.config.context)
     window = tuple(text[first:])
     trace = model(namespace(model.table).asarray(vocabulary.encode(window)))
@@ -73,7 +73,7 @@ def generate_token(
 def regenerate_last(
     model: Transformer, vocabulary: Vocabulary, text: Sequence[str], n_new: int, sampling: Sampling, seed: int
 ) -> GeneratedToken:
-    """The last token of a text whose last `n_new` tokens `generate` drew, with all that led to it."""
+    """Return the last token of a text whose last `n_new` tokens `generate` drew, with everything that led to it."""
     random = generator(seed, "sample")
     for _ in range(n_new - 1):  # each token before it took one random number
         uniform_number(random)
@@ -81,7 +81,7 @@ def regenerate_last(
 
 
 def check_request(start: Sequence[str] | Sequence[int], length: int) -> None:
-    """Raises InputError that says what can be asked for."""
+    """Raise InputError for an empty start, and unless the length is a whole number from 0 to MAX_NEW_TOKENS."""
     check_start(start)
     if not (is_whole(length) and 0 <= length <= MAX_NEW_TOKENS):
         raise TechnicalError(
@@ -90,5 +90,5 @@ def check_request(start: Sequence[str] | Sequence[int], length: int) -> None:
 
 
 def last_token_attention(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:
-    """For each layer the last token's weights in every head; copied, so that no other row is kept."""
+    """Return the last token's weights in every head, layer by layer; copied, so that no other row is kept."""
     return tuple(torch.asarray(layer.attention.heads.weights[:, -1], copy=True) for layer in trace.layers)

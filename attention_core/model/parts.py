@@ -1,4 +1,4 @@
-"""What stands beside attention in a layer: norms, and the MLP with its nonlinearities.
+"""The parts of a layer besides attention: norms, and the MLP with its nonlinearities.
 
 A weight may have axes of runs in front, (*runs, d_in, d_out), and then x has them too: see `training`.
 """
@@ -19,14 +19,14 @@ Activation = Literal["silu", "gelu", "gelu_tanh", "relu"]
 
 @dataclass(frozen=True, eq=False)
 class LayerNorm:
-    """x̂ · gain + shift, with x̂ the features of each token brought to mean 0 and variance 1."""
+    """A layer norm, x̂ · gain + shift, with x̂ the features of each token brought to mean 0 and variance 1."""
 
     gain: Float[Array, "*runs d_model"]
     shift: Float[Array, "*runs d_model"]
     epsilon: float = 1e-5
 
     def __call__(self, x: Tokens) -> Tokens:
-        """The normed tokens."""
+        """Return the normed tokens."""
         x_hat, _ = standardise(x, self.epsilon)
         return x_hat * align_runs(self.gain, x, 1) + align_runs(self.shift, x, 1)
 
@@ -34,7 +34,7 @@ class LayerNorm:
 def standardise(
     x: Float[Array, "*batch d_model"], epsilon: float = 1e-5
 ) -> tuple[Float[Array, "*batch d_model"], Float[Array, "*batch 1"]]:
-    """x̂ = (x − mean) / deviation, and the deviation √(variance + ε) of the features of each token."""
+    """Compute x̂ = (x − mean) / deviation and the deviation √(variance + ε) of the features of each token."""
     xp = namespace(x)
     centred = x - row_sum(x) / x.shape[-1]
     deviation = xp.sqrt(row_products(centred, centred)[..., None] / x.shape[-1] + epsilon)
@@ -43,7 +43,7 @@ def standardise(
 
 @dataclass(frozen=True, eq=False)
 class RmsNorm:
-    """The features of each token divided by the root of the mean of their squares, times a gain for each.
+    """An RMS norm: the features of each token divided by √(mean of their squares + ε), times a gain for each feature.
 
     Zhang & Sennrich 2019, https://arxiv.org/abs/1910.07467.
     """
@@ -52,7 +52,7 @@ class RmsNorm:
     epsilon: float
 
     def __call__(self, x: Tokens) -> Tokens:
-        """The normed tokens."""
+        """Return the normed tokens."""
         return unit_rms(x, self.epsilon) * align_runs(self.gain, x, 1)
 
 
@@ -60,27 +60,30 @@ Norm = LayerNorm | RmsNorm
 
 
 def silu(x: Array) -> Array:
-    """x · sigmoid(x): Elfwing et al. 2017, https://arxiv.org/abs/1702.03118."""
+    """Compute x · sigmoid(x): Elfwing et al. 2017, https://arxiv.org/abs/1702.03118."""
     return x / (1 + namespace(x).exp(-x))
 
 
 def gelu(x: Array) -> Array:
-    """x · P(a standard normal number is below x): Hendrycks & Gimpel 2016, https://arxiv.org/abs/1606.08415."""
+    """Compute x · P(a standard normal number is below x).
+
+    Hendrycks & Gimpel 2016, https://arxiv.org/abs/1606.08415.
+    """
     return x * (1 + erf(x / math.sqrt(2))) / 2
 
 
 def gelu_tanh(x: Array) -> Array:
-    """`gelu`, nearly, without erf: section 2 of the same paper, and GPT-2."""
+    """Approximate `gelu` without erf, as GPT-2 does: section 2 of https://arxiv.org/abs/1606.08415."""
     return x * (1 + namespace(x).tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2
 
 
 def relu(x: Array) -> Array:
-    """x where it is above 0, and 0 elsewhere."""
+    """Return x where it is above 0, and 0 elsewhere."""
     return namespace(x).maximum(x, namespace(x).zeros((), dtype=x.dtype))
 
 
 def erf(x: Array) -> Array:
-    """The error function of each number. NumPy has none, so it borrows torch's."""
+    """Compute the error function of each number. NumPy has none, so torch computes it."""
     import torch
 
     return torch.erf(x) if isinstance(x, torch.Tensor) else torch.erf(torch.asarray(x)).numpy()
@@ -96,7 +99,7 @@ ACTIVATIONS: dict[Activation, Callable[[Array], Array]] = {
 
 @dataclass(slots=True, eq=False, repr=False)
 class MlpTrace(Trace):
-    """The tokens on their way through an MLP."""
+    """The tensors of an MLP, in order: the tokens as it reads them, its hidden features, its output."""
 
     normed: Tokens
     hidden: Float[Array, "*batch tokens d_hidden"]
@@ -105,9 +108,9 @@ class MlpTrace(Trace):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mlp:
-    """The MLP: more features, a nonlinearity, and back, each token for itself.
+    """An MLP: a map to more features, a nonlinearity, and a map back, for each token separately.
 
-    With W_gate the features that go up are multiplied by the nonlinearity of others.
+    With W_gate the features of W_up are multiplied by the nonlinearity of those of W_gate.
     """
 
     W_gate: Float[Array, "*runs d_model d_hidden"] | None = None
@@ -119,7 +122,7 @@ class Mlp:
     activation: Activation
 
     def __call__(self, x: Tokens) -> MlpTrace:
-        """The tokens on their way through, x among them as the MLP reads it."""
+        """Compute the output, and keep the tokens and the hidden features that led to it."""
         activate, up = ACTIVATIONS[self.activation], linear(x, self.W_up, self.b_up)
         hidden = activate(up) if self.W_gate is None else activate(linear(x, self.W_gate, self.b_gate)) * up
         return MlpTrace(x, hidden, linear(hidden, self.W_down, self.b_down))

@@ -1,8 +1,8 @@
-"""From the scores a model gives each token to the token that comes next.
+"""From the scores that a model gives each token to the token that comes next.
 
-The order of the steps: temperature, top-k, top-p, draw. After each cut what is left is renormalised, so that
-top-p measures shares of what top-k has kept. (Fan et al. 2018, https://arxiv.org/abs/1805.04833, for top-k;
-Holtzman et al. 2020, https://arxiv.org/abs/1904.09751, for top-p.)
+The steps are, in this order: temperature, top-k, top-p, draw. After each cut the rest is renormalised, so that top-p
+measures shares of what top-k has kept. (Fan et al. 2018, https://arxiv.org/abs/1805.04833, for top-k; Holtzman et al.
+2020, https://arxiv.org/abs/1904.09751, for top-p.)
 """
 
 import math
@@ -23,9 +23,10 @@ SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sampling:
-    """How the next token is drawn. Raises InputError for what cannot be.
+    """The settings by which the next token is drawn. Raises InputError for values that cannot be.
 
-    Temperature 0 is the limit: the likeliest token, always. `top_k` None keeps all tokens, and so does `top_p` 1.
+    Temperature 0 is the limit in which the likeliest token is always drawn. `top_k` None keeps all tokens, and so does
+    `top_p` 1.
     """
 
     temperature: float = 1.0
@@ -40,10 +41,10 @@ class Sampling:
 
 @dataclass(frozen=True, eq=False)
 class TokenDraw:
-    """Everything between the scores of a model and the token that was drawn, in the order it is computed."""
+    """Every step from the scores of a model to the token drawn, in the order in which it is computed."""
 
     logits: Float[Tensor, " vocabulary"]
-    probabilities: Float[Tensor, " vocabulary"]  # softmax of the logits: what the model says
+    probabilities: Float[Tensor, " vocabulary"]  # softmax of the logits, at temperature 1
     tempered: Float[Tensor, " vocabulary"]  # after the temperature
     kept_by_top_k: Bool[Tensor, " vocabulary"]
     kept: Bool[Tensor, " vocabulary"]  # by top-k and by top-p
@@ -72,7 +73,7 @@ def draw_token(logits: Float[Tensor, " vocabulary"], sampling: Sampling, generat
 def next_token_probabilities(
     logits: Float[Tensor, "*runs vocabulary"], temperature: float = 1.0
 ) -> Float[Tensor, "*runs vocabulary"]:
-    """softmax(logits / temperature): below 1 the likely gets likelier, at 0 only the likeliest is left.
+    """Compute softmax(logits / temperature): below 1 likely tokens become likelier, at 0 only the likeliest is left.
 
     Raises InputError for a negative temperature, or for numbers that are not finite.
     """
@@ -84,12 +85,12 @@ def next_token_probabilities(
 
 
 def ranked(values: Float[Tensor, "*runs vocabulary"]) -> Int[Tensor, "*runs vocabulary"]:
-    """The indices of the values, the largest first; of equal values the earlier in the vocabulary first."""
+    """Return the indices of the values, the largest first; of equal values the one earlier in the vocabulary first."""
     return values.argsort(descending=True, stable=True)
 
 
 def keep_top_k(logits: Float[Tensor, " vocabulary"], k: int | None) -> Bool[Tensor, " vocabulary"]:
-    """True for the k tokens with the largest scores: exactly k, as `ranked` decides between equal scores.
+    """Return True for the k tokens with the largest scores: exactly k, as `ranked` decides between equal scores.
 
     None, or a k beyond the vocabulary, keeps all. Raises InputError for k below 1.
     """
@@ -101,10 +102,10 @@ def keep_top_k(logits: Float[Tensor, " vocabulary"], k: int | None) -> Bool[Tens
 
 
 def keep_top_p(probabilities: Float[Tensor, " vocabulary"], p: float) -> Bool[Tensor, " vocabulary"]:
-    """True for the fewest tokens, likeliest first, whose probabilities reach p together.
+    """Return True for the fewest tokens, likeliest first, whose probabilities together reach p.
 
-    The token that reaches p is kept, so there is always one; `ranked` decides between equal probabilities.
-    Raises InputError for p outside (0, 1].
+    The token that reaches p is kept, so there is always one; `ranked` decides between equal probabilities. Raises
+    InputError for p outside (0, 1].
     """
     check_top_p(p)
     if p == 1:  # rounding must not cut off an unlikely tail
@@ -120,7 +121,7 @@ def keep_top_p(probabilities: Float[Tensor, " vocabulary"], p: float) -> Bool[Te
 def renormalise(
     probabilities: Float[Tensor, " vocabulary"], kept: Bool[Tensor, " vocabulary"]
 ) -> Float[Tensor, " vocabulary"]:
-    """What is kept, scaled up so that it sums to 1; zero elsewhere. Raises InputError where nothing is kept."""
+    """Scale the kept probabilities to the sum 1, with 0 for the others. Raises InputError where nothing is kept."""
     left = probabilities * kept
     if not left.sum() > 0:
         raise TechnicalError("one token at least is kept, with a probability above 0, but nothing is left")
@@ -128,14 +129,14 @@ def renormalise(
 
 
 def uniform_number(generator: torch.Generator) -> float:
-    """A random number from 0 to 1, the 1 excluded."""
+    """Draw a random number from 0 to 1, the 1 excluded."""
     return float(torch.rand((), generator=generator, dtype=torch.float64))
 
 
 def pick(probabilities: Float[Tensor, "*runs vocabulary"], uniform: float) -> Int[Tensor, "*runs"]:
-    """The token on whose stretch the random number falls, when all stretches lie end to end from 0 to 1.
+    """Return the token into whose interval the number falls, when intervals as long as probabilities fill 0 to 1.
 
-    A token that has no stretch is never picked. Raises InputError for a number that is not below 1, or below 0.
+    A token of probability 0 is never picked. Raises InputError for a number below 0, or not below 1.
     """
     if not (is_number(uniform) and 0 <= uniform < 1):
         raise TechnicalError("a token is picked by a number from 0 to below 1, but got {number}", number=shown(uniform))
@@ -152,11 +153,11 @@ def continue_text(
     generator: torch.Generator,
     cached: bool = False,
 ) -> Int[Tensor, "*runs tokens"]:
-    """`start` and n_new more ids, each drawn after looking at the last `context` ids before it.
+    """Return `start` and `n_new` more ids, each drawn after reading the last `context` ids before it.
 
-    They are those that `draw_token` draws where nothing is cut off; runs side by side have the same random numbers.
-    With `cached` keys and values are kept: the same text sooner, up to the context; then see `cache`.
-    Raises InputError when there is nothing to start from.
+    The ids are those that `draw_token` draws where nothing is cut off; runs side by side have the same random numbers.
+    With `cached`, keys and values are kept, which takes less time and, up to the context, changes nothing; beyond it
+    see `cache`. Raises InputError when there is nothing to start from.
     """
     check_start(start)
     check_whole("n_new", n_new, least=0)
@@ -171,13 +172,13 @@ def continue_text(
 
 
 def check_start(start: Sequence[object]) -> None:
-    """Raises InputError for a text without any token: there is nothing to go on from."""
+    """Raise InputError for a text without tokens, which cannot be continued."""
     if not len(start):
         raise TechnicalError("a text needs at least one token to go on from")
 
 
 def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
-    """Raises InputError without a score, or where one is infinite or not a number, as after steps too large."""
+    """Raise InputError without a score, or where one is infinite or not a number, as after steps too large."""
     if not (logits.shape[-1:] and logits.shape[-1] and is_float(logits)):
         raise TechnicalError(
             "there is a score, a floating-point number, for each token of a vocabulary, but got {shape} of type {kind}",
@@ -195,18 +196,18 @@ def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
 
 
 def check_temperature(temperature: float) -> None:
-    """Raises InputError for what is no temperature."""
+    """Raise InputError unless the temperature is a finite number from 0 up."""
     if not (is_number(temperature) and 0 <= temperature < math.inf):
         raise TechnicalError("a temperature is a number from 0 up, but got {number}", number=shown(temperature))
 
 
 def check_top_k(k: int | None) -> None:
-    """Raises InputError where nothing would be kept."""
+    """Raise InputError unless k is None or a whole number from 1 up: a smaller one would keep nothing."""
     if k is not None and not (is_whole(k) and k >= 1):
         raise TechnicalError("top-k keeps a whole number of tokens from 1 up, but got {k}", k=shown(k))
 
 
 def check_top_p(p: float) -> None:
-    """Raises InputError for what is no share, and for 0, which would keep nothing."""
+    """Raise InputError unless p is a number above 0 and up to 1: 0 would keep nothing."""
     if not (is_number(p) and 0 < p <= 1):
         raise TechnicalError("top-p is a share above 0 and up to 1, but got {p}", p=shown(p))

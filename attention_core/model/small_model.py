@@ -30,9 +30,9 @@ MAX_QUERY_FEATURES = 512  # of all heads together; values too
 class ModelConfig:
     """The size and the parts of a small `Transformer`. Raises InputError for what cannot be built.
 
-    `positions`: "learned" and "sinusoidal" vectors are added to the embedding; "qk" are learned vectors added to what
-    queries and keys are made of, in every layer, but never to the values; "rotary" rotates queries and keys; "alibi"
-    takes something off each score for every step between query and key.
+    `positions`: "learned" and "sinusoidal" vectors are added to the embedding; "qk" are learned vectors added to the
+    input of queries and keys, in every layer, but never to that of values; "rotary" rotates queries and keys; "alibi"
+    lowers each score for every step between query and key.
     """
 
     vocabulary: int
@@ -66,29 +66,32 @@ class ModelConfig:
 
     @property
     def unembedding(self) -> Literal["own", "none"]:
-        """Whether the model scores the tokens of the vocabulary, by a map of its own, or gives vectors."""
+        """Whether the model has a map that scores the tokens of the vocabulary ("own"), or outputs vectors ("none")."""
         return "own" if self.output == "scores" else "none"
 
     @property
     def query_features(self) -> int:
-        """d_k: the features of each head's queries and keys."""
+        """The number of features of each head's queries and keys, d_k."""
         return features_per_head(self.d_model, self.n_heads) if self.d_k is None else self.d_k
 
     @property
     def value_features(self) -> int:
-        """d_v: the features of each head's values."""
+        """The number of features of each head's values, d_v."""
         return features_per_head(self.d_model, self.n_heads) if self.d_v is None else self.d_v
 
 
 def check_range(name: str, value: int | float, least: int, most: int) -> None:
-    """Raises InputError unless the value is a finite number from `least` to `most`."""
+    """Raise InputError unless the value is a finite number from `least` to `most`."""
     if not (math.isfinite(value) and least <= value <= most):
         ends = {"least": least, "most": most}
         raise InputError("{name} goes from {least} to {most}, but got {value}", name=name, value=value, **ends)
 
 
 def check_head_features(config: ModelConfig) -> None:
-    """Raises InputError when queries or values cannot have so many features, or the heads not share them evenly."""
+    """Raise InputError when heads cannot have this d_k or d_v, or cannot share the features evenly.
+
+    Sliced heads have d_k = d_v = d_model / n_heads, and rotary positions need an even d_k.
+    """
     own = features_per_head(config.d_model, config.n_heads) if config.heads == "sliced" or config.n_heads < 1 else None
     for name, width in (("d_k", config.query_features), ("d_v", config.value_features)):
         n, most = config.n_heads, MAX_QUERY_FEATURES // config.n_heads
@@ -105,7 +108,7 @@ def check_head_features(config: ModelConfig) -> None:
 
 
 def draw_model(config: ModelConfig, generator: Generator) -> Transformer:
-    """Return an untrained model of torch tensors.
+    """Draw an untrained model of torch tensors.
 
     All weights are drawn from `generator`, in the order of the computation. Fixed token vectors are the same for every
     generator: they belong to the task, not to the model.
@@ -141,7 +144,7 @@ def draw_model(config: ModelConfig, generator: Generator) -> Transformer:
 
 
 def draw_layer(config: ModelConfig, generator: Generator) -> Block:
-    """Return a layer with new weights, drawn in the order of the computation."""
+    """Draw a layer with new weights, in the order of the computation."""
     rotary = Rotary() if config.positions == "rotary" else None
     sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": rotary}
     if config.heads == "projected":
@@ -159,25 +162,25 @@ def draw_layer(config: ModelConfig, generator: Generator) -> Block:
 
 
 def draw_mlp(d_model: int, generator: Generator) -> Mlp:
-    """Return an MLP with new weights, of four times as many hidden features."""
+    """Draw an MLP with new weights and four times as many hidden features."""
     W_up, b_up = draw_linear(d_model, 4 * d_model, bias=True, generator=generator)
     W_down, b_down = draw_linear(4 * d_model, d_model, bias=True, generator=generator)
     return Mlp(W_up=W_up, b_up=b_up, W_down=W_down, b_down=b_down, activation="relu")
 
 
 def new_norm(config: ModelConfig) -> LayerNorm | None:
-    """A layer norm that leaves what it has normed as it is, or nothing where the model has none."""
+    """Return a layer norm with gain 1 and shift 0, or None where the model has no norms."""
     xp = namespace(None)
     return LayerNorm(xp.ones(config.d_model), xp.zeros(config.d_model)) if config.layer_norm else None
 
 
 def model_with(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> Transformer:
-    """A model of these sizes whose arrays are views of `weights`, of its library and with its axes of runs."""
+    """Return a model of these sizes whose arrays are views of `weights`, of its library and with its axes of runs."""
     return with_weights(blank(config), views(config, weights), weights)
 
 
 def views(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> Iterator[Array]:
-    """The piece of the vector that belongs to each weight of the model, in its shape."""
+    """Yield the piece of the vector that belongs to each weight of the model, in the shape of the weight."""
     begin = 0
     for _, weight in named_weights(blank(config)):
         end = begin + math.prod(weight.shape)
@@ -187,7 +190,7 @@ def views(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> Ite
 
 @functools.lru_cache(maxsize=256)
 def blank(config: ModelConfig) -> Transformer:
-    """A model of these sizes for its structure and for what is fixed: each weight is one 0 that pretends its shape."""
+    """Return a model with structure and fixed arrays, but no memory for weights: each is a single 0, expanded."""
     import torch
 
     with torch.inference_mode(False):  # it is kept, so it must be fit for every use

@@ -2,9 +2,9 @@
 
     ids → embedding + position → layers of attention and MLP → scores
 
-One class for the small models that are trained here (`small_model`) and for those that others have trained (`family`).
+One class serves the small models that are trained here (`small_model`) and those that others have trained (`family`).
 All maps are used as x @ W. Weights may be torch tensors or NumPy arrays. In small models they may have axes of runs in
-front; then ids, and all that is computed of them, have those axes too.
+front; then ids, and all tensors computed from them, have those axes too.
 """
 
 import functools
@@ -25,15 +25,15 @@ from attention_core.one_head.distances import distances
 from attention_core.one_head.heads import KeyValues, MultiHeadAttention, MultiHeadTrace, SlicedHeads, add_rows, linear
 from attention_core.text.embeddings import embed, one_hot
 
-MOST_ONE_HOT = 512  # tokens of a vocabulary; with more, rows of zeros with a single 1 are slow and large
-MOST_WIDENED = 4096  # tokens of a vocabulary whose part of a map is 32 bits wide at once
+MOST_ONE_HOT = 512  # tokens of a vocabulary; with more, one-hot rows are slow and large
+MOST_WIDENED = 4096  # tokens whose columns of the unembedding are widened to 32 bits at once
 
 HeadOutputs = Mapping[int, Float[Array, "*batch tokens d_head"]]
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class BlockTrace(Trace):
-    """The tokens on their way through one layer, with its attention."""
+    """The tensors that one layer computes, in order, those of its attention and its MLP among them."""
 
     x: Tokens
     normed: Tokens
@@ -45,7 +45,7 @@ class BlockTrace(Trace):
 
 @dataclass(slots=True, eq=False, repr=False)
 class ModelTrace(Trace):
-    """What the model computes: its layers, and a score for each token that could come next."""
+    """The tensors that a model computes: those of its layers, and a score for each token that could come next."""
 
     ids: Int[Array, "*batch tokens"]
     one_hot: Float[Array, "*batch tokens vocabulary"] | None  # None for a large vocabulary
@@ -56,11 +56,11 @@ class ModelTrace(Trace):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Block:
-    """One layer: attention, then an MLP, each with a norm and a shortcut around. Small models may lack all but one.
+    """One layer: attention, then an MLP, each with a norm and a residual connection. Only attention is always there.
 
-    The norm stands before its part, x + part(norm(x)), as in Xiong et al. 2020, https://arxiv.org/abs/2002.04745; or
-    after the shortcut, norm(x + part(x)), as in Vaswani et al. 2017. In parallel, attention and MLP read the same
-    tokens; what the trace has after attention is then read by neither.
+    The norm comes before its part, x + part(norm(x)), as in Xiong et al. 2020, https://arxiv.org/abs/2002.04745; or
+    after the residual connection, norm(x + part(x)), as in Vaswani et al. 2017. With `parallel`, attention and MLP read
+    the same tokens, and neither reads `after_attention` of the trace.
     """
 
     attention: MultiHeadAttention | SlicedHeads
@@ -68,7 +68,7 @@ class Block:
     mlp_norm: Norm | None = None
     mlp: Mlp | None = None
     scale: float | None = None  # of the scores; None means 1/√d_k
-    residual: bool = True  # whether there are shortcuts
+    residual: bool = True  # whether there are residual connections
     norm_place: Literal["before", "after"] = "before"
     parallel: bool = False
 
@@ -81,34 +81,34 @@ class Block:
         past: KeyValues | None = None,
         patched: HeadOutputs | None = None,
     ) -> BlockTrace:
-        """Compute one layer; `MultiHeadAttention` says what each argument means."""
+        """Compute one layer. `Heads` explains the arguments."""
         edits = {"ablated": ablated, "past": past, "patched": patched}
-        normed = self.before(self.norm, x)
+        normed = self.normed_input(self.norm, x)
         found, attention = self.attention(normed, may_attend, scale=self.scale, positions=positions, **edits)
-        after_attention = self.add(x, found, self.norm)
+        after_attention = self.add_residual(x, found, self.norm)
         if self.mlp is None:
             return BlockTrace(x, normed, attention, after_attention, None, after_attention)
-        mlp = self.mlp(self.before(self.mlp_norm, x if self.parallel else after_attention))
-        output = self.add(after_attention, mlp.output, self.mlp_norm)
+        mlp = self.mlp(self.normed_input(self.mlp_norm, x if self.parallel else after_attention))
+        output = self.add_residual(after_attention, mlp.output, self.mlp_norm)
         return BlockTrace(x, normed, attention, after_attention, mlp, output)
 
-    def before(self, norm: Norm | None, x: Tokens) -> Tokens:
-        """Return what a part reads: the tokens, normed where there is a norm before it."""
+    def normed_input(self, norm: Norm | None, x: Tokens) -> Tokens:
+        """Return the input of a part: the tokens, normed if the norm comes first."""
         return x if norm is None or self.norm_place == "after" else norm(x)
 
-    def add(self, x: Tokens, found: Tokens, norm: Norm | None) -> Tokens:
-        """Return what a part has found, added to the tokens by the shortcut, and normed where the norm stands there."""
+    def add_residual(self, x: Tokens, found: Tokens, norm: Norm | None) -> Tokens:
+        """Return the output of a part, added to the tokens if `residual`, and normed if the norm comes last."""
         x = x + found if self.residual else found
         return x if norm is None or self.norm_place == "before" else norm(x)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Transformer:
-    """A transformer: its weights, and what it computes of ids. What a model lacks is None.
+    """A transformer: its weights, and the computation from ids to scores. A part that the model lacks is None.
 
     `fixed_table`, `waves` and `may_attend` are never trained: token vectors of a task, sines and cosines for the
-    positions, and which position sees which (for ALiBi a bias for each head); where that is None, it follows from
-    whether the model is causal. Without `W_unembed` the embedding scores the tokens, too, or the model gives vectors.
+    positions, and a mask (for ALiBi a bias for each head). Where `may_attend` is None, the mask follows from whether
+    the model is causal. Without `W_unembed` the embedding scores the tokens, too, or the model outputs vectors.
     """
 
     config: Any = field(metadata=FIXED)  # ModelConfig of a small model, or TransformerConfig
@@ -133,12 +133,12 @@ class Transformer:
         patched: Mapping[tuple[int, int], Float[Array, "*batch tokens d_head"]] | None = None,
         scored: slice | None = None,
     ) -> ModelTrace:
-        """Compute the scores of the token after each of these, and all on the way.
+        """Compute the scores of the token after each position, and keep every tensor on the way.
 
-        `ablated` lists the (layer, head) pairs to set to zero, and `patched` has for some of them another output.
-        `past` has for each layer the keys and values of the tokens before these: see `cache`. `types` are those of the
-        tokens, all 0 where they are left out. Only the positions in `scored` get logits: over a large vocabulary they
-        take more memory than all else. Raises InputError for ids and heads that the model does not have, and for more
+        `ablated` lists the (layer, head) pairs whose output is set to zero; `patched` gives some pairs another output.
+        `past` has for each layer the keys and values of earlier tokens: see `cache`. `types` are the types of the
+        tokens, by default all 0. Only the positions in `scored` get logits: over a large vocabulary logits take more
+        memory than all other tensors. Raises InputError for ids and heads that the model does not have, and for more
         tokens than it can see.
         """
         check_ids(ids, self.config.vocabulary)
@@ -153,7 +153,7 @@ class Transformer:
         for i, layer in enumerate(self.layers):
             off = [head for where, head in ablated if where == i]
             other = {head: output for (where, head), output in (patched or {}).items() if where == i}
-            layer = widened(layer) if self.is_half else layer
+            layer = widened(layer) if self.is_narrow else layer
             layers.append(layer(x, may_attend, in_attention, off, past[i] if past else None, other))
             x = layers[-1].output
         normed = self.normed(x)
@@ -162,33 +162,35 @@ class Transformer:
 
     @property
     def table(self) -> Float[Array, "*runs vocabulary d_model"]:
-        """A vector for each token: learned, or fixed."""
+        """The vector of each token: learned, or fixed."""
         return self.fixed_table if self.token_table is None else self.token_table
 
     @property
     def run_axes(self) -> int:
-        """How many axes of runs stand in front of those of each weight."""
+        """The number of axes of runs in front of each weight."""
         return self.layers[0].attention.W_o.ndim - 2
 
     @functools.cached_property
-    def is_half(self) -> bool:
-        """Whether some weights are kept in fewer than 32 bits; asked once: a walk over all weights takes its time."""
+    def is_narrow(self) -> bool:
+        """Whether some weights are kept in fewer than 32 bits; cached, since a walk over all weights takes time."""
         return any(weight.dtype.itemsize < 4 for _, weight in named_weights(self))
 
     def positions(self, end: int, begin: int = 0) -> tuple[Positions | None, Positions | None]:
-        """Return what is added to the embedding of these tokens, and to what queries and keys of each layer are made
-        of.
+        """Return the position vectors for the embedding of tokens `begin` to `end` − 1, and those for queries and keys.
+
+        Each of the two is None where no vectors are added there.
         """
-        table = self.waves if self.position_table is None else self.position_table  # of sines, or learned
+        table = self.waves if self.position_table is None else self.position_table  # sines and cosines, or learned
         rows = None if table is None else widened(table[..., begin:end, :])
         return (None, rows) if self.config.positions == "qk" else (rows, None)
 
     def embed(
         self, ids: Int[Array, "*batch tokens"], added: Positions | None, types: Int[Array, "*batch tokens"] | None
     ) -> tuple[Float[Array, "*batch tokens vocabulary"] | None, Tokens]:
-        """Return what enters the first layer: a row for each token, for its position, and for its type.
+        """Return the one-hot rows of tokens, and the input of the first layer: vectors for token, position and type.
 
-        The row of a small vocabulary is picked by a product with zeros and a single 1, which comes first.
+        A large vocabulary has no one-hot rows, so None comes first. A small one picks token vectors by a product with
+        them.
         """
         if self.config.vocabulary > MOST_ONE_HOT:
             picked, x = None, widened(embed(ids, self.table))
@@ -202,8 +204,8 @@ class Transformer:
         return picked, x if self.embedding_norm is None else widened(self.embedding_norm)(x)
 
     def visible(self, x: Tokens, begin: int = 0) -> Mask | None:
-        """Return which of these tokens sees which, and which of the `begin` tokens before them: in a causal model those
-        up to itself, in another one all.
+        """Return which of these tokens may attend to which, of themselves and of the `begin` tokens before them: in a
+        causal model to those up to itself, in another one to all.
         """
         end = begin + x.shape[-2]
         if self.may_attend is not None:
@@ -214,14 +216,14 @@ class Transformer:
         """Return the tokens after the last norm, if there is one."""
         if self.norm is None:
             return x
-        return (widened(self.norm) if self.is_half else self.norm)(x)
+        return (widened(self.norm) if self.is_narrow else self.norm)(x)
 
     def unembed(self, normed: Tokens) -> Float[Array, "*batch tokens d_output"]:
         """Return a score for each token of the vocabulary, or the vectors as they are."""
         if self.config.unembedding == "none":
             return normed
         W = self.token_table.mT if self.W_unembed is None else self.W_unembed
-        if self.is_half and self.b_unembed is None:  # a part at a time: as 32 bits it is the largest of all weights
+        if self.is_narrow and self.b_unembed is None:  # a part at a time: as 32 bits it is the largest of all weights
             parts = range(0, W.shape[-1], MOST_WIDENED)
             scores = [linear(normed, widened(W.mT[at : at + MOST_WIDENED]).mT) for at in parts]
             return namespace(normed).concat(scores, axis=-1)
@@ -229,7 +231,7 @@ class Transformer:
 
 
 def check_length(n_tokens: int, context: int) -> None:
-    """Raises InputError for more tokens than the model can see, and for none."""
+    """Raise InputError for more tokens than the model can see, and for none."""
     if not 1 <= n_tokens <= context:
         raise TechnicalError(
             "this model sees 1 to {context} tokens at once, but got {n_tokens}", context=context, n_tokens=n_tokens

@@ -1,7 +1,7 @@
-"""The weights of a model: by their names, in one vector, and in other numbers.
+"""The weights of a model: by name, in one vector, and in another library or precision.
 
-A vector is quicker to update than many arrays. Runs that train together have their vectors in rows; then each array of
-the model has an axis of runs in front.
+A vector is quicker to update than many arrays. Runs that train together have one vector each, as rows of an array; then
+each array of the model has an axis of runs in front.
 """
 
 import functools
@@ -18,7 +18,7 @@ FIXED = {"trained": False}  # of a field that belongs to the task or to the size
 
 
 def named_weights(part: object, prefix: str = "") -> Iterator[tuple[str, Array]]:
-    """All arrays that are trained, in the order of the computation, with names such as "layers.0.attention.W_q".
+    """Yield all trained arrays in the order of the computation, with names such as "layers.0.attention.W_q".
 
     `part` is a model, a part of one such as its heads, or a tuple of parts.
     """
@@ -30,7 +30,7 @@ def named_weights(part: object, prefix: str = "") -> Iterator[tuple[str, Array]]
 
 
 def collect_weights(part: object, weights: list[Array]) -> list[Array]:
-    """The list with the arrays of `named_weights` behind it: sooner, and without their names."""
+    """Append the arrays of `named_weights` to a list and return it: faster, and without names."""
     if hasattr(part, "shape"):
         weights.append(part)
     else:
@@ -43,13 +43,13 @@ def collect_weights(part: object, weights: list[Array]) -> list[Array]:
 
 
 def trained_fields(part: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a part of a model, without those that are fixed: its own first, then those that it inherits."""
+    """Return the name and the value of each trained field of a part, its own fields before inherited ones."""
     return ((name, getattr(part, name)) for name in names_of_trained(type(part)))
 
 
 @functools.cache
 def names_of_trained(kind: type) -> tuple[str, ...]:
-    """The names of these fields, for every part of a kind; none, where this is no part of a model."""
+    """Return the names of the trained fields of a class; none, where the class is no part of a model."""
     if not is_dataclass(kind):
         return ()
     inherited = {field.name for base in kind.__mro__[1:] if is_dataclass(base) for field in fields(base)}
@@ -58,9 +58,9 @@ def names_of_trained(kind: type) -> tuple[str, ...]:
 
 
 def replace_weights(part: Any, **weights: Any) -> Any:
-    """The part with others in the place of some weights, or of some parts: `dataclasses.replace`, but quick.
+    """Return the part with some weights, or some parts, replaced: `dataclasses.replace`, but quick.
 
-    A step of training makes several.
+    Each step of training makes several such copies.
     """
     other = object.__new__(type(part))
     vars(other).update(vars(part), **weights)
@@ -68,23 +68,23 @@ def replace_weights(part: Any, **weights: Any) -> Any:
 
 
 def count_weights(part: object) -> int:
-    """How many numbers of a model, or of a part of one, are trained."""
+    """Count the trained numbers of a model, or of a part of one."""
     return sum(math.prod(weight.shape) for _, weight in named_weights(part))
 
 
 def weights_of(model: Any) -> Float[Array, "*runs parameters"]:
-    """A copy of all weights of a model, or of their gradients, in the order of the computation."""
+    """Copy all weights of a model, or all gradients, into one vector for each run, in the order of the computation."""
     return in_one_vector(collect_weights(model, []), model.run_axes)
 
 
 def in_one_vector(arrays: list[Array], run_axes: int = 0) -> Float[Array, "*runs parameters"]:
-    """Arrays one after the other in one vector, or in one vector for each run."""
+    """Join arrays, one after the other, into one vector, or into one vector for each run."""
     flat = [array.reshape(*array.shape[:run_axes], -1) for array in arrays]
     return namespace(flat[0]).concat(flat, axis=-1)
 
 
 def with_weights(part: Any, arrays: Iterator[Array], like: Array) -> Any:
-    """The part with these arrays as its weights, in order; what is fixed is brought to the library of `like`."""
+    """Return the part with these arrays as its weights, in order; fixed arrays move to the library of `like`."""
     if hasattr(part, "shape"):
         return next(arrays)
     if isinstance(part, tuple):
@@ -97,13 +97,13 @@ def with_weights(part: Any, arrays: Iterator[Array], like: Array) -> Any:
 
 
 def as_in(like: Array, fixed: Array) -> Array:
-    """Something fixed in the library of another array and, unless it is a mask, in its precision."""
+    """Return a fixed array in the library of `like` and, unless it is a boolean mask, in its precision."""
     xp = namespace(like)
     return xp.asarray(fixed, dtype=like.dtype if fixed.is_floating_point() else None)
 
 
 def widened(part: Any) -> Any:
-    """The part, or the array, with weights of fewer bits as 32-bit numbers; others stay as they are."""
+    """Return a part, or an array, with weights of fewer than 32 bits widened to 32; others stay as they are."""
     if hasattr(part, "shape"):
         if part.dtype.itemsize >= 4:
             return part

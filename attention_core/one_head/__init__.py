@@ -1,1 +1,1 @@
-"""One head of attention, from its scores to its output, and several side by side."""
+"""One head of attention, from its scores to its output, and several heads side by side."""

@@ -3,9 +3,9 @@
     Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V        Vaswani et al. 2017, eq. (1)
     https://arxiv.org/abs/1706.03762
 
-Rows are queries, columns are keys; in self-attention both index the same tokens.
-`*batch` stands for any leading axes: none, heads, or sentences and heads; every step treats
-each entry of the batch alike and on its own. The arrays may be NumPy's or torch's: see `arrays`.
+Rows are queries, columns are keys; in self-attention both index the same tokens. `*batch` stands for any leading axes:
+none, heads, or sentences and heads; every step treats the entries of the batch alike and independently. The arrays may
+be NumPy's or torch's: see `arrays`.
 """
 
 import math
@@ -37,18 +37,18 @@ class AttentionTrace(Trace):
 
     @property
     def visible(self) -> Bool[Array, "*batch queries keys"]:
-        """True where the query may look at the key, read off the masked scores."""
+        """True where the query may attend to the key, read off the masked scores."""
         return self.masked > -math.inf
 
     @classmethod
     def stack(cls, traces: Iterable["AttentionTrace"]) -> "AttentionTrace":
-        """The traces of several heads as one, with the axis of the heads first; `select` gives each again."""
+        """Combine the traces of several heads into one, with the axis of the heads first; `select` undoes it."""
         several = list(traces)
         xp = namespace(several[0].q)
         return cls(*(xp.stack([getattr(one, field.name) for one in several]) for field in fields(cls)))
 
     def select(self, index: int) -> "AttentionTrace":
-        """This trace for one entry of its first batch axis, such as one head."""
+        """Return the trace of one entry of the first batch axis, such as one head."""
         return AttentionTrace(*(getattr(self, field.name)[index] for field in fields(self)))
 
 
@@ -58,15 +58,15 @@ class AttentionTrace(Trace):
 def dot_product_scores(
     q: Float[Array, "*batch queries d_k"], k: Float[Array, "*batch keys d_k"]
 ) -> Float[Array, "*batch queries keys"]:
-    """How well each key matches each query: scores[i, j] = q[i] · k[j]."""
+    """Compute how well each key matches each query: scores[i, j] = q[i] · k[j]."""
     return q @ k.mT
 
 
 def scale_scores(scores: Float[Array, "*batch queries keys"], scale: Number) -> Float[Array, "*batch queries keys"]:
-    """The scores times `scale`, usually 1/√d_k.
+    """Multiply the scores by `scale`, usually 1/√d_k.
 
-    Where the entries of q and k are independent with mean 0 and variance 1, a dot product
-    has variance d_k; dividing by √d_k brings it back to 1, whatever d_k is.
+    Where the entries of q and k are independent with mean 0 and variance 1, a dot product has variance d_k; dividing by
+    √d_k brings it back to 1, whatever d_k is.
     """
     return scores * scale
 
@@ -74,9 +74,10 @@ def scale_scores(scores: Float[Array, "*batch queries keys"], scale: Number) -> 
 def mask_scores(
     scaled: Float[Array, "*batch queries keys"], may_attend: Mask | None
 ) -> Float[Array, "*batch queries keys"]:
-    """The scores with −∞ where a query may not look, so that softmax gives exactly 0 there.
+    """Set the scores to −∞ where a query may not attend, so that softmax gives exactly 0 there.
 
-    A float mask is added as it is. Without a mask the scores stay as they are.
+    A float mask is added as it is. Without a mask the scores stay as they are. Raises InputError for a mask of other
+    types.
     """
     if may_attend is None:
         return scaled
@@ -84,9 +85,9 @@ def mask_scores(
 
 
 def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*batch queries keys"]:
-    """Each row turned into positive weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j]).
+    """Turn each row into non-negative weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j]).
 
-    Taking the largest score from all scores of a row changes no weight, and no exponential can overflow.
+    Subtracting the largest score from all scores of a row changes no weight, and no exponential can overflow.
     """
     exponentials = namespace(masked).exp(masked - row_max(masked))
     return exponentials / row_sum(exponentials)
@@ -95,11 +96,11 @@ def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*
 def mix_values(
     weights: Float[Array, "*batch queries keys"], v: Float[Array, "*batch keys d_v"]
 ) -> Float[Array, "*batch queries d_v"]:
-    """What each query receives: output[i] = Σ_j weights[i, j] v[j]."""
+    """Compute the output of each query, a weighted sum of the values: output[i] = Σ_j weights[i, j] v[j]."""
     return weights @ v
 
 
-# All of them.
+# All steps together.
 
 
 def attend(
@@ -114,14 +115,14 @@ def attend(
 ) -> AttentionTrace:
     """Run scaled dot-product attention, softmax(q kᵀ / √d_k) v, and keep every tensor on the way.
 
-    `may_attend` is True where a query may look at a key; without it every query sees every key. The rest is for models
-    that differ. `scale` multiplies the scores in the place of 1/√d_k. A mask of numbers is added to the scaled scores
-    (−∞ hides a key). A mask broadcasts over the batch, and one of a single row, such as a mask of padding, over the
-    queries. `soft_cap` keeps scores between its negative and itself: see `cap_scores`. `sink` is the score of attending
-    to nothing, one for all heads or one for each: see `softmax_with_sink`.
+    `may_attend` is True where a query may attend to a key; without it every query attends to every key. A mask of
+    numbers is added to the scaled scores (−∞ hides a key). A mask broadcasts over the batch, and one of a single row,
+    such as a padding mask, over the queries. The other arguments serve models that differ. `scale` multiplies the
+    scores in the place of 1/√d_k. `soft_cap` keeps scores between its negative and itself: see `cap_scores`. `sink` is
+    the score of attending to nothing, one for all heads or one for each: see `softmax_with_sink`.
 
-    Raises InputError for what these cannot mean (see `inputs`), and when without a sink a query may look
-    at nothing: its softmax would be 0/0. With a sink it receives zeros; a sink of −∞ changes nothing else.
+    Raises InputError for arguments that do not fit together (see `inputs`), and when without a sink a query may attend
+    to nothing: its softmax would be 0/0. With a sink its output is zero; a sink of −∞ changes nothing else.
     """
     check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
     scores = dot_product_scores(q, k)
@@ -132,21 +133,21 @@ def attend(
     return AttentionTrace(q, k, v, scores, scaled, masked, weights, output)
 
 
-# What models of today change: two masks as one, scores with a limit, and a place for weight that no key gets.
+# What today's models change: two masks as one, scores with a limit, and a sink for weight that no key gets.
 
 
 def combine_masks(may_attend: Mask | None, near: Bool[Array, "queries keys"]) -> Mask:
-    """One mask of two: what either hides is hidden, and a bias stays where neither does."""
+    """Combine two masks: a key is hidden where either mask hides it, and a bias stays where neither does."""
     if may_attend is None:
         return near
     return may_attend & near if is_boolean(may_attend) else mask_scores(may_attend, near)
 
 
 def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: Number | None) -> Float[Array, "*batch queries keys"]:
-    """cap · tanh(score / cap): small scores stay nearly as they are, none goes beyond ±cap, and order is kept.
+    """Limit scores by cap · tanh(score / cap): small scores hardly change, none exceeds ±cap, and order is kept.
 
-    A cap of 0 is none, as in ONNX and FlashAttention.
-    Bello et al. 2016, https://arxiv.org/abs/1611.09940; as used by Gemma 2, https://arxiv.org/abs/2408.00118.
+    A cap of 0 or None means no cap; 0 is read so in ONNX and FlashAttention, too. Bello et al. 2016,
+    https://arxiv.org/abs/1611.09940; as used by Gemma 2, https://arxiv.org/abs/2408.00118.
     """
     return cap * namespace(scaled).tanh(scaled / cap) if numbers_of(cap) else scaled
 
@@ -154,11 +155,11 @@ def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: Number | None) 
 def softmax_with_sink(
     masked: Float[Array, "*batch queries keys"], sink: Float[Array, "*heads"] | float
 ) -> Float[Array, "*batch queries keys"]:
-    """exp(s[i, j]) / (exp(sink) + Σ_j exp(s[i, j])): what the sink collects is missing in the row and mixes no value.
+    """Compute weights that leave a share to a sink: exp(s[i, j]) / (exp(sink) + Σ_j exp(s[i, j])).
 
-    A row that sees nothing is zeros, also where the sink is −∞ and collects nothing. Sinks that are learned, one for
-    each head: gpt-oss, https://arxiv.org/abs/2508.10925; why models want one: Xiao et al. 2023,
-    https://arxiv.org/abs/2309.17453.
+    The share of the sink is missing from the row and mixes no value. A row with no visible key is zeros, also where the
+    sink is −∞ and collects nothing. Sinks that are learned, one for each head: gpt-oss,
+    https://arxiv.org/abs/2508.10925; why models want one: Xiao et al. 2023, https://arxiv.org/abs/2309.17453.
     """
     xp = namespace(masked)
     sinks: Array = sink if isinstance(sink, type(masked)) else xp.asarray(sink, dtype=masked.dtype)

@@ -1,7 +1,7 @@
-"""Masks and biases that know only how far a key is from its query: windows, global tokens, ALiBi.
+"""Masks and biases that follow from the distance between query and key: windows, global tokens, ALiBi.
 
-All start from `distances`, so one rule says where queries stand among the keys. Masks combine with `&` and `|`;
-`mask_scores(biases, mask)` joins biases with a mask, and `attend` takes what comes out.
+Each starts from `distances`, so one rule says where queries stand among the keys. Masks combine with `&` and `|`;
+`mask_scores(biases, mask)` joins biases with a mask, and `attend` takes the result.
 """
 
 from jaxtyping import Bool, Float, Int
@@ -10,16 +10,18 @@ from attention_core.base.arrays import Array, namespace
 from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_whole, is_boolean
 
-OPEN = -1  # a side of a window that ends nowhere, as ONNX and FlashAttention write it
+OPEN = -1  # a side of a window without a limit, as ONNX and FlashAttention write it
 
 
 def distances(n_queries: int, n_keys: int, past: int = 0, like: Array | None = None) -> Int[Array, "queries keys"]:
-    """Position of the key less position of the query: below 0 what came before, above 0 what comes after.
+    """Compute the position of each key minus that of each query: below 0 for earlier keys, above 0 for later ones.
 
-    `past` keys came before the first query, as those of a cache; without, both count from 0 however many there are.
-    So says ONNX's operator Attention, too: https://onnx.ai/onnx/operators/onnx__Attention.html
-    Below 0, it says how many of the queries came before the first key. Raises InputError for a number of queries or
-    keys that is not whole or below 0. Library is `like`'s; left out, torch's.
+    `past` is the number of keys before the first query, as in a cache; below 0, it says how many queries come before
+    the first key. By default both count from 0 however many there are, as in ONNX's operator Attention:
+    https://onnx.ai/onnx/operators/onnx__Attention.html
+
+    The library is that of `like`; without it, torch's. Raises InputError for a number of queries or keys that is not
+    whole or below 0, and for a `past` below −n_queries.
     """
     check_whole("n_queries", n_queries, least=0)
     check_whole("n_keys", n_keys, least=0)
@@ -31,7 +33,7 @@ def distances(n_queries: int, n_keys: int, past: int = 0, like: Array | None = N
 def within_window(
     distance: Int[Array, "queries keys"], left: int | None = None, right: int | None = None
 ) -> Bool[Array, "queries keys"]:
-    """Each query may look `left` positions back and `right` ahead; None, or −1, is as far as there are keys.
+    """Return a mask that lets each query attend `left` positions back and `right` ahead; None, or −1, is no limit.
 
     With right = 0 the window is causal. Beltagy et al. 2020 (Longformer), https://arxiv.org/abs/2004.05150; as used by
     Jiang et al. 2023 (Mistral 7B), https://arxiv.org/abs/2310.06825. Raises InputError for any other number below 0.
@@ -51,10 +53,11 @@ def within_window(
 def with_global_tokens(
     may_attend: Bool[Array, "tokens tokens"], is_global: Bool[Array, " tokens"]
 ) -> Bool[Array, "tokens tokens"]:
-    """Global tokens look at all, and all look at them. Beltagy et al. 2020, section 3.1.
+    """Let global tokens attend to all tokens, and all tokens to them. Raises InputError for a float mask.
 
-    `& causal_mask(n)` keeps the future hidden. With the first few tokens global this is the mask of StreamingLLM, whose
-    authors call those tokens attention sinks. Xiao et al. 2023, https://arxiv.org/abs/2309.17453
+    Beltagy et al. 2020, section 3.1. `& causal_mask(n)` keeps the future hidden. With the first few tokens global this
+    is the mask of StreamingLLM, whose authors call those tokens attention sinks. Xiao et al. 2023,
+    https://arxiv.org/abs/2309.17453
     """
     if not (is_boolean(may_attend) and is_boolean(is_global)):
         raise TechnicalError("both masks are boolean: a float mask is joined with others by mask_scores")
@@ -62,10 +65,10 @@ def with_global_tokens(
 
 
 def alibi_slopes(n_heads: int) -> Float[Array, " heads"]:
-    """How steeply each head's bias falls: 2^(−8/n), 2^(−16/n), … for n heads.
+    """Return the slope of each head's bias: 2^(−8/n), 2^(−16/n), … for n heads.
 
-    Where n is no power of two, those of the next smaller one are followed by every other one of twice as many.
-    Raises InputError unless there is a head.
+    Where n is no power of two, the slopes for the next smaller power of two come first, then every other slope for
+    twice that power. Raises InputError unless there is a head.
     """
     check_whole("n_heads", n_heads, least=1)
     xp = namespace(None)
@@ -76,8 +79,8 @@ def alibi_slopes(n_heads: int) -> Float[Array, " heads"]:
 
 
 def alibi_biases(distance: Int[Array, "queries keys"], n_heads: int) -> Float[Array, "heads queries keys"]:
-    """Attention with linear biases: each step between query and key takes a head's slope off the scaled score.
+    """Return ALiBi's biases: each step between query and key takes the slope of the head off the scaled score.
 
-    Press et al. 2021, https://arxiv.org/abs/2108.12409
+    Attention with linear biases: Press et al. 2021, https://arxiv.org/abs/2108.12409
     """
     return -alibi_slopes(n_heads)[:, None, None] * distance.abs()

@@ -24,11 +24,11 @@ def project(
     turn: Float[Array, "*heads d_k d_k"] | None = None,
     turn_v: Float[Array, "*heads d_v d_v"] | None = None,
 ) -> tuple[Float[Array, "... queries d_k"], Float[Array, "... keys d_k"], Float[Array, "... keys d_v"]]:
-    """Turn each row of X into a query, a key and a value: q = x W_q, k = x W_k, v = x W_v.
+    """Project each row of X to a query, a key and a value: q = x W_q, k = x W_k, v = x W_v.
 
-    `positions` has a row for each token, which is added to x before it becomes a query and a key; `rotary` rotates both
-    by the position instead. Values stay free of either. With `turn` and `turn_v` a head is seen along other axes, which
-    changes neither scores nor weights: see `turning`.
+    `positions` has a row for each token, which is added to x before queries and keys are projected; `rotary` rotates
+    queries and keys by their positions. Neither changes the values. `turn` expresses queries and keys in another basis,
+    and `turn_v` values, which changes neither scores nor weights: see `turning`. Raises InputError as `rotate` does.
     """
     source = x if positions is None else x + positions
     q, k, v = source @ W_q, source @ W_k, x @ W_v
@@ -43,7 +43,7 @@ def rotate_both(
 ) -> tuple[Float[Array, "... queries d_k"], Float[Array, "... keys d_k"]]:
     """Rotate queries and keys by their positions; where `rotary` is None, both stay as they are.
 
-    The keys are those of all tokens, and the first query stands behind `n_past` of them.
+    The keys are those of all tokens, and the first query comes after `n_past` of them.
     """
     return (q, k) if rotary is None else (rotate(q, n_past, how=rotary), rotate(k, how=rotary))
 

@@ -1,9 +1,9 @@
-"""Several attentions side by side, each with its own queries, keys and values.
+"""Several attentions side by side, each with separate queries, keys and values.
 
     MultiHead(X) = Concat(head_1, …, head_h) W_o,   head_i = Attention(X W_q^i, X W_k^i, X W_v^i)
 
-Vaswani et al. 2017, section 3.2.2. The projections of all heads are packed into one `W_q`, one `W_k` and one
-`W_v`; each head owns neighbouring columns of each: d_k, d_k and d_v, as a rule d_head = d_model / n_heads.
+Vaswani et al. 2017, section 3.2.2. The projections of all heads are packed into one `W_q`, one `W_k` and one `W_v`.
+Each head has neighbouring columns of each: d_k, d_k and d_v columns, as a rule d_head = d_model / n_heads.
 
 A weight may have axes of runs in front, (*runs, d_in, d_out), and then x has them too: see `training`.
 """
@@ -30,11 +30,11 @@ QKV = tuple[
     Float[Array, "*batch kv_heads keys d_k"],
     Float[Array, "*batch kv_heads keys d_head"],
 ]
-Window = tuple[int | None, int | None]  # how far a query may look back and ahead: see `within_window`
+Window = tuple[int | None, int | None]  # how far back and ahead a query may attend: see `within_window`
 
 
 class KeyValues(NamedTuple):
-    """What later queries need of tokens: each head's keys, before rotary positions turn them, and its values."""
+    """The keys and values of tokens, kept for later queries: each head's keys, before any rotation, and its values."""
 
     k: Float[Array, "*batch kv_heads keys d_k"]
     v: Float[Array, "*batch kv_heads keys d_v"]
@@ -42,9 +42,9 @@ class KeyValues(NamedTuple):
 
 @dataclass(slots=True, eq=False, repr=False)
 class MultiHeadTrace(Trace):
-    """What several heads compute: `heads` has the axis of the heads before queries and keys.
+    """The tensors that several heads compute: `heads` has the axis of the heads before queries and keys.
 
-    Heads that are ablated are zero, and those that are patched have their other output, in `concatenated` only.
+    Ablated heads are zero, and patched ones have their replaced output, in `concatenated` only.
     """
 
     present: KeyValues
@@ -56,10 +56,10 @@ class MultiHeadTrace(Trace):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Heads(ABC):
-    """Several heads and the map W_o that mixes what they find; a subclass holds the other maps and projects with them.
+    """Several heads and the map W_o that mixes their outputs; a subclass holds the other maps and projects with them.
 
     All maps are used as x @ W. `rotary` rotates queries and keys by their positions. `soft_cap` and `sink` are those of
-    `attend`; the sink is a weight of each head. All heads look no further than the `window`.
+    `attend`; the sink is a weight of each head. No head attends to keys outside the `window`.
     """
 
     sink: Float[Array, "*runs heads"] | None = None
@@ -78,11 +78,11 @@ class Heads(ABC):
         key: Float[Array, "*batch keys d_model"],
         value: Float[Array, "*batch keys d_model"],
     ) -> QKV:
-        """Each head's q, made of `query`, its k, made of `key`, and its v, made of `value`."""
+        """Compute each head's q from `query`, its k from `key`, and its v from `value`."""
 
     @property
     def d_head(self) -> int:
-        """d_v: the features of a head's values."""
+        """The number of features of a head's values, d_v."""
         return self.W_o.shape[-2] // self.n_heads
 
     def __call__(
@@ -98,19 +98,20 @@ class Heads(ABC):
         past: KeyValues | None = None,
         patched: Mapping[int, Float[Array, "*batch queries d_head"]] | None = None,
     ) -> tuple[Float[Array, "*batch queries d_model"], MultiHeadTrace]:
-        """The output and the trace. `key_value` gives other tokens to attend to; left out, x attends to itself.
-        `past` are keys and values of tokens before these, as a trace had them `present`.
+        """Compute the output of all heads, and the trace.
 
-        A mask holds for all heads unless it has an axis of its own for them before the queries. `positions` is
-        added to what queries and keys are made of, not to what values are. The heads in `ablated` are set to zero, and
-        those in `patched` get these outputs. With `drop` weights are dropped as in training, drawn from it.
+        `key_value` gives other tokens to attend to; without it, x attends to itself. `past` holds the keys and values
+        of earlier tokens, as `present` in a trace. A mask holds for all heads unless it has an axis for them before the
+        queries. `positions` is added to the input of queries and keys, not to that of values. The heads in `ablated`
+        are set to zero, and those in `patched` get the outputs given there. With `drop`, a generator, weights are
+        dropped as in training. Raises InputError as `attend` does, and for a past or for heads that do not fit.
         """
         source = x if key_value is None else key_value
         q, k, v = self.project(add_rows(x, positions), add_rows(source, positions), source)
-        present, n_past = remember(past, k, v), 0 if past is None else past.k.shape[-2]
+        present, n_past = append_past(past, k, v), 0 if past is None else past.k.shape[-2]
         q, k = rotate_both(q, present.k, self.rotary, n_past)
         k, v = share_heads(k, self.n_heads), share_heads(present.v, self.n_heads)
-        may_attend = see_near(may_attend, self.window, q, k, n_past)
+        may_attend = apply_window(may_attend, self.window, q, k, n_past)
         sink = None if self.sink is None else align_runs(self.sink, q[..., 0, 0], 1)
         heads = attend(q, k, v, may_attend, scale=scale, soft_cap=self.soft_cap, sink=sink)
         dropped = drop is not None and self.dropout > 0
@@ -125,8 +126,8 @@ class Heads(ABC):
 class MultiHeadAttention(Heads):
     """Multi-head attention: every head projects all features, with one packed map each for q, k and v.
 
-    W_k and W_v may be those of fewer heads, whose keys and values the queries' heads share: see `share_heads`. With
-    `q_gain` and `k_gain` each query and key has the same length, then times a gain for each feature: see `unit_rms`.
+    W_k and W_v may have fewer heads, whose keys and values several query heads share: see `share_heads`. With `q_gain`
+    and `k_gain` queries and keys are scaled to one length, then multiplied by a gain for each feature: see `unit_rms`.
     """
 
     W_q: Float[Array, "*runs d_model d_qk"]
@@ -153,10 +154,10 @@ class MultiHeadAttention(Heads):
         dropout: float = 0.0,
         generator: Generator,
     ) -> "MultiHeadAttention":
-        """Weights drawn in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
+        """Draw weights in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
 
-        Left out, `d_k` and `d_v` are d_head, and all heads have keys and values of their own. InputError is raised
-        when the heads cannot share the features, or the keys and values of `kv_heads`, evenly.
+        By default `d_k` and `d_v` are d_head, and `kv_heads` is n_heads. Raises InputError when the heads cannot share
+        the features, or the keys and values of `kv_heads`, evenly, and for a dropout outside 0 to 1.
         """
         d_k, d_v = (features_per_head(d_model, n_heads) if each is None else each for each in (d_k, d_v))
         kv_heads = n_heads if kv_heads is None else kv_heads
@@ -193,7 +194,7 @@ class MultiHeadAttention(Heads):
         key: Float[Array, "*batch keys d_model"],
         value: Float[Array, "*batch keys d_model"],
     ) -> QKV:
-        """Each head's q, made of `query`, its k, made of `key`, and its v, made of `value`."""
+        """Compute each head's q from `query`, its k from `key`, and its v from `value`."""
         q = split_heads(linear(query, self.W_q, self.b_q), self.n_heads)
         k = split_heads(linear(key, self.W_k, self.b_k), self.kv_heads)
         v = split_heads(linear(value, self.W_v, self.b_v), self.kv_heads)
@@ -204,24 +205,27 @@ class MultiHeadAttention(Heads):
 
     @property
     def kv_heads(self) -> int:
-        """How many heads have keys and values of their own."""
+        """The number of heads of keys and values, which the query heads share."""
         return self.W_v.shape[-1] // self.d_head
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SlicedHeads(Heads):
-    """Heads that each read only their own slice of the features; W_o has a bias.
+    """Heads that each read only one slice of the features; W_o has a bias.
 
-    This is not multi-head attention: a head can never use a feature outside its slice, and its projections hold
-    d_head² numbers each where those of `MultiHeadAttention` hold d_model · d_head. `W_qkv` has, for each head, W_q, W_k
-    and W_v side by side.
+    This is not multi-head attention: a head can never use a feature outside its slice, and its projections hold d_head²
+    numbers each where those of `MultiHeadAttention` hold d_model · d_head. `W_qkv` has, for each head, W_q, W_k and W_v
+    side by side.
     """
 
     W_qkv: Float[Array, "*runs heads d_head d_qkv"]
 
     @classmethod
     def draw(cls, d_model: int, n_heads: int, *, rotary: Rotary | None = None, generator: Generator) -> "SlicedHeads":
-        """Weights drawn head by head in the order key, query, value, then W_o, as the notebook draws them."""
+        """Draw weights head by head in the order key, query, value, then W_o, as the notebook draws them.
+
+        Raises InputError when the heads cannot share the features evenly.
+        """
         d_head = features_per_head(d_model, n_heads)
         drawn = [[draw_map(d_head, d_head, generator) for _ in "kqv"] for _ in range(n_heads)]
         xp = namespace(drawn[0][0])
@@ -235,7 +239,7 @@ class SlicedHeads(Heads):
         key: Float[Array, "*batch keys d_model"],
         value: Float[Array, "*batch keys d_model"],
     ) -> QKV:
-        """Each head's q, k and v, each made of the head's own slice of what it is made of."""
+        """Compute each head's q, k and v from the head's slice of `query`, `key` and `value`."""
         if query is value and key is value:  # one product instead of three
             return thirds(slices_linear(value, self.W_qkv))
         W_q, W_k, W_v = thirds(self.W_qkv)
@@ -245,7 +249,7 @@ class SlicedHeads(Heads):
 def linear(
     x: Float[Array, "*batch d_in"], W: Float[Array, "*runs d_in d_out"], b: Float[Array, "*runs d_out"] | None = None
 ) -> Float[Array, "*batch d_out"]:
-    """x W + b. All tokens of a run are rows of one product, whatever axes they have."""
+    """Compute x W + b. All tokens of a run are rows of one product, whatever axes they have."""
     *runs, d_in, d_out = W.shape
     rows = x.reshape(*runs, -1, d_in) @ W
     if b is not None:
@@ -254,46 +258,46 @@ def linear(
 
 
 def slices_linear(x: Tokens, W: Float[Array, "*runs heads d_head d_out"]) -> Float[Array, "*batch heads tokens d_out"]:
-    """Each head's own slice of x, times the W of that head."""
+    """Multiply each head's slice of x by the W of that head."""
     rows = slices_of(x, W) @ W  # *runs heads rows d_out
     return rows.swapaxes(-2, -3).reshape(*x.shape[:-1], W.shape[-3], W.shape[-1]).swapaxes(-2, -3)
 
 
 def slices_of(x: Tokens, W: Float[Array, "*runs heads d_head d_out"]) -> Float[Array, "*runs heads rows d_slice"]:
-    """What each head reads of x: its own slice of every token, all tokens of a run as rows of one product."""
+    """Return each head's slice of every token, with all tokens of a run as rows of one product."""
     *runs, n_heads, _, _ = W.shape
     return x.reshape(*runs, -1, n_heads, x.shape[-1] // n_heads).swapaxes(-2, -3)
 
 
 def thirds(qkv: Float[Array, "*batch d_qkv"]) -> tuple[Array, Array, Array]:
-    """q, k and v, which stand side by side."""
+    """Split the features of q, k and v, which are stored side by side."""
     d_head = qkv.shape[-1] // 3
     return qkv[..., :d_head], qkv[..., d_head : 2 * d_head], qkv[..., 2 * d_head :]
 
 
 def add_rows(x: Tokens, rows: Positions | None) -> Tokens:
-    """Add a row to each token, such as one that stands for its position; without any, x stays as it is."""
+    """Add a row to each token, such as one that stands for its position; without rows, x stays as it is."""
     return x if rows is None else x + align_runs(rows, x, 2)
 
 
-def remember(
+def append_past(
     past: KeyValues | None, k: Float[Array, "*batch kv_heads tokens d_k"], v: Float[Array, "*batch kv_heads tokens d_v"]
 ) -> KeyValues:
-    """Put the keys and values of earlier tokens before these. Raises InputError where they do not fit together."""
+    """Put the keys and values of earlier tokens before new ones. Raises InputError where they do not fit together."""
     if past is None:
         return KeyValues(k, v)
     check_past(past, k, v)
     return KeyValues(*(namespace(k).concat(both, axis=-2) for both in zip(past, (k, v), strict=True)))
 
 
-def see_near(
+def apply_window(
     may_attend: Mask | None,
     window: Window | None,
     q: Float[Array, "*batch heads queries d_k"],
     k: Float[Array, "*batch heads keys d_k"],
     n_past: int,
 ) -> Mask | None:
-    """Hide what lies outside the window of each query, too; the first query stands behind `n_past` tokens."""
+    """Hide keys outside the window of each query, besides those masked. The first query comes after `n_past` tokens."""
     if window is None:
         return may_attend
     near = within_window(distances(q.shape[-2], k.shape[-2], n_past), *window)
@@ -301,7 +305,7 @@ def see_near(
 
 
 def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_head"]:
-    """Each head's neighbouring features, with the axis of the heads moved before the tokens.
+    """Split the features among the heads, and move the axis of the heads before the tokens.
 
     Raises InputError when the heads cannot share the features evenly.
     """
@@ -318,7 +322,7 @@ def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_
 def share_heads(
     x: Float[Array, "*batch kv_heads tokens d_head"], n_heads: int
 ) -> Float[Array, "*batch heads tokens d_head"]:
-    """Keys or values of few heads for many queries' heads: neighbouring heads share one.
+    """Repeat the keys or values of few heads for more query heads: neighbouring query heads share one.
 
     One for all is multi-query attention, Shazeer 2019, https://arxiv.org/abs/1911.02150; one for each group is
     grouped-query attention, Ainslie et al. 2023, https://arxiv.org/abs/2305.13245. Raises InputError when the groups
@@ -337,7 +341,7 @@ def share_heads(
 
 
 def sets_of_keys(W_k: Float[Array, "d_model all_d_k"], W_v: Float[Array, "d_model all_d_v"], n_heads: int) -> int:
-    """How many of the heads have keys and values of their own: neighbouring heads whose maps are equal share them."""
+    """Count the different sets of keys and values: neighbouring heads whose maps are equal share one set."""
 
     def shared(W: Array, kv_heads: int) -> bool:
         maps = W.reshape(len(W), kv_heads, n_heads // kv_heads, -1)
@@ -348,7 +352,7 @@ def sets_of_keys(W_k: Float[Array, "d_model all_d_k"], W_v: Float[Array, "d_mode
 
 
 def mean_of_groups(x: Float[Array, "heads tokens d_head"], size: int) -> Float[Array, "kv_heads tokens d_head"]:
-    """The means of the keys or values of neighbouring heads, so many at a time: what heads begin to share with.
+    """Average the keys or values of every `size` neighbouring heads: what heads begin to share with.
 
     Ainslie et al. 2023, section 2.1.
     """
@@ -356,16 +360,16 @@ def mean_of_groups(x: Float[Array, "heads tokens d_head"], size: int) -> Float[A
 
 
 def unit_rms(x: Float[Array, "*batch d_k"], epsilon: float = 1e-6) -> Float[Array, "*batch d_k"]:
-    """x / √(mean of its squares): queries and keys of one length, so no score outgrows √d_k times their gains.
+    """Divide x by √(mean of its squares), which gives all queries and keys the same length.
 
-    Henry et al. 2020 (QK norm), https://arxiv.org/abs/2010.04245; in this form in OLMo 2,
-    https://arxiv.org/abs/2501.00656.
+    No scaled score then exceeds √d_k times the gains. Henry et al. 2020 (QK norm), https://arxiv.org/abs/2010.04245; in
+    this form in OLMo 2, https://arxiv.org/abs/2501.00656.
     """
     return x / namespace(x).sqrt(row_products(x, x)[..., None] / x.shape[-1] + epsilon)
 
 
 def merge_heads(x: Float[Array, "*batch heads tokens d_head"]) -> Tokens:
-    """The features of all heads side by side again: undoes `split_heads`."""
+    """Put the features of all heads side by side again, which undoes `split_heads`."""
     *batch, n_heads, n_tokens, d_head = x.shape
     return x.swapaxes(-2, -3).reshape(*batch, n_tokens, n_heads * d_head)
 
@@ -373,7 +377,7 @@ def merge_heads(x: Float[Array, "*batch heads tokens d_head"]) -> Tokens:
 def ablate(
     x: Float[Array, "*batch heads tokens d_head"], ablated: Collection[int]
 ) -> Float[Array, "*batch heads tokens d_head"]:
-    """The outputs of all heads, with zeros for the ablated ones. Raises InputError when one of them does not exist."""
+    """Set the outputs of the ablated heads to zero. Raises InputError when one of the heads does not exist."""
     if not ablated:
         return x
     n_heads = x.shape[-3]
@@ -385,10 +389,10 @@ def ablate(
 def patch(
     x: Float[Array, "*batch heads tokens d_head"], patched: Mapping[int, Float[Array, "*batch tokens d_head"]] | None
 ) -> Float[Array, "*batch heads tokens d_head"]:
-    """The outputs of all heads, with others in the place of some: what these heads had found in another text.
+    """Replace the outputs of some heads, such as by what these heads computed for another text.
 
-    Vig et al. 2020, https://arxiv.org/abs/2004.12265. Raises InputError for a head that does not exist, and
-    for another shape or type of number.
+    Vig et al. 2020, https://arxiv.org/abs/2004.12265. Raises InputError for a head that does not exist, and for another
+    shape or type of number.
     """
     if not patched:
         return x
@@ -400,19 +404,19 @@ def patch(
 
 
 def drop_weights(trace: AttentionTrace, p: float, generator: Generator) -> AttentionTrace:
-    """The trace with each weight dropped with probability p and the others divided by 1 − p. For torch tensors."""
+    """Drop each weight with probability p, and divide the others by 1 − p. Works on torch tensors only."""
     return keep_weights(trace, draw_kept(trace.weights, p, generator), p)
 
 
 def draw_kept(
     weights: Float[Array, "*batch queries keys"], p: float, generator: Generator
 ) -> Float[Array, "*batch queries keys"]:
-    """1 for each weight that is kept, and 0 for each that is dropped, which happens with probability p."""
+    """Draw 1 for each weight that is kept, and 0 for each that is dropped, which happens with probability p."""
     return namespace(weights).empty_like(weights).bernoulli_(1 - p, generator=generator)
 
 
 def keep_weights(trace: AttentionTrace, kept: Float[Array, "*batch queries keys"], p: Number) -> AttentionTrace:
-    """The trace with weights that are `kept` (1) divided by 1 − p, and the others (0) dropped.
+    """Divide the weights that are `kept` (1) by 1 − p, drop the others (0), and compute the output anew.
 
     The rows then sum to 1 only on average.
     """
@@ -422,7 +426,7 @@ def keep_weights(trace: AttentionTrace, kept: Float[Array, "*batch queries keys"
 
 
 def features_per_head(d_model: int, n_heads: int) -> int:
-    """d_head = d_model / n_heads. Raises InputError when it is not a whole number."""
+    """Return d_head = d_model / n_heads. Raises InputError when it is not a whole number."""
     check_whole("d_model", d_model, least=1)
     if not is_whole(n_heads) or n_heads < 1 or d_model % n_heads:
         raise TechnicalError(

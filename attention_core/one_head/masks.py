@@ -1,8 +1,7 @@
-"""Which query may attend to which key: True where the query of the row may look at the key of the column.
+"""Masks: True where the query of the row may attend to the key of the column.
 
-PyTorch's `scaled_dot_product_attention` reads a boolean mask in the same sense;
-`nn.MultiheadAttention` reads it in the opposite one (True blocks).
-Masks of this kind combine with `&`.
+PyTorch's `scaled_dot_product_attention` reads a boolean mask in the same sense; `nn.MultiheadAttention` reads it in the
+opposite one (True blocks). Masks of this kind combine with `&`.
 """
 
 from jaxtyping import Bool
@@ -13,7 +12,7 @@ from attention_core.base.inputs import check_whole, is_whole, shown
 
 
 def full_mask(n_tokens: int, like: Array | None = None) -> Bool[Array, "queries keys"]:
-    """Everyone may look at everyone. Library is `like`'s; left out, torch's.
+    """Return a mask that lets every query attend to every key, in the library of `like`; without it, torch's.
 
     Raises InputError unless the number of tokens is whole and not below 0.
     """
@@ -23,15 +22,18 @@ def full_mask(n_tokens: int, like: Array | None = None) -> Bool[Array, "queries 
 
 
 def causal_mask(n_tokens: int, like: Array | None = None) -> Bool[Array, "queries keys"]:
-    """Each token may look at itself and at what came before it: key j ≤ query i."""
+    """Return a mask that lets each token attend to itself and to earlier tokens: key j ≤ query i.
+
+    The library is that of `like`; without it, torch's. Raises InputError as `full_mask` does.
+    """
     return namespace(like).tril(full_mask(n_tokens, like))
 
 
 def sliding_window_mask(n_tokens: int, width: int) -> Bool[Array, "queries keys"]:
-    """Each token may look at the tokens less than `width` positions away, on both sides.
+    """Return a mask that lets each token attend to those less than `width` positions away, on both sides.
 
-    `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens.
-    Raises InputError when the width is less than 1: nobody could see anything.
+    `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens. Raises InputError when the width is less than
+    1, which would hide every key.
     """
     if not (is_whole(width) and width >= 1):
         raise InputError(
@@ -42,7 +44,7 @@ def sliding_window_mask(n_tokens: int, width: int) -> Bool[Array, "queries keys"
 
 
 def padding_mask(n_tokens: int, n_real: int) -> Bool[Array, "queries keys"]:
-    """Nobody may look at padding, which fills the positions from `n_real` on.
+    """Return a mask that hides padding, which fills the positions from `n_real` on, from every query.
 
     Raises InputError unless 1 ≤ n_real ≤ n_tokens.
     """
@@ -56,7 +58,10 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Array, "queries keys"]:
 
 
 def drawn_mask(rows: list[list[bool]]) -> Bool[Array, "queries keys"]:
-    """A mask drawn by hand, one list for each query. Raises InputError unless every query may see something."""
+    """Return a mask drawn by hand, given as one list of cells for each query.
+
+    Raises InputError unless it is square, its cells are True or False (or 1 and 0), and each query may attend to a key.
+    """
     sizes = {len(row) for row in rows}
     if sizes != {len(rows)}:
         raise TechnicalError(

@@ -1,11 +1,11 @@
-"""Attention block of keys by block of keys: never more scores at once than one block has, and the same output.
+"""Attention block of keys by block of keys: only the scores of one block at a time, and the same output.
 
 For each row of scores s, with m the largest so far, ℓ = Σ exp(s − m) and o = Σ exp(s − m) v over all keys so far:
 
     m' = max(m, largest of the block),   ℓ' = ℓ exp(m − m') + Σ exp(s − m'),   o' = o exp(m − m') + Σ exp(s − m') v
 
-After the last block o / ℓ is the output of `attend`. Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867;
-Dao et al. 2022 (FlashAttention), https://arxiv.org/abs/2205.14135, which does this without leaving the fast memory.
+After the last block o / ℓ is the output of `attend`. Milakov and Gimelshein 2018, https://arxiv.org/abs/1805.02867; Dao
+et al. 2022 (FlashAttention), https://arxiv.org/abs/2205.14135, which does this without leaving the fast memory.
 """
 
 import math
@@ -28,19 +28,19 @@ from attention_core.one_head.attention import (
 
 @dataclass(slots=True, eq=False)
 class OnlineStep:
-    """What is known after one block: of keys `begin` to `end` − 1, and of all before them."""
+    """The state after one block of keys, from `begin` to `end` − 1: its scores, and the sums over all keys so far."""
 
     begin: int
     end: int
     masked: Float[Array, "*batch queries keys"]  # of the block
     largest: Float[Array, "*batch queries 1"]  # m', the running maximum
-    rescale: Float[Array, "*batch queries 1"]  # exp(m − m'), what is multiplied onto the sums so far
+    rescale: Float[Array, "*batch queries 1"]  # exp(m − m'), the factor for the sums so far
     total: Float[Array, "*batch queries 1"]  # ℓ', the running sum
     mixed: Float[Array, "*batch queries d_v"]  # o', the values so far, not yet divided
 
     @property
     def output(self) -> Float[Array, "*batch queries d_v"]:
-        """The output if these were all the keys: zeros for a query that has seen none."""
+        """The output if no further key came: zeros for a query that has seen no key."""
         return self.mixed / (self.total + (self.total == 0))
 
 
@@ -55,7 +55,7 @@ def attend_in_blocks(
     soft_cap: float | None = None,
     sink: Float[Array, "*heads"] | float | None = None,
 ) -> Iterator[OnlineStep]:
-    """The steps of `attend` with `block` keys at a time; the `output` of the last is that of `attend`.
+    """Yield the steps of `attend` with `block` keys at a time; the `output` of the last is that of `attend`.
 
     Raises InputError as `attend` does, and when a block has no key.
     """
@@ -74,7 +74,7 @@ def attend_in_blocks(
 
 
 def before_any_key(q: Array, v: Array, sink: Array | float | None) -> tuple[Array, Array, Array]:
-    """m, ℓ and o of each query to begin with. A sink counts as a key that has been seen, with a value of zeros."""
+    """Return the initial m, ℓ and o of each query. A sink counts as a key already seen, with a value of zeros."""
     xp, rows = namespace(q), q.shape[:-1]
     start = xp.asarray(-math.inf if sink is None else sink, dtype=q.dtype)[..., None, None]
     largest = xp.broadcast_to(start, (*rows, 1))
@@ -82,7 +82,7 @@ def before_any_key(q: Array, v: Array, sink: Array | float | None) -> tuple[Arra
 
 
 def take_block(masked: Array, v: Array, largest: Array, total: Array, mixed: Array, begin: int) -> OnlineStep:
-    """One block more: what was summed so far is brought to the new maximum, then the block is added."""
+    """Add one block: rescale the sums so far to the new maximum, then add the terms of the block."""
     xp = namespace(masked)
     new_largest = xp.maximum(largest, row_max(masked))
     rescale = xp.exp(largest - finite(new_largest))
@@ -93,6 +93,6 @@ def take_block(masked: Array, v: Array, largest: Array, total: Array, mixed: Arr
 
 
 def finite(largest: Array) -> Array:
-    """The maximum to take off, 0 where nothing was seen yet: −∞ − (−∞) is no number."""
+    """Return the maximum to subtract, 0 where no key was seen yet: −∞ − (−∞) is not a number."""
     xp = namespace(largest)
     return xp.where(largest > -math.inf, largest, xp.zeros((), dtype=largest.dtype))

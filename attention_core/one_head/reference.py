@@ -1,6 +1,6 @@
-"""The same attention twice more, to check `attend` by: with plain loops, number by number, and with NumPy.
+"""Two more computations of attention, to check `attend`: with plain loops, number by number, and with NumPy.
 
-Both take the mask as True where a query may look at a key, and both return weights and output of one head.
+Both take the mask as True where a query may attend to a key, and both return weights and output of one head.
 """
 
 import math
@@ -12,7 +12,7 @@ Rows = list[list[float]]
 
 
 def attend_with_loops(q: Rows, k: Rows, v: Rows, visible: list[list[bool]], scale: float) -> tuple[Rows, Rows]:
-    """Weights and output for one head, number by number."""
+    """Compute weights and output of one head, number by number."""
     weights, output = [], []
     for query, may_see in zip(q, visible, strict=True):
         scores = []
@@ -40,7 +40,7 @@ def attend_with_numpy(
     visible: Bool[np.ndarray, "queries keys"],
     scale: float,
 ) -> tuple[Float[np.ndarray, "queries keys"], Float[np.ndarray, "queries d_v"]]:
-    """Weights and output for one head, matrix by matrix."""
+    """Compute weights and output of one head, matrix by matrix."""
     scores = np.where(visible, q @ k.T * scale, -np.inf)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights = powers / powers.sum(axis=-1, keepdims=True)

@@ -1,8 +1,8 @@
-"""Heads to be built by hand: what each is to look at, how well it does, a solution of ours, and a trained one.
+"""Heads to be built by hand: where each should attend, how well it does, a solution of ours, and a trained one.
 
-base      what a puzzle is; its sentences; where a head of given weights looks, and how well it does
+base      what a puzzle is; its sentences; where a head of given weights attends, and how well it does
 levels    the puzzles, from the easiest on, each with a solution
-trained   the same weights found by training
+trained   the weights of a puzzle found by training
 """
 
 from attention_core.puzzles.base import (

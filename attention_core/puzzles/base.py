@@ -1,7 +1,8 @@
-"""What a puzzle is: tokens with readable features, where a head shall look, and how well given weights do.
+"""What a puzzle is: tokens with readable features, where a head should attend, and how well given weights do.
 
 A token's features are few and have names: which word it is, of which kind, or where it stands, as the hand of a clock
-with eight hours. So W_q says of each feature what it asks for, W_k what it answers, and W_q W_kᵀ which asks for which.
+with eight hours. A row of W_q says what a query with that feature seeks, a row of W_k what a key with that feature
+offers, and W_q W_kᵀ which feature attends to which.
 """
 
 import math
@@ -35,10 +36,10 @@ class Weights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DrawnSentence:
-    """One sentence: its words, their features, and of each query where its weight shall lie, for each job.
+    """One sentence: its words, their features, and for each job the weights that each query should have.
 
-    A row of `target` sums to 1, or to 0 where nothing is asked of the query. `wanted` is the output that is asked for
-    where it is that which counts.
+    A row of `target` sums to 1, or to 0 where the query does not count. `wanted` is the right output in a puzzle in
+    which the output is scored.
     """
 
     words: tuple[str, ...]
@@ -50,14 +51,14 @@ class DrawnSentence:
 
 @dataclass(frozen=True, eq=False)
 class Sentences:
-    """Several sentences in one array each: the shorter ones are filled up with tokens that nobody may look at."""
+    """Several sentences in one array each: shorter ones are padded with tokens to which no other token may attend."""
 
     each: tuple[DrawnSentence, ...]
     x: Float[Array, "sentences tokens features"]
     target: Float[Array, "sentences jobs queries keys"]
     may_attend: Bool[Array, "sentences queries keys"]
     wanted: Float[Array, " sentences"]
-    real: Bool[Array, "sentences tokens"]  # False for what only fills up
+    real: Bool[Array, "sentences tokens"]  # False for padding
 
     def __len__(self) -> int:
         return len(self.each)
@@ -65,13 +66,13 @@ class Sentences:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Puzzle:
-    """One level. `draw` makes so many sentences; a head has solved it when its score on others reaches the `goal`.
+    """One level. `draw` makes sentences; a head has solved the level when its score on others reaches the `goal`.
 
-    Each of its `n_heads` has the next `d_k` columns of W_q and W_k, and may be given numbers in the rows that
-    `asks` and `answers` name for it, all features unless they do; elsewhere stands 0. Several heads have a job each.
-    Those that are `stacked` have one in all: the second reads what the first has added to the features.
-    W_v is `handed_on` as it is given: what is found is passed on unchanged; where it `counts`, W_v is a single column
-    that is set by hand, too, and the output is scored, not where the head looks.
+    Each of the `n_heads` has the next `d_k` columns of W_q and W_k. Its numbers may be set in the rows that `asks` and
+    `answers` name for it, by default those of all features; all other entries are 0. Several heads have a job each.
+    Heads that are `stacked` have one job together: the second reads what the first has added to the features. W_v is
+    `handed_on`, by default the identity. Where the puzzle `counts`, W_v is a single column that is set by hand, too,
+    and the output is scored, not the weights.
     """
 
     key: str
@@ -88,34 +89,34 @@ class Puzzle:
     handed_on: Float[Array, "features d_v"] | None = None
 
     def is_solved(self, score: float) -> bool:
-        """True where the score reaches the goal, as both are written: in whole percent."""
+        """Return whether the score reaches the goal, both rounded to whole percent."""
         return round(score, 2) >= self.goal
 
     def free_rows(self, matrix: str, head: int) -> tuple[int, ...]:
-        """The rows of W_q, W_k or W_v in which a head may be given numbers."""
+        """Return the rows of W_q, W_k or W_v in which numbers of a head may be set."""
         named = {"W_q": self.asks, "W_k": self.answers}.get(matrix, ())
         return tuple(self.features.index(name) for name in (named[head] if named else self.features))
 
     def is_free(self, matrix: str, row: int, column: int) -> bool:
-        """True where a number may be set: rows and columns count from 0, columns through all heads."""
+        """Return whether a number may be set: rows and columns count from 0, columns through all heads."""
         if matrix == "W_v":
             return self.counts and column == 0 and 0 <= row < len(self.features)
         head, within = divmod(column, self.d_k)
         return within >= 0 and 0 <= head < self.n_heads and row in self.free_rows(matrix, head)
 
     def zeros(self) -> Weights:
-        """The weights with which one begins: all 0, but for a W_v that is given."""
+        """Return the weights to begin with: all 0, but for a W_v that is given."""
         empty = torch.zeros(len(self.features), self.n_heads * self.d_k, dtype=torch.float64)
         return Weights(empty, empty.clone(), self.given_v())
 
     def given_v(self) -> Float[Array, "features d_v"]:
-        """W_v as one finds it: nothing where it is set by hand, else what is found is handed on as it is."""
+        """Return the W_v to begin with: 0 where it is set by hand, else `handed_on` or the identity."""
         if self.counts:
             return torch.zeros(len(self.features), 1, dtype=torch.float64)
         return torch.eye(len(self.features), dtype=torch.float64) if self.handed_on is None else self.handed_on
 
     def masks(self) -> Weights:
-        """1 where a number may be set, else 0."""
+        """Return 1 where a number may be set, else 0."""
         shapes = {"W_q": self.zeros().W_q, "W_k": self.zeros().W_k, "W_v": self.given_v()}
         return Weights(
             *(
@@ -131,18 +132,18 @@ class Puzzle:
         )
 
     def sentences(self, count: int, seed: int, purpose: str) -> Sentences:
-        """So many sentences, drawn from the seed."""
+        """Draw `count` sentences from the seed, with a separate random stream for each purpose."""
         return together(self.draw(count, generator(seed, f"puzzle {self.key} {purpose}")))
 
 
 @lru_cache(maxsize=64)
 def other_sentences(puzzle: Puzzle) -> Sentences:
-    """The sentences on which every head of a puzzle is scored; shared, so never change them."""
+    """Return the sentences on which every head of a puzzle is scored; shared, so they must not be changed."""
     return puzzle.sentences(OTHERS, OTHERS_SEED, "others")
 
 
 def together(sentences: list[DrawnSentence]) -> Sentences:
-    """Sentences in one array each. What fills up a shorter one sees itself and is seen by no other token."""
+    """Stack sentences in one array each. Padding attends to itself, and no other token attends to it."""
     most, (jobs, *_) = max(len(one.words) for one in sentences), sentences[0].target.shape
     count, n_features = len(sentences), sentences[0].x.shape[1]
     x = torch.zeros(count, most, n_features, dtype=torch.float64)
@@ -168,7 +169,7 @@ def two_layers(
     d_k: int,
     may_attend: Bool[Array, "*#batch queries keys"],
 ) -> tuple[AttentionTrace, AttentionTrace]:
-    """Two heads one above the other: the second reads the features and what the first has added to them."""
+    """Run two heads one above the other: the second reads the features and what the first has added to them."""
     first = one_head(x, W_q[..., :d_k], W_k[..., :d_k], W_v, may_attend)
     return first, one_head(x + first.output, W_q[..., d_k:], W_k[..., d_k:], W_v, may_attend)
 
@@ -179,7 +180,7 @@ def heads_of(
     x: Float[Array, "*batch tokens features"],
     may_attend: Bool[Array, "*#batch queries keys"],
 ) -> tuple[AttentionTrace, ...]:
-    """All heads of a puzzle, those side by side in their order. Raises InputError for weights of another shape."""
+    """Run all heads of a puzzle, in their order. Raises InputError for a W_q or W_k of another shape."""
     expected = len(puzzle.features), puzzle.n_heads * puzzle.d_k
     for name in ("W_q", "W_k"):
         if tuple(getattr(weights, name).shape[-2:]) != expected:
@@ -199,11 +200,11 @@ def heads_of(
 
 
 def score_sentences(puzzle: Puzzle, weights: Weights, sentences: Sentences) -> Float[Array, "*settings sentences"]:
-    """How well the weights do on each sentence, from 0 to 1.
+    """Score the weights on each sentence, from 0 to 1.
 
-    Of each query that is asked, the part of its weight that lies where it should: Σ min(weight, target), which is 1
-    where both agree. Where the output counts, the share of tokens whose output is nearer to the right share than to
-    that of one word more or less. With leading axes, weights hold many settings, and each is scored.
+    For each query that counts, the score is the part of its weight that lies where it should: Σ min(weight, target),
+    which is 1 where both agree. Where the output is scored, it is the share of tokens whose output is nearer to the
+    right share than to that of one word more or less. Weights with leading axes hold many settings, and each is scored.
     """
     many = Weights(*(matrix[..., None, :, :] for matrix in weights)) if weights.W_q.ndim > 2 else weights
     traces = heads_of(puzzle, many, sentences.x, sentences.may_attend)
@@ -213,26 +214,26 @@ def score_sentences(puzzle: Puzzle, weights: Weights, sentences: Sentences) -> F
         return ((off < 0.5) & sentences.real).sum(dim=-1) / lengths
     own = traces[-1:] if puzzle.stacked else traces
     jobs = sentences.target.shape[1]
-    doing = own if len(own) == jobs else own * jobs  # a single head does what is asked of several
+    doing = own if len(own) == jobs else own * jobs  # a single head is scored on every job
     return sum(overlap(trace.weights, sentences.target[:, job]) for job, trace in enumerate(doing)) / jobs
 
 
 def overlap(
     weights: Float[Array, "*settings sentences queries keys"], target: Float[Array, "sentences queries keys"]
 ) -> Float[Array, "*settings sentences"]:
-    """The part of the weight that lies where it should, over the queries that are asked."""
+    """Compute the part of the weight that lies where it should, as a mean over the queries that count."""
     asked = target.sum(dim=-1) > 0
     agree = torch.minimum(weights, target).sum(dim=-1)
     return agree.sum(dim=-1) / asked.sum(dim=-1)
 
 
 def best_of_one_head(puzzle: Puzzle, sentences: Sentences) -> float | None:
-    """What no single head can exceed on these sentences, whatever its size; None where one head can do it all.
+    """Return the score that no single head can exceed on these sentences, or None where one head can do it all.
 
     Two jobs: a row of weights sums to 1, so what goes to one key is missing at the other. Two layers: sentences come in
-    pairs in which the same token asks, the tokens that may be the answer are the same, and another of the two is right.
-    A single head sees each token by itself and so gives both the same scores: the ratio of their weights is the same
-    in both sentences, and what it has right in one it has wrong in the other.
+    pairs with the same query token and the same candidates for the answer, of which another one is right in each
+    sentence. A single head scores each token by itself, so the candidates have the same scores, and the same ratio of
+    weights, in both sentences: what is right in one is wrong in the other.
     """
     if puzzle.stacked:
         return 0.5

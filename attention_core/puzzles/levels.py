@@ -1,4 +1,4 @@
-"""The puzzles, from the easiest on: how their sentences are drawn, and for each a solution of ours.
+"""The puzzles, from the easiest on: how their sentences are drawn, and a solution of ours for each.
 
 Each solution has as few numbers as we know, and none of them can be left out.
 """
@@ -27,39 +27,39 @@ CLOCK = ("cos", "sin")
 
 
 def below(count: int, random: torch.Generator) -> int:
-    """A number from 0 to below `count`."""
+    """Draw a whole number from 0 to `count` − 1."""
     return int(torch.randint(count, (1,), generator=random))
 
 
 def one_of(several: Sequence[str], random: torch.Generator) -> str:
-    """One of several words."""
+    """Draw one of several words."""
     return several[below(len(several), random)]
 
 
 def some_of(several: Sequence[str], count: int, random: torch.Generator) -> list[str]:
-    """So many different ones, in random order."""
+    """Draw `count` different words, in random order."""
     places: list[int] = torch.randperm(len(several), generator=random)[:count].tolist()
     return [several[place] for place in places]
 
 
 def chain(length: int, random: torch.Generator) -> tuple[str, ...]:
-    """Animals with words between them."""
+    """Draw animals with words between them."""
     return tuple(one_of(BETWEEN if place % 2 else ANIMALS, random) for place in range(length))
 
 
 def marked(features: Sequence[str], of_tokens: Sequence[Sequence[str]]) -> Float[Array, "tokens features"]:
-    """A row for each token with 1 at its features, else 0."""
+    """Return a row for each token with 1 at its features, else 0."""
     return torch.tensor([[float(name in own) for name in features] for own in of_tokens], dtype=torch.float64)
 
 
 def hands(first: int, length: int) -> Float[Array, "tokens 2"]:
-    """The hand of the clock at each token, an hour on from one to the next: cos and sin, with two decimals."""
+    """Return the hand of the clock at each token, an hour on from one to the next: cos and sin, with two decimals."""
     angles = 2 * math.pi * torch.arange(first, first + length, dtype=torch.float64) / HOURS
     return torch.stack([angles.cos(), angles.sin()], dim=-1).round(decimals=2) + 0.0
 
 
 def looks_at(length: int, keys: dict[int, Sequence[int]]) -> Float[Array, "1 queries keys"]:
-    """One job: these queries share their weight evenly among those keys; nothing is asked of the others."""
+    """Return the target of one job: a query in `keys` shares its weight evenly among its keys; others do not count."""
     target = torch.zeros(1, length, length, dtype=torch.float64)
     for query, those in keys.items():
         target[0, query, list(those)] = 1 / len(those)
@@ -67,7 +67,7 @@ def looks_at(length: int, keys: dict[int, Sequence[int]]) -> Float[Array, "1 que
 
 
 def earlier_mask(length: int) -> Bool[Array, "queries keys"]:
-    """Each token may look at those before it, the first one at itself: it has none."""
+    """Return a mask that lets each token attend to earlier ones, and the first one to itself."""
     mask = causal_mask(length).clone()
     mask[range(1, length), range(1, length)] = False
     return mask
@@ -77,7 +77,7 @@ def earlier_mask(length: int) -> Bool[Array, "queries keys"]:
 
 
 def draw_first(random: torch.Generator) -> DrawnSentence:
-    """Four to seven words; all look at the first."""
+    """Draw four to seven words, which should all attend to the first."""
     words = chain(4 + below(4, random), random)
     n = len(words)
     x = marked(("first", "later"), [["later" if place else "first"] for place in range(n)])
@@ -85,9 +85,9 @@ def draw_first(random: torch.Generator) -> DrawnSentence:
 
 
 def draw_step(random: torch.Generator, steps: Sequence[int]) -> DrawnSentence:
-    """Six words on the clock, from any hour on; one job for each of the steps: to look so many tokens on.
+    """Draw six words on the clock, from any hour on, with a job for each step: to attend that many tokens ahead.
 
-    A token is asked where all of them lead to a token.
+    A query counts where every step leads to a token.
     """
     words, n = chain(6, random), 6
     asked = [query for query in range(n) if all(0 <= query + step < n for step in steps)]
@@ -96,7 +96,7 @@ def draw_step(random: torch.Generator, steps: Sequence[int]) -> DrawnSentence:
 
 
 def draw_same(random: torch.Generator) -> DrawnSentence:
-    """Seven animals, some of them again; each that comes again looks at all of its kind before it."""
+    """Draw seven animals, some of them repeated; each repeated one should attend to all earlier tokens of its kind."""
     words = tuple(one_of(ANIMALS, random) for _ in range(7))
     before = {query: [key for key in range(query) if words[key] == word] for query, word in enumerate(words)}
     target = looks_at(7, {query: keys for query, keys in before.items() if keys})
@@ -104,7 +104,7 @@ def draw_same(random: torch.Generator) -> DrawnSentence:
 
 
 def draw_pronoun(random: torch.Generator) -> DrawnSentence:
-    """Three nouns, both kinds among them, and a pronoun, which looks at all nouns that it may mean."""
+    """Draw three nouns, of both kinds, and a pronoun, which should attend to all nouns that it may mean."""
     kinds = [THINGS, PEOPLE, (PEOPLE, THINGS)[below(2, random)]]
     kinds = [kinds[place] for place in torch.randperm(3, generator=random).tolist()]
     nouns = [one_of(kind, random) for kind in kinds]
@@ -117,13 +117,13 @@ def draw_pronoun(random: torch.Generator) -> DrawnSentence:
 
 
 def kind_of(word: str) -> str:
-    """The feature of a word in a sentence with a pronoun."""
+    """Return the feature of a word in a sentence with a pronoun."""
     named = {"person": PEOPLE, "thing": THINGS, "it": ("it",), "she": ("she",)}
     return next((kind for kind, words in named.items() if word in words), "other")
 
 
 def draw_brackets(random: torch.Generator) -> DrawnSentence:
-    """A pair of brackets in another, and words between; each closing one looks at its partner."""
+    """Draw a pair of brackets in another, and words between; each closing one should attend to its partner."""
     counts = [1 + below(2, random), 1 + below(2, random), 1 + below(2, random)]
     before, inside, after = (some_of(ANIMALS, count, random) for count in counts)
     words = ("(", *before, "(", *inside, ")", *after, ")")
@@ -137,14 +137,17 @@ def draw_brackets(random: torch.Generator) -> DrawnSentence:
 
 
 def draw_count(random: torch.Generator) -> DrawnSentence:
-    """Four to seven animals; the output of each token is the share of cats."""
+    """Draw four to seven animals; the right output of each token is the share of cats."""
     words = tuple(one_of(ANIMALS[:3], random) for _ in range(4 + below(4, random)))
     n, x = len(words), marked(ANIMALS[:3], [[word] for word in words])
     return DrawnSentence(words, x, looks_at(n, {}), full_mask(n), words.count("cat") / n)
 
 
 def draw_soft(random: torch.Generator) -> DrawnSentence:
-    """A noun, a verb and four others: the verb is sure of the noun, the noun gives half to the verb."""
+    """Draw a noun, a verb and four others: the verb should attend to the noun alone, the noun by half to the verb.
+
+    The noun shares its other half evenly among all other tokens, itself included.
+    """
     words = some_of(SMALL, 4, random)
     words.insert(below(5, random), one_of(ANIMALS, random))
     words.insert(below(6, random), one_of(VERBS, random))
@@ -157,7 +160,7 @@ def draw_soft(random: torch.Generator) -> DrawnSentence:
 
 
 def draw_pairs(count: int, random: torch.Generator) -> list[DrawnSentence]:
-    """Names and colours. In two sentences that follow each other the names have changed places: so has the answer."""
+    """Draw names and colours in pairs of sentences, in which the names, and so the answer, change places."""
     drawn = []
     while len(drawn) < count:
         names, colours = some_of(NAMES, 2, random), some_of(COLOURS, 2, random)
@@ -167,7 +170,7 @@ def draw_pairs(count: int, random: torch.Generator) -> list[DrawnSentence]:
 
 
 def named_pairs(names: Sequence[str], colours: Sequence[str], asked: str, first: int) -> DrawnSentence:
-    """Two pairs, and a name again, which looks at its colour."""
+    """Return a sentence with two pairs, and a name again, which should attend to its colour."""
     words = ("so", *(word for pair in zip(names, colours, strict=True) for word in pair), asked)
     x = torch.cat([hands(first, 6), marked((*NAMES, *AFTER), [[word] for word in words])], dim=-1)
     return DrawnSentence(words, x, looks_at(6, {5: [2 * names.index(asked) + 2]}), causal_mask(6))
@@ -184,22 +187,22 @@ PAIR_FEATURES = (*CLOCK, *NAMES, *AFTER)
 
 
 def one_by_one(draw, count: int, random: torch.Generator) -> list[DrawnSentence]:
-    """So many sentences, each drawn by itself."""
+    """Draw `count` sentences, each independently."""
     return [draw(random) for _ in range(count)]
 
 
 def puzzle(key: str, features: tuple[str, ...], draw, solution: Weights, **more) -> Puzzle:
-    """A puzzle whose sentences are drawn one by one."""
+    """Return a puzzle whose sentences are drawn one by one."""
     return Puzzle(key=key, features=features, draw=partial(one_by_one, draw), solution=solution, **more)
 
 
 def rows(*numbers: Sequence[int]) -> Float[Array, "features columns"]:
-    """A matrix, row by row."""
+    """Return a matrix, given row by row."""
     return torch.tensor(numbers, dtype=torch.float64)
 
 
 def solved(W_q: Array, W_k: Array, W_v: Array | None = None) -> Weights:
-    """The weights of a solution. Unless W_v is set by hand, what is found is handed on as it is."""
+    """Return the weights of a solution. Unless W_v is set by hand, it is the identity."""
     return Weights(W_q, W_k, torch.eye(len(W_q), dtype=torch.float64) if W_v is None else W_v)
 
 
@@ -209,14 +212,14 @@ CORNERS = rows((4, 0), (0, 4), (-4, 0), (0, -4))  # a direction for each of four
 
 
 def written_after() -> Float[Array, "features features"]:
-    """W_v of the first of two layers: a name that is found becomes “after” that name."""
+    """Return W_v of the first of two layers: a name that is found becomes “after” that name."""
     matrix = torch.zeros(len(PAIR_FEATURES), len(PAIR_FEATURES), dtype=torch.float64)
     matrix[2:6, 6:10] = torch.eye(4, dtype=torch.float64)
     return matrix
 
 
 def both_layers(first: Array, second: Array, empty: int) -> Float[Array, "features 4"]:
-    """The first head reads the clock; the second reads what comes after it, and nothing in `empty` rows between."""
+    """Return the columns of two heads: the first reads the clock, the second four features after `empty` others."""
     matrix = torch.zeros(len(PAIR_FEATURES), 4, dtype=torch.float64)
     matrix[:2, :2], matrix[2 + empty : 6 + empty, 2:] = first, second
     return matrix

@@ -1,4 +1,4 @@
-"""The same weights found by training: gradient descent on sentences that are not among those that are scored."""
+"""The weights of a puzzle found by training: gradient descent on sentences other than those that are scored."""
 
 from typing import NamedTuple
 
@@ -18,14 +18,14 @@ SMALLEST = 1e-9  # no weight counts as less in the logarithm
 
 
 class TrainedWeights(NamedTuple):
-    """What training has found, and the loss before each update, in nats per query that is asked."""
+    """The weights that training has found, and the loss before each update, in nats per query that counts."""
 
     weights: Weights
     losses: tuple[float, ...]
 
 
 def train_puzzle(puzzle: Puzzle, seed: int = 0, updates: int = UPDATES) -> TrainedWeights:
-    """Weights found by Adam from random ones, as PyTorch draws them; none goes beyond what can be set by hand.
+    """Train weights by Adam, beginning with random ones; none goes beyond what can be set by hand.
 
     The same seed gives the same weights. Entries that cannot be set stay as they are given.
     """
@@ -46,23 +46,23 @@ def train_puzzle(puzzle: Puzzle, seed: int = 0, updates: int = UPDATES) -> Train
 
 
 def matrices(drawn: Float[Array, "1 parameters"], given: Weights) -> list[Array]:
-    """Numbers in one row, as matrices of the sizes of those that are given."""
+    """Split numbers in one row into matrices of the sizes of `given`."""
     parts = drawn[0].split([matrix.numel() for matrix in given])
     return [part.reshape(matrix.shape) for part, matrix in zip(parts, given, strict=True)]
 
 
 def settled(drawn: list[Array], given: Weights, free: Weights) -> Weights:
-    """Weights with the trained numbers where numbers may be set, and with what is given elsewhere."""
+    """Return weights with the trained numbers where numbers may be set, and with the given ones elsewhere."""
     return Weights(*(given[i] + (drawn[i] - given[i]) * free[i] for i in range(3)))
 
 
 def untrained(shape: tuple[int, ...], random: torch.Generator) -> Float[Array, "features columns"]:
-    """Weights as PyTorch draws those of a new head: uniform between ±1/√features."""
+    """Draw weights as PyTorch draws those of a new head: uniform between ±1/√features."""
     return (2 * torch.rand(*shape, generator=random, dtype=torch.float64) - 1) / shape[0] ** 0.5
 
 
 def loss_of_puzzle(puzzle: Puzzle, weights: Weights, sentences: Sentences) -> Float[Array, ""]:
-    """Cross-entropy between where the weight should lie and where it does; of an output, the squared error."""
+    """Compute the cross-entropy between target and weights; where the output is scored, the mean squared error."""
     traces = heads_of(puzzle, weights, sentences.x, sentences.may_attend)
     if puzzle.counts:
         off = traces[0].output[..., 0] - sentences.wanted[:, None]

@@ -1,7 +1,7 @@
-"""What a folder of the hub says of a model: its settings, and the names of its weights there and here.
+"""What a folder of the hub says of a model: its settings, and the names of its weights.
 
-A line of a table is the name of a weight here and there. `fused` and `turned_halves` say what is undone where a
-weight is read: see `hub_folder`.
+Each line of a table is the name of a weight in the core and in a file. `fused` and `turned_halves` say what is undone
+when a weight is read: see `hub_folder`.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -119,7 +119,7 @@ BERT_NAMES = {
 
 
 def llama_config(settings: Settings, names: Collection[str]) -> TransformerConfig:
-    """Llama, and those that differ from it in a few settings: Mistral, and Qwen 2 and 3."""
+    """Return the sizes of a Llama, Mistral, Qwen 2 or Qwen 3. Raises InputError for settings not computed here."""
     kind, d_model, n_heads = (
         settings["model_type"],
         count(settings, "hidden_size"),
@@ -149,7 +149,7 @@ def llama_config(settings: Settings, names: Collection[str]) -> TransformerConfi
 
 
 def gpt2_config(settings: Settings, names: Collection[str]) -> TransformerConfig:
-    """GPT-2: Radford et al. 2019."""
+    """Return the sizes of a GPT-2: Radford et al. 2019. Raises InputError for settings that are not computed here."""
     d_model, n_heads = count(settings, "n_embd"), count(settings, "n_head")
     return TransformerConfig(
         vocabulary=count(settings, "vocab_size"),
@@ -173,7 +173,10 @@ def gpt2_config(settings: Settings, names: Collection[str]) -> TransformerConfig
 
 
 def neox_config(settings: Settings, names: Collection[str]) -> TransformerConfig:
-    """GPT-NeoX and Pythia: Black et al. 2022, https://arxiv.org/abs/2204.06745."""
+    """Return the sizes of a GPT-NeoX or Pythia. Raises InputError for settings that are not computed here.
+
+    Black et al. 2022, https://arxiv.org/abs/2204.06745.
+    """
     d_model, n_heads = count(settings, "hidden_size"), count(settings, "num_attention_heads")
     bias = bool(settings.get("attention_bias", True))
     return TransformerConfig(
@@ -199,7 +202,10 @@ def neox_config(settings: Settings, names: Collection[str]) -> TransformerConfig
 
 
 def bert_config(settings: Settings, names: Collection[str]) -> TransformerConfig:
-    """BERT: Devlin et al. 2018, https://arxiv.org/abs/1810.04805. What stands on top of its vectors is not read."""
+    """Return the sizes of a BERT, without the layers that a task adds on top of its vectors.
+
+    Devlin et al. 2018, https://arxiv.org/abs/1810.04805. Raises InputError for settings that are not computed here.
+    """
     d_model, n_heads = count(settings, "hidden_size"), count(settings, "num_attention_heads")
     return TransformerConfig(
         vocabulary=count(settings, "vocab_size"),
@@ -231,10 +237,11 @@ def bert_config(settings: Settings, names: Collection[str]) -> TransformerConfig
 class Architecture:
     """How a kind of model is stored.
 
-    Names may begin with `prefix`. `maps_turned`: maps stand the other way round than they are used. `fused`: W_q, W_k
-    and W_v are one tensor, as thirds of it, or as thirds of what each head has. `turned_halves`: what turns in a
-    feature's pair stands half of a head further. Tensors whose names end like one of `unread` hold no weights of ours.
-    `as_computed` has the settings that would change the numbers, and the only values under which they do not.
+    Names may begin with `prefix`. With `maps_turned`, maps are stored transposed. `fused` says that W_q, W_k and W_v
+    are one tensor: thirds of the whole, or thirds of the part of each head. With `turned_halves`, the second feature of
+    each rotated pair is stored half of the rotated features further on. Tensors whose names end in one of `unread` hold
+    no weights of ours. `as_computed` has the settings that would change the numbers, and the only values under which
+    they do not.
     """
 
     config: Callable[[Settings, Collection[str]], TransformerConfig]
@@ -302,7 +309,7 @@ ARCHITECTURES = {
 
 
 def architecture_of(settings: Settings) -> Architecture:
-    """How the model of these settings is stored. Raises InputError for one that is not known, or not computed here."""
+    """Return how the model of these settings is stored. Raises InputError for one not known, or not computed here."""
     kind = settings.get("model_type")
     if not isinstance(kind, str) or kind not in ARCHITECTURES:
         raise TechnicalError(
@@ -318,7 +325,7 @@ def architecture_of(settings: Settings) -> Architecture:
 
 
 def not_computed(name: str, value: object) -> TechnicalError:
-    """What is said of a setting that changes the numbers."""
+    """Return an InputError for a setting that changes the numbers and is not computed here."""
     return TechnicalError(
         "the setting {name} = {value} changes what a model computes, and is not computed here",
         name=name,
@@ -327,7 +334,7 @@ def not_computed(name: str, value: object) -> TechnicalError:
 
 
 def count(settings: Settings, name: str, default: int | None = None) -> int:
-    """A whole number of the settings, from 1 on; left out or null, the default."""
+    """Return a whole number of the settings; missing or null, the default. Raises InputError unless it is 1 or more."""
     value = default if settings.get(name) is None else settings[name]
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise TechnicalError(
@@ -337,7 +344,7 @@ def count(settings: Settings, name: str, default: int | None = None) -> int:
 
 
 def amount(settings: Settings, name: str, default: float) -> float:
-    """A number of the settings; left out or null, the default."""
+    """Return a number of the settings; missing or null, the default. Raises InputError for anything else."""
     value = default if settings.get(name) is None else settings[name]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TechnicalError("{name} is a number, but config.json says {value}", name=name, value=repr(value)[:80])
@@ -345,7 +352,7 @@ def amount(settings: Settings, name: str, default: float) -> float:
 
 
 def activation(settings: Settings, name: str, default: str) -> Activation:
-    """The nonlinearity by our name."""
+    """Return our name of the nonlinearity. Raises InputError for one that is not computed here."""
     value = settings.get(name, default)
     if not isinstance(value, str) or value not in ACTIVATIONS_THERE:
         raise not_computed(name, value)
@@ -353,7 +360,11 @@ def activation(settings: Settings, name: str, default: str) -> Activation:
 
 
 def rotary(settings: Settings, d_head: int, share: float | None = None) -> Rotary:
-    """How positions turn: the base, and the share of features that do. Older files say it under names of their own."""
+    """Return the settings of rotary positions: the base, and how many features are rotated.
+
+    Older files use other names. `share` is the default share of the features; where it is None, all must be rotated.
+    Raises InputError for settings that are not computed here.
+    """
     said = settings.get("rope_parameters") or settings.get("rope_scaling") or {}
     if not isinstance(said, dict) or said.get("rope_type", said.get("type", "default")) != "default":
         raise not_computed("rope_scaling", said)
@@ -366,14 +377,14 @@ def rotary(settings: Settings, d_head: int, share: float | None = None) -> Rotar
 
 
 def window(settings: Settings) -> int | None:
-    """How many tokens each token sees, itself among them, where that is not all. Qwen says so and does not mean it."""
+    """Return how many tokens each token sees, itself among them; None for all. Qwen ignores its own setting."""
     if settings["model_type"] != "mistral" or settings.get("sliding_window") is None:
         return None
     return count(settings, "sliding_window")
 
 
 def unembedding(settings: Settings, names: Collection[str], name: str, *, tied: bool) -> Unembedding:
-    """Whether there is a map to the vocabulary of its own, the embedding serves, or there is none."""
+    """Return "own" for a separate map to the vocabulary, "tied" where the embedding serves, or "none"."""
     if name in names:
         return "own"
     return "tied" if settings.get("tie_word_embeddings", tied) else "none"

@@ -1,10 +1,10 @@
-"""Numbers of few bits, back to numbers: blocks of whole numbers that share a scale, as GGUF keeps them.
+"""Numbers of few bits, back to floating-point numbers: blocks of whole numbers that share a scale, as in GGUF.
 
     Q8_0    number = scale · q                 32 numbers of 8 bits
     Q4_0    number = scale · (q − 8)           32 numbers of 4 bits
     Q4_1    number = scale · q + least         32 numbers of 4 bits
 
-The other kinds are read by the package `gguf`, which is imported where one comes.
+The other kinds are read by the package `gguf`, which is imported only for them.
 https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 """
 
@@ -31,52 +31,52 @@ class BlockKind:
 
 
 def dequantise(kind: BlockKind, blocks: Blocks) -> Numbers:
-    """The numbers of all blocks, as 32 bits."""
+    """Return the numbers of all blocks, as 32 bits. Raises InputError where the package `gguf` is missing for them."""
     return by_package(kind, blocks) if kind.read is None else kind.read(blocks)
 
 
 def float32(blocks: Blocks) -> Numbers:
-    """Each number as it is."""
+    """Return numbers of 32 bits as they are."""
     return blocks.view("<f4").astype(np.float32)
 
 
 def float16(blocks: Blocks) -> Numbers:
-    """Numbers of 16 bits."""
+    """Return numbers of 16 bits, widened to 32."""
     return blocks.view("<f2").astype(np.float32)
 
 
 def bfloat16(blocks: Blocks) -> Numbers:
-    """The upper half of the bits of 32-bit numbers."""
+    """Return numbers of which only the upper half of their 32 bits is stored."""
     return (blocks.view("<u2").astype(np.uint32) << 16).view(np.float32)
 
 
 def q8_0(blocks: Blocks) -> Numbers:
-    """scale · q"""
+    """Compute scale · q."""
     return scale_at(0, blocks) * blocks[:, 2:].view(np.int8)
 
 
 def q4_0(blocks: Blocks) -> Numbers:
-    """scale · (q − 8)"""
+    """Compute scale · (q − 8)."""
     return scale_at(0, blocks) * (halves(blocks[:, 2:]).astype(np.float32) - 8)
 
 
 def q4_1(blocks: Blocks) -> Numbers:
-    """scale · q + least"""
+    """Compute scale · q + least."""
     return scale_at(0, blocks) * halves(blocks[:, 4:]) + scale_at(2, blocks)
 
 
 def scale_at(byte: int, blocks: Blocks) -> Float[np.ndarray, "blocks 1"]:
-    """The 16-bit number that stands there in each block."""
+    """Return the 16-bit number that begins at `byte` of each block."""
     return float16(np.ascontiguousarray(blocks[:, byte : byte + 2]))
 
 
 def halves(blocks: Blocks) -> UInt8[np.ndarray, "blocks numbers"]:
-    """Two numbers of 4 bits from each byte: first the lower halves of all bytes of a block, then the upper ones."""
+    """Split each byte into two numbers of 4 bits: first the lower halves of a block's bytes, then the upper ones."""
     return np.concat([blocks & 15, blocks >> 4], axis=1)
 
 
 def by_package(kind: BlockKind, blocks: Blocks) -> Numbers:
-    """The numbers as `gguf` reads them. Raises InputError where the package is not installed."""
+    """Return the numbers as `gguf` reads them. Raises InputError where the package is not installed."""
     try:
         from gguf.constants import GGMLQuantizationType
         from gguf.quants import dequantize

@@ -1,7 +1,7 @@
-"""A model that keeps its weights in few bits, as its file has them, and widens each while it computes with it.
+"""A model whose weights stay in few bits, as in the file; each is widened while the model computes with it.
 
-It computes with the very numbers that `gguf_model` computes with, several times slower, in a tenth of the memory: a
-layer at a time is read from the file, and nothing of the file stays mapped.
+It computes with exactly the numbers of `gguf_model`, several times slower, in a tenth of the memory: a layer at a time
+is read from the file, and nothing of the file stays mapped.
 """
 
 import mmap
@@ -23,9 +23,10 @@ from attention_core.stored.naming import is_map
 
 @dataclass(frozen=True, eq=False)
 class FewBits:
-    """A weight that lies in a file, which must stay as it is; its numbers are made whenever they are used.
+    """A weight that stays in a file, which must not change; its numbers are made whenever they are used.
 
-    The file has its rows one after the other, from byte `begin` on; where it is `turned`, they are columns here.
+    The file has the rows of the weight one after the other, from byte `begin` on. If the weight is `turned`, the rows
+    of the file are its columns.
     """
 
     file: Path
@@ -33,26 +34,26 @@ class FewBits:
     kind: BlockKind
     stored: tuple[int, int]
     turned: bool = False
-    dtype = np.dtype(np.float16)  # so many bits, or fewer, and so less than a model computes with: see `widened`
+    dtype = np.dtype(np.float16)  # at most that many bits, fewer than a model computes with: see `widened`
 
     @property
     def shape(self) -> tuple[int, int]:
-        """As it is used."""
+        """The shape of the weight as it is used."""
         rows, columns = self.stored
         return (columns, rows) if self.turned else (rows, columns)
 
     @property
     def mT(self) -> "FewBits":
-        """The same the other way round."""
+        """The transposed weight."""
         return replace(self, turned=not self.turned)
 
     def widen(self) -> Float[Tensor, "rows columns"]:
-        """All numbers, as 32 bits."""
+        """Return all numbers, as 32 bits."""
         rows = self.rows(0, self.stored[0])
         return rows.mT if self.turned else rows
 
     def rows(self, first: int, end: int) -> Float[Tensor, "rows columns"]:
-        """Some rows of the file."""
+        """Return the rows `first` to `end` − 1 of the file, as 32 bits."""
         row_bytes = self.stored[1] // self.kind.n_numbers * self.kind.n_bytes
         with self.file.open("rb") as file:
             file.seek(self.begin + first * row_bytes)
@@ -61,7 +62,7 @@ class FewBits:
         return torch.from_numpy(dequantise(self.kind, blocks).reshape(end - first, self.stored[1]))
 
     def __getitem__(self, ids: Int[Tensor, "*batch"] | list[int] | int | slice) -> Float[Tensor, "*batch columns"]:
-        """Rows of a table, which is not turned: of ids, of one, or neighbouring ones."""
+        """Return rows of a table, which is not turned: those of ids, of one id, or of a slice."""
         if isinstance(ids, slice):
             first, end, _ = ids.indices(self.stored[0])
             return self.rows(first, end)
@@ -71,7 +72,7 @@ class FewBits:
 
 
 def few_bits_model(path: Path) -> tuple[Transformer, dict[str, Setting]]:
-    """The model of a GGUF file, and what else the file says. Raises InputError as `gguf_model`."""
+    """Return the model of a GGUF file, and the settings of the file. Raises InputError as `gguf_model` does."""
     with path.open("rb") as opened:
         file = read_gguf(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
     config, tensors = gguf_tensors(file)
@@ -80,7 +81,7 @@ def few_bits_model(path: Path) -> tuple[Transformer, dict[str, Setting]]:
 
 
 def as_kept(name: str, tensor: StoredTensor, path: Path) -> Tensor | FewBits:
-    """Matrices in their few bits; the few numbers of a norm as they are used."""
+    """Return a matrix in its few bits, and a vector, such as the gain of a norm, as 32-bit numbers."""
     if len(tensor.shape) == 1:
         return as_here(name, tensor, torch.float32)
     rows, columns = tensor.shape

@@ -24,7 +24,7 @@ Setting = int | float | bool | str | list
 
 @dataclass(frozen=True, eq=False)
 class StoredTensor:
-    """A tensor of a file: its numbers are still as they lie there, from byte `begin` on."""
+    """A tensor of a file, whose numbers are still as stored there, from byte `begin` on."""
 
     name: str
     shape: tuple[int, ...]
@@ -33,24 +33,24 @@ class StoredTensor:
     data: memoryview
 
     def numbers(self) -> Float[np.ndarray, "..."]:
-        """All numbers, as 32 bits: a copy, which holds nothing of the file."""
+        """Return all numbers, as 32 bits: a copy, which keeps nothing of the file."""
         blocks = np.frombuffer(self.data, np.uint8).reshape(-1, self.kind.n_bytes)
         return dequantise(self.kind, blocks).reshape(self.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class GgufFile:
-    """What a file says: its settings, and its tensors by their names."""
+    """The contents of a file: its settings, and its tensors by name."""
 
     settings: dict[str, Setting]
     tensors: dict[str, StoredTensor]
 
 
 def read_gguf(data: bytes | mmap) -> GgufFile:
-    """The settings and tensors of a file, none of which is copied: `data` may be a file that is mapped.
+    """Read the settings and tensors of a file without copying tensors: `data` may be a mapped file.
 
-    Raises InputError for other files, for versions that came before 2023 or are not known yet, and for a file that
-    is cut short.
+    Raises InputError for other files, for versions that came before 2023 or are not known yet, and for a file that is
+    cut short.
     """
     at = Cursor(memoryview(data))
     if len(data) < 4 or bytes(data[:4]) != b"GGUF":
@@ -67,7 +67,7 @@ def read_gguf(data: bytes | mmap) -> GgufFile:
 
 
 def after_padding(here: int, alignment: Setting) -> int:
-    """Where the tensors begin: at the next multiple of the alignment."""
+    """Return where the tensors begin: at the next multiple of the alignment. Raises InputError for a wrong one."""
     if not isinstance(alignment, int) or alignment < 1:
         raise TechnicalError(
             "the alignment of a GGUF file is a whole number from 1 on, but got {it}", it=repr(alignment)
@@ -78,7 +78,10 @@ def after_padding(here: int, alignment: Setting) -> int:
 def tensor_at(
     data: bytes | mmap, start: int, name: str, shape: tuple[int, ...], kind: int, offset: int
 ) -> StoredTensor:
-    """A tensor of this shape and kind, so many bytes after the first one."""
+    """Return a tensor of this shape and kind, `offset` bytes after the start of the tensors.
+
+    Raises InputError for an unknown kind, for rows that do not fill their blocks, and for a file that is cut short.
+    """
     if kind not in KINDS:
         known = ", ".join(known.name for known in KINDS.values())
         raise TechnicalError(
@@ -103,7 +106,7 @@ def tensor_at(
 
 
 def cut_short(n_bytes: int, end: int, what: str) -> TechnicalError:
-    """What is said of a file that ends too early."""
+    """Return an InputError for a file that ends too early."""
     return TechnicalError(
         "{what} ends at byte {end}, but the file has {n_bytes} bytes: it is cut short; fetch it again",
         what=what,
@@ -114,13 +117,13 @@ def cut_short(n_bytes: int, end: int, what: str) -> TechnicalError:
 
 @dataclass(slots=True)
 class Cursor:
-    """Where in a file one reads: everything that it reads moves it on."""
+    """A place in a file: everything that is read moves it on."""
 
     data: memoryview
     here: int = 0
 
     def take(self, n_bytes: int) -> memoryview:
-        """The next bytes."""
+        """Return the next bytes. Raises InputError where the file ends before them."""
         begin, self.here = self.here, self.here + n_bytes
         if self.here > len(self.data):
             raise cut_short(len(self.data), self.here, "the part before the tensors")
@@ -131,15 +134,18 @@ class Cursor:
     @overload
     def number(self, code: str) -> int | float | bool: ...
     def number(self, code: str) -> int | float | bool:
-        """The next number, of a type as `struct` writes it."""
+        """Read the next number, of a type as `struct` writes it."""
         return struct.unpack("<" + code, self.take(struct.calcsize("<" + code)))[0]
 
     def string(self) -> str:
-        """The next text: its length, then its bytes."""
+        """Read the next text: its length, then its bytes."""
         return str(self.take(self.number("Q")), "utf-8", "replace")
 
     def value(self, kind: int) -> Setting:
-        """The next value of a setting. A list has the kind of its entries, their number, and then they follow."""
+        """Read the next value of a setting. A list begins with the kind and the number of its entries.
+
+        Raises InputError for an unknown kind.
+        """
         if kind == STRING:
             return self.string()
         if kind in NUMBERS:
@@ -155,7 +161,10 @@ class Cursor:
         return [number for (number,) in struct.iter_unpack("<" + NUMBERS[kind], self.take(n * size))]
 
     def tensor_place(self) -> tuple[str, tuple[int, ...], int, int]:
-        """The next tensor's name, shape, kind, and place after the first one. Sizes stand last axis first."""
+        """Read the next tensor's name, shape, kind and offset. Sizes are stored last axis first, MOST_AXES at most.
+
+        Raises InputError for more axes.
+        """
         name, n_axes = self.string(), self.number("I")
         if n_axes > MOST_AXES:
             raise TechnicalError(

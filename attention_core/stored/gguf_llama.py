@@ -1,4 +1,4 @@
-"""A model of the kind of Llama in a GGUF file: what its settings mean, and the names of its weights there and here."""
+"""A model of the kind of Llama in a GGUF file: the meaning of its settings, and the names of its weights."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from attention_core.stored.naming import check_layers, check_names, check_stored
 from attention_core.stored.room import check_room
 from attention_core.text.embeddings import Rotary
 
-# Queries and keys stand in the file as they turn, in neighbouring pairs, and so they do here.
+# The file has the features of queries and keys in neighbouring pairs, as `rotate` expects them.
 GGUF_NAMES = {
     "token_table": "token_embd.weight",
     "norm.gain": "output_norm.weight",
@@ -35,7 +35,7 @@ GGUF_NAMES = {
     "layers.*.mlp.W_down": "blk.*.ffn_down.weight",
     "layers.*.mlp.b_down": "blk.*.ffn_down.bias",
 }
-# What a file may say of a model beside its sizes, and the only values under which its numbers are those computed here.
+# Settings that a file may have besides the sizes, and the only values under which they do not change the numbers.
 AS_COMPUTED = {
     "llama.rope.scaling.type": ("none",),
     "llama.rope.scaling.factor": (1.0, 0.0),
@@ -53,9 +53,10 @@ SIZES = (
 
 
 def gguf_model(file: GgufFile, dtype: torch.dtype = torch.float32, room: int | None = None) -> Transformer:
-    """The model of a file, its weights kept in this precision. `room` is how many bytes there are for it: see `room`.
+    """Build the model of a file, with its weights in the precision `dtype`.
 
-    Raises InputError for another architecture, for settings that are not computed here, and for odd shapes.
+    `room` is how many bytes there are for the model: see `room`. Raises InputError for another architecture, for
+    settings that are not computed here, and for odd shapes.
     """
     config, weights = gguf_weights(file, dtype)
     check_room(sum(map(math.prod, weight_shapes(config).values())) * dtype.itemsize, room)
@@ -65,16 +66,20 @@ def gguf_model(file: GgufFile, dtype: torch.dtype = torch.float32, room: int | N
 def gguf_weights(
     file: GgufFile, dtype: torch.dtype = torch.float32
 ) -> tuple[TransformerConfig, Iterator[tuple[str, torch.Tensor]]]:
-    """What the model of a file is built of: its weights by our names, each made when it is asked for.
+    """Return the sizes of a file's model, and its weights by our names, each made only when it is needed.
 
-    Whoever takes them one after the other never has the whole model in memory. Raises InputError as `gguf_model`.
+    Code that takes the weights one after the other never has the whole model in memory. Raises InputError as
+    `gguf_model`.
     """
     config, tensors = gguf_tensors(file)
     return config, ((name, as_here(name, tensor, dtype)) for name, tensor in tensors.items())
 
 
 def gguf_tensors(file: GgufFile) -> tuple[TransformerConfig, dict[str, StoredTensor]]:
-    """What the model of a file is built of: its tensors by our names, as they lie there. Raises InputError as above."""
+    """Return the sizes of a file's model, and its tensors by our names, as stored.
+
+    Raises InputError as `gguf_model` does.
+    """
     config = gguf_config(file)
     check_layers(config.n_layers, len(file.tensors))
     shapes = weight_shapes(config)
@@ -87,13 +92,13 @@ def gguf_tensors(file: GgufFile) -> tuple[TransformerConfig, dict[str, StoredTen
 
 
 def as_here(name: str, tensor: StoredTensor, dtype: torch.dtype) -> torch.Tensor:
-    """The numbers of a tensor, the way round that they are used."""
+    """Return the numbers of a tensor in the orientation in which they are used."""
     weight = torch.from_numpy(tensor.numbers()).to(dtype)
     return weight.mT if is_map(name) else weight
 
 
 def gguf_config(file: GgufFile) -> TransformerConfig:
-    """What the settings of a file say of its model. Raises InputError for what is not computed here."""
+    """Return the sizes of a file's model from the settings. Raises InputError for what is not computed here."""
     architecture = file.settings.get("general.architecture")
     if architecture != "llama":
         raise TechnicalError("the model of a GGUF file is a llama, but this is a {it}", it=repr(architecture))
@@ -123,7 +128,7 @@ def gguf_config(file: GgufFile) -> TransformerConfig:
 
 
 def check_settings(settings: Mapping[str, Setting]) -> None:
-    """Raise InputError for each setting of the model that is not one of those that are computed here."""
+    """Raise InputError for a setting of the model with a value that is not computed here."""
     for name, value in settings.items():
         if not name.startswith("llama.") or name.removeprefix("llama.") in SIZES:
             continue
@@ -136,14 +141,14 @@ def check_settings(settings: Mapping[str, Setting]) -> None:
 
 
 def vocabulary_of(file: GgufFile) -> int:
-    """How many tokens there are: as many as the embedding has rows."""
+    """Return the number of tokens: that of rows of the embedding. Raises InputError where the file has no embedding."""
     if "token_embd.weight" not in file.tensors:
         raise TechnicalError("a model begins with the tensor token_embd.weight, but the file has none: it is not whole")
     return file.tensors["token_embd.weight"].shape[0]
 
 
 def size(settings: Mapping[str, Setting], name: str, default: int | None = None) -> int:
-    """A whole number of the settings, from 1 on."""
+    """Return a whole number of the settings; missing, the default. Raises InputError unless it is 1 or more."""
     value = number(settings, name, default)
     if not isinstance(value, int) or value < 1:
         raise TechnicalError(
@@ -153,7 +158,7 @@ def size(settings: Mapping[str, Setting], name: str, default: int | None = None)
 
 
 def number(settings: Mapping[str, Setting], name: str, default: int | float | None = None) -> int | float:
-    """A number of the settings, or what holds where they do not say."""
+    """Return a number of the settings; missing, the default. Raises InputError for anything else."""
     value = settings.get("llama." + name, default)
     if value is None:
         raise TechnicalError("a llama has the setting llama.{name}, but the file does not say it", name=name)

@@ -1,7 +1,7 @@
 """A folder as the hub writes it: config.json, and weights in model.safetensors or in several files with an index.
 
-Weights are mapped, not read: those that nobody asks for take no memory, and processes share the others. Only what a
-file orders otherwise, as queries and keys that turn, is copied.
+Weights are mapped, not read: those that are never used take no memory, and processes share the others. Only tensors in
+which a file has another order, such as queries and keys that are rotated, are copied.
 """
 
 import json
@@ -26,10 +26,11 @@ OLD_NAMES = ((".gamma", ".weight"), (".beta", ".bias"))  # of norms, in files fr
 
 
 def hub_model(folder: Path, dtype: torch.dtype | None = None, room: int | None = None) -> Transformer:
-    """The model of a folder, its weights in this precision; left out, as they are stored. `room`: see `room`.
+    """Load the model of a folder, with its weights in the precision `dtype`, by default as they are stored.
 
-    Raises InputError for another architecture, for settings that are not computed here, for weights in pickles, and
-    for files that are cut short or do not belong together.
+    `room` is how many bytes there are for the model: see `room`. Raises InputError for another architecture, for
+    settings that are not computed here, for weights in pickles, and for files that are cut short or do not belong
+    together.
     """
     settings, tensors = read_json(folder / SETTINGS), {}
     for path in weight_files(folder):
@@ -40,7 +41,10 @@ def hub_model(folder: Path, dtype: torch.dtype | None = None, room: int | None =
 
 
 def convert_hub(settings: Settings, tensors: Mapping[str, Tensor]) -> tuple[TransformerConfig, dict[str, Tensor]]:
-    """What config.json and the tensors beside it say, by our names and the way round that we use it."""
+    """Return what config.json and its tensors say: the sizes, and the weights by our names and in our orientation.
+
+    Raises InputError for another architecture, and for tensors that do not fit the settings.
+    """
     architecture = architecture_of(settings)
     tensors = {plain_name(name, architecture.prefix): tensor for name, tensor in tensors.items()}
     config = architecture.config(settings, tensors.keys())
@@ -56,7 +60,7 @@ def convert_hub(settings: Settings, tensors: Mapping[str, Tensor]) -> tuple[Tran
 
 
 def plain_name(name: str, prefix: str) -> str:
-    """The name without what a file may put before it, and as it is written today."""
+    """Return a name without the prefix that a file may put before it, and in today's spelling."""
     name = name.removeprefix(prefix)
     for old, new in OLD_NAMES:
         name = name.removesuffix(old) + new if name.endswith(old) else name
@@ -64,19 +68,19 @@ def plain_name(name: str, prefix: str) -> str:
 
 
 def unread(names: Collection[str], ends: tuple[str, ...]) -> set[str]:
-    """The tensors that hold no weights of ours: masks, tables that are computed, what stands on top of the vectors."""
+    """Return the tensors that hold no weights of ours: masks, computed tables, layers on top of the model's vectors."""
     return {name for name in names if name.endswith(ends)}
 
 
 def stored_shape(name: str, shape: tuple[int, ...], architecture: Architecture) -> tuple[int, ...]:
-    """The shape of the tensor that holds a weight of this shape."""
+    """Return the shape of the tensor that holds a weight of the given shape."""
     if architecture.fused and role_of(name):
         shape = (*shape[:-1], 3 * shape[-1])
     return shape[::-1] if architecture.maps_turned and is_map(name) else shape
 
 
 def as_used(name: str, tensor: Tensor, config: TransformerConfig, architecture: Architecture) -> Tensor:
-    """A weight as x @ W uses it: fused ones taken apart, and features that turn together side by side."""
+    """Return a weight as x @ W uses it: fused maps are split, and features that are rotated together are neighbours."""
     weight, role = tensor.mT if architecture.maps_turned and is_map(name) else tensor, role_of(name)
     if architecture.fused and role:
         groups = config.n_heads if architecture.fused == "by_head" else 1
@@ -87,19 +91,19 @@ def as_used(name: str, tensor: Tensor, config: TransformerConfig, architecture: 
 
 
 def role_of(name: str) -> str:
-    """q, k or v for what projects to queries, keys or values; nothing for other weights."""
+    """Return q, k or v for a weight that projects to queries, keys or values; an empty text for others."""
     last = name.split(".")[-1]
     return last[-1] if last in ("W_q", "W_k", "W_v", "b_q", "b_k", "b_v") else ""
 
 
 def take_third(fused: Float[Tensor, "*d_in three_d"], which: int, n_groups: int) -> Float[Tensor, "*d_in d"]:
-    """The first, second or third part of each group of outputs, one after the other."""
+    """Return the first, second or third part of each group of outputs, one after the other."""
     groups = fused.reshape(*fused.shape[:-1], n_groups, 3, -1)
     return groups[..., which, :].reshape(*fused.shape[:-1], -1)
 
 
 def to_neighbours(weight: Float[Tensor, "*d_in d"], d_head: int, n_turned: int | None) -> Float[Tensor, "*d_in d"]:
-    """Features in the order in which `rotate` turns them: feature i, then its partner, which the hub has further on."""
+    """Put features in the order in which `rotate` pairs them: feature i, then the one that the hub pairs with it."""
     heads = weight.reshape(*weight.shape[:-1], -1, d_head)
     n_turned = d_head if n_turned is None else n_turned
     turned = heads[..., :n_turned].reshape(*heads.shape[:-1], 2, n_turned // 2).mT
@@ -107,7 +111,7 @@ def to_neighbours(weight: Float[Tensor, "*d_in d"], d_head: int, n_turned: int |
 
 
 def check_float(name: str, tensor: Tensor) -> None:
-    """Raise InputError unless the numbers of a tensor are those of a weight."""
+    """Raise InputError unless a tensor has a type of number that weights have."""
     if tensor.dtype not in FLOATS:
         raise TechnicalError(
             "weights are numbers of the types {known}, but {name} has {kind}",
@@ -118,7 +122,7 @@ def check_float(name: str, tensor: Tensor) -> None:
 
 
 def read_json(path: Path) -> dict:
-    """The settings of a file."""
+    """Read the settings of a file. Raises InputError where the file is missing or has something else."""
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -133,7 +137,7 @@ def read_json(path: Path) -> dict:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files of the weights: one, or those that the index names."""
+    """Return the files of the weights: one, or those that the index names. Raises InputError where there are none."""
     if (folder / WEIGHTS).exists():
         return [folder / WEIGHTS]
     if (folder / INDEX).exists():
@@ -154,7 +158,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def map_tensors(path: Path) -> dict[str, Tensor]:
-    """All tensors of a file, mapped."""
+    """Map all tensors of a file into memory. Raises InputError where the file is missing or broken."""
     try:
         with safe_open(path, "pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no dictionary

@@ -1,4 +1,4 @@
-"""Names there and here: a table has one line for each weight of a model, with * for the number of the layer."""
+"""Names of weights in files and in the core: a table has one line for each weight, with * for the layer's number."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -9,7 +9,7 @@ LAYER = re.compile(r"(?<=\.)\d+(?=\.)")
 
 
 def name_there(name: str, table: Mapping[str, str]) -> str:
-    """How a file calls one of our weights. Raises InputError for one that such a file cannot hold."""
+    """Return the name in a file of one of our weights. Raises InputError for a weight that the file cannot hold."""
     number = LAYER.search(name)
     line = LAYER.sub("*", name)
     if line not in table:
@@ -22,12 +22,12 @@ def name_there(name: str, table: Mapping[str, str]) -> str:
 
 
 def is_map(name: str) -> bool:
-    """Whether a weight is used as x @ W: most files hold such a map the other way round."""
+    """Return whether a weight is used as x @ W: most files store such a map transposed."""
     return name.split(".")[-1].startswith("W_")
 
 
 def check_layers(n_layers: int, n_tensors: int) -> None:
-    """Raise InputError where the settings ask for more layers than a file can hold."""
+    """Raise InputError where the settings ask for more layers than the file has tensors."""
     if n_layers > n_tensors:
         raise TechnicalError(
             "each layer has tensors of its own, but there are {n_layers} layers and {n_tensors} tensors: the file is "
@@ -38,7 +38,7 @@ def check_layers(n_layers: int, n_tensors: int) -> None:
 
 
 def check_names(came: Iterable[str], expected: Collection[str]) -> None:
-    """Raise InputError for a tensor that nobody reads: it would change what the model computes."""
+    """Raise InputError for a tensor of the file without a place in the model: it would change what is computed."""
     unknown = sorted(set(came) - set(expected))
     if unknown:
         raise TechnicalError(
@@ -50,7 +50,7 @@ def check_names(came: Iterable[str], expected: Collection[str]) -> None:
 
 
 def check_stored(name: str, came: tuple[int, ...] | None, expected: tuple[int, ...]) -> None:
-    """Raise InputError unless the file has this tensor, in this shape."""
+    """Raise InputError unless the file has the tensor, in the expected shape."""
     if came is None:
         raise TechnicalError("the file holds the tensor {name}, but there is none: it is not whole", name=name)
     if tuple(came) != tuple(expected):

@@ -10,7 +10,7 @@ GIGABYTE = 1e9
 
 
 def check_room(n_bytes: int, room: int | None = None) -> None:
-    """Raise InputError where so many bytes are more than there is room for; left out, more than are free now."""
+    """Raise InputError where `n_bytes` are more than `room`, by default more than the memory that is free now."""
     room = free_memory() if room is None else room
     if room is not None and n_bytes > room:
         raise TechnicalError(
@@ -21,7 +21,7 @@ def check_room(n_bytes: int, room: int | None = None) -> None:
 
 
 def free_memory() -> int | None:
-    """How many bytes can still be taken, as Linux says of the machine and of the container; None elsewhere."""
+    """Return how many bytes are free, as Linux says of the machine and of the container; None on other systems."""
     if not MEMINFO.exists():
         return None
     lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines())
@@ -29,7 +29,7 @@ def free_memory() -> int | None:
 
 
 def left_in_container() -> list[int]:
-    """What the limit of a container leaves, where there is one."""
+    """Return the bytes that the memory limit of a container leaves, in a list; an empty list without a limit."""
     limit, taken = CGROUP / "memory.max", CGROUP / "memory.current"
     if not (limit.exists() and taken.exists()) or limit.read_text().strip() == "max":
         return []

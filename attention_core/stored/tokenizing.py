@@ -1,6 +1,6 @@
-"""Text → ids by the package `tokenizers`, as a folder of the hub or a GGUF file says; it is imported where it is used.
+"""Text → ids by the package `tokenizers`, as a hub folder or a GGUF file says; the package is imported when needed.
 
-Two kinds of vocabulary stand in GGUF files. "gpt2" is byte-level BPE: see `byte_pairs`. "llama" is that of
+GGUF files have one of two kinds of vocabulary. "gpt2" is byte-level BPE: see `byte_pairs`. "llama" is that of
 SentencePiece: each piece has a score, and the pair that makes the piece of the highest score is merged first; ▁ stands
 for a space, and a character without a piece is read as its bytes. Kudo & Richardson 2018,
 https://arxiv.org/abs/1808.06226.
@@ -27,7 +27,7 @@ DIGITS_APART = ("smollm",)
 
 
 def hub_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a folder, which neither pads nor cuts off texts. Raises InputError where none can be read."""
+    """Load the tokenizer of a folder, without padding or truncation. Raises InputError where none can be read."""
     from tokenizers import Tokenizer
 
     path = folder / TOKENIZER_FILE
@@ -43,12 +43,12 @@ def hub_tokenizer(folder: Path) -> Tokenizer:
 
 
 def unreadable(what: str, error: Exception) -> TechnicalError:
-    """What is said of a tokenizer that the package refuses."""
+    """Return an InputError for a tokenizer that the package refuses."""
     return TechnicalError("{what} is a tokenizer, but it cannot be read: {why}", what=what, why=str(error)[:200])
 
 
 def gguf_tokenizer(settings: GgufSettings) -> Tokenizer:
-    """The tokenizer that the settings of a file describe. Raises InputError for a kind that is not known."""
+    """Build the tokenizer that the settings of a file describe. Raises InputError for an unknown kind."""
     kind = settings.get("tokenizer.ggml.model")
     if kind not in ("gpt2", "llama"):
         raise TechnicalError(
@@ -66,7 +66,7 @@ def gguf_tokenizer(settings: GgufSettings) -> Tokenizer:
 
 
 def byte_level_tokenizer(settings: GgufSettings) -> Tokenizer:
-    """Byte-level BPE with the merges of the file."""
+    """Build a byte-level BPE tokenizer with the merges of the file."""
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     split, pairs = split_of(settings), merges_in(settings)
@@ -85,7 +85,7 @@ def byte_level_tokenizer(settings: GgufSettings) -> Tokenizer:
 
 
 def byte_pairs_in(settings: GgufSettings) -> BytePairs:
-    """The same pieces and merges for `byte_pairs`. Raises InputError where words are cut otherwise than it does."""
+    """Return pieces and merges for `byte_pairs`. Raises InputError where the file cuts words in another way."""
     split = split_of(settings)
     if SPLITS[split] is not None:
         raise TechnicalError("the words are cut as gpt-2 or smollm do, but this file says {split}", split=repr(split))
@@ -93,7 +93,7 @@ def byte_pairs_in(settings: GgufSettings) -> BytePairs:
 
 
 def split_of(settings: GgufSettings) -> str:
-    """How a text is cut into words."""
+    """Return the name of the rule by which a text is cut into words. Raises InputError for an unknown one."""
     split = settings.get("tokenizer.ggml.pre")
     if split not in SPLITS:
         raise TechnicalError(
@@ -105,7 +105,7 @@ def split_of(settings: GgufSettings) -> str:
 
 
 def merges_in(settings: GgufSettings) -> list[tuple[str, str]]:
-    """The pairs of pieces, those that are merged first in front."""
+    """Return the pairs of pieces, those merged first in front. Raises InputError for a line that is not a pair."""
     pairs = [tuple(line.split(" ")) for line in entries(settings, "merges")]
     if any(len(pair) != 2 for pair in pairs):
         raise TechnicalError("each line of tokenizer.ggml.merges is two pieces with a space between, but one is not")
@@ -113,7 +113,7 @@ def merges_in(settings: GgufSettings) -> list[tuple[str, str]]:
 
 
 def sentence_piece_tokenizer(settings: GgufSettings) -> Tokenizer:
-    """The pieces of SentencePiece: any two that are pieces may make one, that of the highest score first."""
+    """Build a SentencePiece tokenizer: any two pieces that make a piece may be merged, the highest score first."""
     from tokenizers import Tokenizer, decoders, models, normalizers
 
     tokens, scores, types = (entries(settings, name) for name in ("tokens", "scores", "token_type"))
@@ -134,7 +134,7 @@ def sentence_piece_tokenizer(settings: GgufSettings) -> Tokenizer:
 
 
 def add_special_tokens(tokenizer: Tokenizer, settings: GgufSettings, *, starts: bool) -> None:
-    """Tokens that no text is split into, and that which every text starts with, if one does."""
+    """Add the tokens that are never split, and the token that every text starts with, if there is one."""
     from tokenizers import AddedToken, processors
 
     tokens, types = entries(settings, "tokens"), entries(settings, "token_type")
@@ -153,7 +153,7 @@ def add_special_tokens(tokenizer: Tokenizer, settings: GgufSettings, *, starts: 
 
 
 def entries(settings: GgufSettings, name: str) -> list:
-    """A list of the vocabulary, as long as that of the tokens, but for the merges."""
+    """Return a list of the vocabulary. Raises InputError unless it is as long as the tokens; merges may differ."""
     listed, tokens = settings.get("tokenizer.ggml." + name), settings.get("tokenizer.ggml.tokens")
     if not isinstance(listed, list) or not isinstance(tokens, list):
         raise TechnicalError("a vocabulary has the list tokenizer.ggml.{name}, but the file has none", name=name)

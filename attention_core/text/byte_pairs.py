@@ -1,11 +1,11 @@
-"""Text → bytes → pieces → ids: byte-level byte-pair encoding, with which GPT-2 began and most models read today.
+"""Text → bytes → pieces → ids: byte-level byte-pair encoding, introduced with GPT-2 and used by most models today.
 
-A text is cut into words, each word into its bytes, of which there are 256: so nothing is unknown in any script. Then
-pairs of neighbours are merged, those that were learned first in front, and frequent words end as one piece. Each byte
-is written as a character that can be seen, the space as Ġ. Radford et al. 2019, section 2.2,
+A text is cut into words, and each word into its bytes. There are 256 bytes, so no script has unknown characters. Then
+pairs of neighbours are merged, the earliest learned first, and a frequent word ends as one piece. Each byte is written
+as a visible character, the space as Ġ. Radford et al. 2019, section 2.2,
 https://openai.com/research/better-language-models.
 
-It is what the package `tokenizers` does, which is faster and knows special tokens as well: see `stored`.
+The package `tokenizers` computes the same pieces faster and knows special tokens as well: see `stored`.
 """
 
 import functools
@@ -31,9 +31,9 @@ ALL = re.compile(".+", re.DOTALL)
 
 @dataclass(frozen=True)
 class BytePairs:
-    """The pieces of a model, each at its id, and the pairs that make them, those learned first in front.
+    """A byte-pair tokenizer: its pieces, each at its id, and the pairs that are merged, the earliest learned first.
 
-    With `digits_apart` every digit is a word of its own, so that numbers are read digit by digit.
+    With `digits_apart` every digit is a separate word, so that numbers are read digit by digit.
     """
 
     tokens: tuple[str, ...]
@@ -47,11 +47,11 @@ class BytePairs:
 
     @functools.cached_property
     def rank(self) -> dict[tuple[str, str], int]:
-        """How early each pair was learned."""
+        """The place of each pair in the order in which pairs were learned, from 0 on."""
         return {pair: i for i, pair in enumerate(self.merges)}
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text. Raises InputError for a byte, or a pair merged, that is no piece of this model."""
+        """Return the ids of a text. Raises InputError for a byte, or a merged pair, that is no piece of the model."""
         pieces = [piece for word in words_of(text, self.digits_apart) for piece in self.steps(word)[-1]]
         unknown = [piece for piece in pieces if piece not in self.ids]
         if unknown:
@@ -64,21 +64,20 @@ class BytePairs:
         return [self.ids[piece] for piece in pieces]
 
     def steps(self, word: str) -> list[tuple[str, ...]]:
-        """The pieces of a word: its bytes at first, then after each merge."""
+        """Return the pieces of a word at each step: its bytes at first, then the pieces after each merge."""
         return list(merge_pairs(written(word), self.rank))
 
     def decode(self, ids: Iterable[int]) -> str:
-        """The text of these ids; � stands for bytes that are no whole character. Raises InputError for another id."""
+        """Return the text of ids, with � for bytes that are no whole character. Raises InputError for unknown ids."""
         ids = tuple(ids)
         check_each_id(ids, len(self.tokens))
         return readable("".join(self.tokens[i] for i in ids))
 
 
 def merge_pairs(word: Iterable[str], rank: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, ...]]:
-    """The pieces of a word, at first as they come, then after each merge, until no pair that was learned is left.
+    """Yield the pieces of a word as given, and again after each merge, until no learned pair is left.
 
-    Of all neighbours the pair that was learned first is merged: Sennrich et al. 2016,
-    https://arxiv.org/abs/1508.07909.
+    Of all neighbours the pair that was learned first is merged: Sennrich et al. 2016, https://arxiv.org/abs/1508.07909.
     """
     pieces = list(word)
     yield tuple(pieces)
@@ -93,7 +92,7 @@ def merge_pairs(word: Iterable[str], rank: Mapping[tuple[str, str], int]) -> Ite
 
 
 def words_of(text: str, digits_apart: bool = False) -> Iterator[str]:
-    """The words of a text, which no piece crosses. Together they are the text."""
+    """Yield the words of a text. No piece crosses the border of a word, and together the words are the text."""
     kinds = "".join(map(kind_of, text))
     for part in (DIGITS if digits_apart else ALL).finditer(kinds):
         for word in WORDS.finditer(part.group()):
@@ -101,7 +100,7 @@ def words_of(text: str, digits_apart: bool = False) -> Iterator[str]:
 
 
 def kind_of(character: str) -> str:
-    """A character of ASCII of the same kind: letters of all scripts count as letters, numbers as numbers."""
+    """Return an ASCII character of the same kind: letters of all scripts count as letters, numbers as numbers."""
     if character.isascii():
         return character
     if character.isspace():
@@ -110,7 +109,7 @@ def kind_of(character: str) -> str:
 
 
 def written(text: str) -> str:
-    """The bytes of a text, each as the character that stands for it. Raises InputError for half of a character."""
+    """Return the bytes of a text, each as a visible character. Raises InputError for half of a character."""
     try:
         return "".join(CHARACTER_OF[byte] for byte in text.encode())
     except UnicodeEncodeError as error:
@@ -118,7 +117,7 @@ def written(text: str) -> str:
 
 
 def readable(piece: str) -> str:
-    """A piece as text: the characters of its bytes, � for bytes that are no whole character.
+    """Return a piece as text: the characters of its bytes, with � for bytes that are no whole character.
 
     Raises InputError where a character stands for no byte.
     """

@@ -1,4 +1,4 @@
-"""From ids to vectors: one row of a table for each token of the vocabulary; and vectors for its position."""
+"""From ids to vectors: a table with a row for each token of the vocabulary, and vectors for the positions."""
 
 import functools
 import math
@@ -20,9 +20,9 @@ FIXED_VECTORS_SEED = 42
 
 
 def embedding_table(vocabulary: int, d_model: int, generator: Generator) -> Float[Array, "vocabulary d_model"]:
-    """One vector for each token, drawn from the standard normal distribution, row after row.
+    """Draw one vector for each token from the standard normal distribution, row after row.
 
-    Row i is the same for every size of the vocabulary larger than i.
+    Row i is the same for every size of the vocabulary larger than i. Raises InputError without a token or a feature.
     """
     import torch
 
@@ -32,7 +32,7 @@ def embedding_table(vocabulary: int, d_model: int, generator: Generator) -> Floa
 
 
 def fixed_vectors(vocabulary: int, d_model: int) -> Float[Array, "vocabulary d_model"]:
-    """The token vectors of a model that gives vectors back: those of `nn.Embedding` after `torch.manual_seed(42)`."""
+    """Return the token vectors of a model that outputs vectors: of `nn.Embedding` after `torch.manual_seed(42)`."""
     import torch
 
     return torch.randn(vocabulary, d_model, generator=generator(FIXED_VECTORS_SEED))
@@ -41,7 +41,7 @@ def fixed_vectors(vocabulary: int, d_model: int) -> Float[Array, "vocabulary d_m
 def embed(
     ids: Int[Array, "*batch tokens"], table: Float[Array, "vocabulary d_model"]
 ) -> Float[Array, "*batch tokens d_model"]:
-    """The row of the table for each id: the same token always gets the same vector.
+    """Return the row of the table for each id: the same token always gets the same vector.
 
     Raises InputError for an id without a row.
     """
@@ -50,10 +50,11 @@ def embed(
 
 
 def one_hot(ids: Int[Array, "*batch"], vocabulary: int, like: Array) -> Float[Array, "*batch vocabulary"]:
-    """A row for each id, with 1 at the id and 0 elsewhere; all 0 for an id below 0. Library and precision are `like`'s.
+    """Return a row for each id, with 1 at the id and 0 elsewhere; for an id below 0 the whole row is 0.
 
-    Its product with a table picks rows, as `embed` does, also where each run has a table of its own; and the gradient
-    of the table is a product too. Raises InputError for an id without a row, and for one below −NEGATIVE_IDS.
+    Library and precision are those of `like`. The product of the rows with a table picks rows of the table, as `embed`
+    does, even where each run has a separate table; the gradient of the table is a product, too. Raises InputError for
+    an id without a row, and for one below −NEGATIVE_IDS.
     """
     check_ids(ids, vocabulary, least=-NEGATIVE_IDS)
     if isinstance(like, np.ndarray):
@@ -63,16 +64,16 @@ def one_hot(ids: Int[Array, "*batch"], vocabulary: int, like: Array) -> Float[Ar
 
 @functools.lru_cache(maxsize=64)
 def one_hot_rows(vocabulary: int, dtype: np.dtype) -> Float[np.ndarray, "rows vocabulary"]:
-    """The identity matrix, with rows of zeros below it. Made once: shared, and never to be changed."""
+    """Return the identity matrix with rows of zeros below it. It is made once and shared, so it must not be changed."""
     return np.eye(vocabulary + NEGATIVE_IDS, vocabulary, dtype=dtype)
 
 
 def sinusoidal_positions(n_tokens: int, d_model: int, like: Array | None = None) -> Float[Array, "tokens d_model"]:
-    """A row of sines and cosines for each position, from quick waves to slow ones, to be added to the embeddings.
+    """Return a row of sines and cosines for each position, from fast waves to slow ones, to be added to embeddings.
 
-    Feature 2i is sin(position · ω_i), feature 2i + 1 is cos(position · ω_i), with ω_i = 10000^(−2i/d_model).
-    Vaswani et al. 2017, section 3.5. Library and precision are `like`'s; left out, torch's. Raises InputError when
-    there is no token or no feature.
+    Feature 2i is sin(position · ω_i), feature 2i + 1 is cos(position · ω_i), with ω_i = 10000^(−2i/d_model). Vaswani et
+    al. 2017, section 3.5. Library and precision are those of `like`; without it, torch's. Raises InputError when there
+    is no token or no feature.
     """
     check_whole("n_tokens", n_tokens, least=1)
     check_whole("d_model", d_model, least=1)
@@ -85,10 +86,11 @@ def sinusoidal_positions(n_tokens: int, d_model: int, like: Array | None = None)
 def rotation_angles(
     n_tokens: int, d_model: int, base: float = 10000.0, like: Array | None = None
 ) -> Float[Array, "tokens pairs"]:
-    """position · ω_i in radians, for each position and each pair of neighbouring features: ω_i = base^(−2i/d_model).
+    """Return position · ω_i, in radians, for each position and pair of features, with ω_i = base^(−2i/d_model).
 
-    Library and precision are `like`'s, but 32 bits at least: half of them cannot tell position 256 from 257. Left out,
-    they are torch's.
+    Pair i consists of features 2i and 2i + 1. Library and precision are those of `like`, but of 32 bits at least, since
+    bfloat16 cannot tell position 256 from 257; without `like`, they are torch's. Raises InputError unless `like` holds
+    floating-point numbers.
     """
     if like is not None and not is_float(like):
         raise TechnicalError("positions are floating-point numbers, but are to be {kind}", kind=str(like.dtype))
@@ -100,7 +102,10 @@ def rotation_angles(
 
 @functools.lru_cache(maxsize=64)
 def shared_angles(n_tokens: int, d_model: int, base: float, dtype: Any) -> Float[Array, "tokens pairs"]:
-    """The same, once for all layers and heads that turn as many tokens: shared, and never to be changed."""
+    """Return `rotation_angles`, computed once for all layers and heads that rotate as many tokens.
+
+    The result is shared, so it must not be changed.
+    """
     if isinstance(dtype, type | np.dtype):  # one of NumPy's
         return rotation_angles(n_tokens, d_model, base, like=np.ones(1, dtype))
     import torch
@@ -111,12 +116,13 @@ def shared_angles(n_tokens: int, d_model: int, base: float, dtype: Any) -> Float
 
 @dataclass(frozen=True)
 class Rotary:
-    """How rotary positions turn.
+    """The settings of rotary positions.
 
-    A larger `base` turns slower: Rozière et al. 2023 (Code Llama), https://arxiv.org/abs/2308.12950. Only the first
-    `features` turn, or all: partial rotary, Black et al. 2022 (GPT-NeoX), https://arxiv.org/abs/2204.06745. Positions
-    are divided by `stretch`, so that a longer text has the angles of a shorter one: position interpolation, Chen et
-    al. 2023, https://arxiv.org/abs/2306.15595.
+    With a larger `base` the angles grow more slowly with the position: Rozière et al. 2023 (Code Llama),
+    https://arxiv.org/abs/2308.12950. Only the first `features` of a query or key are rotated, or all where it is None:
+    partial rotary, Black et al. 2022 (GPT-NeoX), https://arxiv.org/abs/2204.06745. Positions are divided by `stretch`,
+    so that a longer text has the angles of a shorter one: position interpolation, Chen et al. 2023,
+    https://arxiv.org/abs/2306.15595.
     """
 
     base: float = 10000.0
@@ -127,12 +133,12 @@ class Rotary:
 def rotate(
     x: Float[Array, "*batch tokens d_head"], first: int = 0, *, how: Rotary = Rotary(), back: bool = False
 ) -> Float[Array, "*batch tokens d_head"]:
-    """Each token's pairs of neighbouring features, turned by an angle that grows with its position (RoPE).
+    """Rotate each token's pairs of neighbouring features by an angle that grows with its position (RoPE).
 
-    Done to queries and keys, it makes their product depend on the distance between two tokens and not on
-    where they stand. The first token stands at position `first`; `back` turns the other way round. Su et al. 2021,
-    https://arxiv.org/abs/2104.09864. Raises InputError when the number of features is odd, and for a
-    position below 0.
+    Applied to queries and keys, it makes their product depend on the distance between two tokens and not on their
+    positions. The first token has the position `first`; `back` rotates the other way round. Su et al. 2021,
+    https://arxiv.org/abs/2104.09864. Raises InputError when the number of rotated features is odd or larger than
+    d_head, for a position below 0, and for an x, a base or a stretch that cannot be used.
     """
     check_whole("first", first, least=0)
     if x.ndim < 2:
@@ -167,9 +173,9 @@ def rotate(
 def turn_pairs(
     x: Float[Array, "*batch tokens features"], angles: Float[Array, "tokens pairs"]
 ) -> Float[Array, "*batch tokens features"]:
-    """Each pair of neighbouring features, turned by its angle; features beyond the pairs stay as they are.
+    """Rotate each pair of neighbouring features by its angle; features beyond the pairs stay as they are.
 
-    It is computed as precisely as the angles are, and rounded to x's type at the end.
+    The result is computed in the precision of the angles and rounded to the type of x at the end.
     """
     xp, width = namespace(x), 2 * angles.shape[-1]
     even, odd = x[..., 0:width:2], x[..., 1:width:2]

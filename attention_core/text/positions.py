@@ -1,7 +1,7 @@
-"""What tells attention where a token stands: positions that are added or turned, and how alike they are over distance.
+"""How attention learns the positions of tokens: by added vectors or by rotation, and how similar positions are.
 
 sinusoidal, learned    a vector for each position, added to X before it is projected
-rotary                 queries and keys are turned by their positions: see `rotate`
+rotary                 queries and keys are rotated by their positions: see `rotate`
 """
 
 import math
@@ -27,24 +27,24 @@ from attention_core.text.embeddings import (
 
 PositionKind = Literal["none", "sinusoidal", "learned", "rotary"]
 N_POSITIONS, FURTHEST = 64, 32  # for similarities: how many positions are compared, and over which distances
-USUAL = Rotary()  # how rotary positions turn unless a model turns in another way
+USUAL = Rotary()  # the settings of rotary positions unless a model has others
 
 
 def kinds_for(d_k: int) -> tuple[PositionKind, ...]:
-    """The kinds of positions that a head with d_k features can have: rotary ones turn pairs, so d_k must be even."""
+    """Return the kinds of positions possible with d_k features: rotary ones rotate pairs, so d_k must be even."""
     return tuple(kind for kind in get_args(PositionKind) if kind != "rotary" or d_k % 2 == 0)
 
 
 @dataclass(slots=True, eq=False)
 class PositionedRows:
-    """What is added to X, where anything is, and what goes in."""
+    """The rows added to X, or None where nothing is added, and the rows that enter the head."""
 
     positions: Float[Array, "tokens d_model"] | None
     going_in: Float[Array, "tokens d_model"]
 
 
 def add_positions(x: Float[Array, "tokens d_model"], kind: PositionKind, seed: int) -> PositionedRows:
-    """X and a row for each position; where nothing is added, X alone."""
+    """Add a row for each position to X. With the kinds "none" and "rotary" X stays as it is."""
     if kind in ("none", "rotary"):
         return PositionedRows(None, x)
     n_tokens, d_model = x.shape
@@ -55,9 +55,10 @@ def add_positions(x: Float[Array, "tokens d_model"], kind: PositionKind, seed: i
 def added_positions(
     kind: Literal["sinusoidal", "learned"], n_tokens: int, d_model: int, seed: int, like: Array | None = None
 ) -> Float[Array, "tokens d_model"]:
-    """A row for each position. Library and precision are `like`'s; left out, torch's.
+    """Return the row that is added at each position. Raises InputError for a kind of positions that is not added.
 
-    Learned positions are a table like that of the tokens; here they stand as they are before any training.
+    Library and precision are those of `like`; without it, torch's. Learned positions are a table like that of the
+    tokens; here they have the values drawn before any training.
     """
     if kind == "sinusoidal":
         return sinusoidal_positions(n_tokens, d_model, like)
@@ -69,7 +70,7 @@ def added_positions(
 
 @dataclass(slots=True, eq=False)
 class TurnedVectors:
-    """Queries and keys before and after they are turned, and by which angles."""
+    """Queries and keys before and after rotation, and the angles."""
 
     q: Float[Array, "queries d_k"]
     k: Float[Array, "keys d_k"]
@@ -84,7 +85,7 @@ def turn_vectors(
     W_k: Float[Array, "d_model d_k"],
     rotary: Rotary = USUAL,
 ) -> TurnedVectors:
-    """Queries and keys, each turned pair by pair by the angles of its position."""
+    """Compute queries and keys, and rotate each pair of features by the angle of its position."""
     q, k = x @ W_q, x @ W_k
     angles = rotation_angles(len(q), turned_features(q.shape[-1], rotary), rotary.base, like=x)
     if rotary.stretch != 1:
@@ -93,7 +94,7 @@ def turn_vectors(
 
 
 def turned_features(d_k: int, rotary: Rotary) -> int:
-    """How many of the features of a query or key turn."""
+    """Return how many features of a query or key are rotated."""
     return d_k if rotary.features is None else rotary.features
 
 
@@ -107,17 +108,17 @@ class Similarity:
     most: tuple[float, ...]
 
     def at(self, distance: int) -> float:
-        """The mean cosine at this distance."""
+        """Return the mean cosine at a distance."""
         return self.mean[self.distances.index(distance)]
 
     @property
     def variation(self) -> float:
-        """How far two pairs at the same distance may lie apart; 0 when the distance is all that counts."""
+        """The largest difference between two pairs at the same distance; 0 when the distance is all that counts."""
         return max(most - least for most, least in zip(self.most, self.least, strict=True))
 
 
 def similarity_of_rows(kind: Literal["sinusoidal", "learned"], d_model: int, seed: int) -> Similarity:
-    """How alike the rows are that are added at different positions."""
+    """Measure how similar the rows are that are added at different positions."""
     rows = added_positions(kind, N_POSITIONS, d_model, seed)
     return over_distance(rows, rows)
 
@@ -129,7 +130,7 @@ def similarity_of_query_and_key(
     kind: Literal["none", "rotary"],
     rotary: Rotary = USUAL,
 ) -> Similarity:
-    """How well a token's query fits its key when both are set at every position, turned by rotary ones if asked."""
+    """Measure how well a token's query matches its key with both at every position, rotated if `kind` is "rotary"."""
     queries, keys = ((row @ W).expand(N_POSITIONS, -1) for W in (W_q, W_k))
     if kind == "rotary":
         queries, keys = rotate(queries, how=rotary), rotate(keys, how=rotary)
@@ -139,7 +140,7 @@ def similarity_of_query_and_key(
 def scores_by_distance(
     query: Float[Tensor, " d_k"], key: Float[Tensor, " d_k"], scale: float, rotary: Rotary
 ) -> Float[Tensor, " distances"]:
-    """The scaled score of a key that stands so many positions before a query, from 0 on; neither is turned yet."""
+    """Compute the scaled scores of a key at 0, 1, 2, … positions before a query; both are given before rotation."""
     queries, keys = (rotate(vector.expand(N_POSITIONS + 1, -1), how=rotary) for vector in (query, key))
     return (keys @ queries[-1] * scale).flip(0)
 
@@ -147,7 +148,7 @@ def scores_by_distance(
 def over_distance(
     rows: Float[Tensor, "positions features"], columns: Float[Tensor, "positions features"]
 ) -> Similarity:
-    """Cosines of all rows with all columns, gathered along the diagonals: distance = column − row."""
+    """Summarise the cosines of all rows with all columns along each diagonal, where distance = column − row."""
     cosines = torch.nn.functional.normalize(rows, dim=-1) @ torch.nn.functional.normalize(columns, dim=-1).mT
     distances = tuple(range(-FURTHEST, FURTHEST + 1))
     pairs = [cosines.diagonal(distance) for distance in distances]
@@ -160,5 +161,5 @@ def over_distance(
 
 
 def wavelengths(d_model: int, base: float = USUAL.base) -> list[float]:
-    """After how many positions each pair of features has turned once: 2π / ω_i."""
+    """Return after how many positions each pair of features has made one full rotation: 2π / ω_i."""
     return [2 * math.pi / angle for angle in rotation_angles(2, d_model, base)[1].tolist()]

@@ -1,7 +1,7 @@
 """From what somebody typed to tokens, and from tokens to ids.
 
-Two ways to cut a text: into words (a punctuation mark is a token of its own) or into
-characters (an accent or an emoji's modifier stays with the character it changes).
+A text is cut in one of two ways: into words (each punctuation mark is a separate token) or into characters (an accent
+or an emoji's modifier stays with the character it changes).
 """
 
 import unicodedata
@@ -21,7 +21,7 @@ VARIATION_SELECTORS = "".join(map(chr, range(0xFE00, 0xFE10)))
 
 @dataclass(frozen=True)
 class CleanText:
-    """A text that is safe to cut and to show, and what had to be done to make it so."""
+    """A text that is safe to cut and to show, with notes on what was changed to make it so."""
 
     text: str
     notes: tuple[Phrase, ...] = ()
@@ -30,7 +30,8 @@ class CleanText:
 def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
     """Remove what cannot be shown (controls, direction marks, broken surrogates) and cut what is too long.
 
-    Runs of white space become one space. The notes say in full sentences what was changed.
+    Runs of white space become one space, and the text is normalised (NFC). The notes say in full sentences what was cut
+    or removed.
     """
     kept = raw[:max_characters]
     shown = "".join(" " if c.isspace() else c for c in kept if c.isspace() or not is_invisible(c))
@@ -46,7 +47,7 @@ def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
 
 
 def is_invisible(character: str) -> bool:
-    """True for control characters, direction marks, lone surrogates and private code points.
+    """Return whether a character is a control, a direction mark, a lone surrogate or a private code point.
 
     The two joiners are kept: emoji and some scripts are spelt with them.
     """
@@ -54,12 +55,12 @@ def is_invisible(character: str) -> bool:
 
 
 def needs_base(character: str) -> bool:
-    """True for what can only be seen together with a character before it."""
+    """Return whether a character can only be seen together with one before it."""
     return character in JOINERS or character in VARIATION_SELECTORS
 
 
 def tokenize(text: str, unit: Unit) -> list[str]:
-    """The tokens of a text, in order. An empty text has none."""
+    """Return the tokens of a text, in order. An empty text has none. Raises InputError for an unknown unit."""
     if unit not in get_args(Unit):
         raise TechnicalError("a text is cut into words or characters, but got {unit}", unit=repr(unit))
     if unit == "characters":
@@ -68,7 +69,7 @@ def tokenize(text: str, unit: Unit) -> list[str]:
 
 
 def split_punctuation(chunk: str) -> list[str]:
-    """A word without the punctuation around it, and each of those marks as a token of its own.
+    """Separate a word from the punctuation around it; each mark becomes one token.
 
     Marks inside a word stay: “don’t” is one token.
     """
@@ -83,12 +84,12 @@ def split_punctuation(chunk: str) -> list[str]:
 
 
 def is_punctuation(character: str) -> bool:
-    """True for the Unicode categories of punctuation; a mark that is changed into an emoji is none."""
+    """Return whether a character is Unicode punctuation. A mark that a selector turns into an emoji is not."""
     return len(character) == 1 and unicodedata.category(character).startswith("P")
 
 
 def split_characters(text: str) -> list[str]:
-    """The characters a reader would count: marks and joiners stay with what they change."""
+    """Split a text into the characters a reader would count: marks and joiners stay with what they change."""
     characters: list[str] = []
     for c in text:
         joined = characters and (characters[-1].endswith(ZERO_WIDTH_JOINER) or is_half_flag(characters[-1], c))
@@ -100,29 +101,29 @@ def split_characters(text: str) -> list[str]:
 
 
 def is_half_flag(before: str, character: str) -> bool:
-    """True when the letter completes a flag: flags are spelt with pairs of regional letters."""
+    """Return whether a letter completes a flag: flags are spelt with pairs of regional letters."""
     return len(before) == 1 and all("\U0001f1e6" <= c <= "\U0001f1ff" for c in (before, character))
 
 
 def changes_previous(character: str) -> bool:
-    """True for combining marks, variation selectors and the skin tones of emoji."""
+    """Return whether a character is a combining mark, a variation selector or the skin tone of an emoji."""
     return unicodedata.category(character) in ("Mn", "Mc", "Me") or "\U0001f3fb" <= character <= "\U0001f3ff"
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The different tokens there are; a token's id is its index in the list."""
+    """The different tokens that are known; a token's id is its index."""
 
     tokens: tuple[str, ...]
 
     @classmethod
     def in_order_of_appearance(cls, tokens: Sequence[str]) -> "Vocabulary":
-        """The first new token gets id 0, the next id 1: adding words at the end changes no id."""
+        """Give the first new token id 0, the next id 1: adding words at the end changes no id."""
         return cls(tuple(dict.fromkeys(tokens)))
 
     @classmethod
     def in_alphabetical_order(cls, tokens: Sequence[str]) -> "Vocabulary":
-        """Sorted by code point, as character models usually do."""
+        """Sort the tokens by code point, as character models usually do."""
         return cls(tuple(sorted(set(tokens))))
 
     def __len__(self) -> int:
@@ -130,11 +131,11 @@ class Vocabulary:
 
     @cached_property
     def ids(self) -> Mapping[str, int]:
-        """The id of each token that it knows."""
+        """The id of each token."""
         return {token: i for i, token in enumerate(self.tokens)}
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """The id of each token. Raises InputError that names the tokens it does not know."""
+        """Return the id of each token. Raises InputError that names the unknown tokens."""
         unknown = [token for token in dict.fromkeys(tokens) if token not in self.ids]
         if unknown:
             some = ", ".join(repr(token) for token in unknown[:5]) + (", …" if len(unknown) > 5 else "")
@@ -142,10 +143,10 @@ class Vocabulary:
         return [self.ids[token] for token in tokens]
 
     def encode_with_unknown(self, tokens: Sequence[str]) -> list[int]:
-        """The id of each token; all tokens it does not know share one id more, the last: nobody can tell them apart."""
+        """Return the id of each token. All unknown tokens share one more id, the last, and cannot be told apart."""
         return [self.ids.get(token, len(self)) for token in tokens]
 
     def decode(self, ids: Sequence[int]) -> list[str]:
-        """The token of each id. Raises InputError for an id that no token has."""
+        """Return the token of each id. Raises InputError for an id without a token."""
         check_each_id(ids, len(self))
         return [self.tokens[i] for i in ids]

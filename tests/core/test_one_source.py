@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 from strategies import models
 
-from attention_core.base.arrays import align_runs, namespace, row_max, row_sum, sum_of_rows
+from attention_core.base.arrays import align_runs, column_sum, namespace, row_max, row_sum
 from attention_core.learning import backward
 from attention_core.learning.backward import attend_backward
 from attention_core.learning.tasks import TASKS, CharacterTask
@@ -94,7 +94,7 @@ def test_sums_and_maxima_of_rows_are_those_of_numpy(shape):
     x = np.random.RandomState(0).randn(*shape)
     for array in (x, torch.from_numpy(x)):
         np.testing.assert_allclose(np.asarray(row_sum(array)), x.sum(axis=-1, keepdims=True), atol=1e-12)
-        np.testing.assert_allclose(np.asarray(sum_of_rows(array)), x.sum(axis=-2), atol=1e-12)
+        np.testing.assert_allclose(np.asarray(column_sum(array)), x.sum(axis=-2), atol=1e-12)
         assert np.array_equal(row_max(array), x.max(axis=-1, keepdims=True))
         assert isinstance(row_max(array), type(array)) and isinstance(row_sum(array), type(array))
 

@@ -1,4 +1,4 @@
-"""What there is to learn: the data, what counts, where a perfect head attends, and what a loss means.
+"""Tasks to learn: their data, what counts in the loss, where a perfect head attends, and what a loss means.
 
 base          what every task has
 positional    copy, previous token, reverse, the last few at once, random letters

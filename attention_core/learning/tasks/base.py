@@ -27,8 +27,9 @@ EXAMPLE_SEED = 5
 class Batch:
     """Sequences, the right answer at each position, and how to find where a perfect head attends.
 
-    A target of NO_TARGET does not count. Where to attend has an axis of roles: most tasks have one, but to carry
-    the last four tokens along takes four, which four heads may share. A query without a cell has no such role.
+    A target of NO_TARGET does not count. Where to attend has an axis of roles. Most tasks have one role, but to carry
+    the last four tokens along takes four, which four heads may share. A query without a cell plays no part in that
+    role.
     """
 
     inputs: Int[Array, "*runs batch tokens"]
@@ -37,20 +38,20 @@ class Batch:
 
     @cached_property
     def target_attention(self) -> Bool[Array, "*runs batch roles queries keys"] | None:
-        """Where a perfect head attends. Found when it is asked for: to train on a batch it is not needed."""
+        """Where a perfect head attends. It is computed on first use, since training on a batch does not need it."""
         return None if self.find_attention is None else self.find_attention()
 
     def rows(self, chosen: Tensor) -> "Batch":
-        """Some of the sequences: those at these rows, or those where this is true."""
+        """Return some of the sequences: those at the indices `chosen`, or those where a boolean `chosen` is True."""
         find = self.find_attention
         return Batch(self.inputs[chosen], self.targets[chosen], None if find is None else lambda: find()[chosen])
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A loss that means something: what one reaches knowing only so much.
+    """A loss to compare with: that of the best guess from limited knowledge.
 
-    `key` says what is known; `counts` are the numbers that go with it, such as among how many one guesses.
+    `key` names that knowledge; `counts` are numbers that go with it, such as how many answers one guesses among.
     """
 
     key: str
@@ -60,7 +61,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class TaskExample:
-    """One sequence to watch: the names of its tokens, the right answers, and where a perfect head attends."""
+    """One sequence to show: the names of its tokens, the right answers, and where a perfect head attends."""
 
     tokens: tuple[str, ...]
     answers: tuple[str | None, ...]  # None where a position does not count
@@ -70,11 +71,11 @@ class TaskExample:
 
 
 class Task(ABC):
-    """What there is to learn. A task is a frozen dataclass, so that equal ones share a run.
+    """The base of all tasks. A task is a frozen dataclass, so that equal ones share a run.
 
-    `key` is its short name. `roles` are what its heads must do, in the order of `Batch.target_attention`;
-    `threshold` is the share of its weight that the best head puts on the right cells when a role is learnt.
-    `model` and `training` are the settings that get there within seconds.
+    `key` is the short name of a task. `roles` are what its heads must do, in the order of `Batch.target_attention`. A
+    role is learnt when the best head puts at least the share `threshold` of its weight on the right cells. `model` and
+    `training` are settings that learn the task within seconds.
     """
 
     key: ClassVar[str]
@@ -82,7 +83,7 @@ class Task(ABC):
     threshold: ClassVar[float] = 0.7
     source: ClassVar[str] = "task"
     unit: ClassVar[str] = "tokens"
-    draws_afresh: ClassVar[bool] = True  # from so many sequences that some can be set aside to be measured on
+    draws_afresh: ClassVar[bool] = True  # from so many sequences that some can be held out for evaluation
     model: ClassVar[Mapping[str, Any]]
     training: ClassVar[Mapping[str, Any]]
 
@@ -95,16 +96,17 @@ class Task(ABC):
 
     @abstractmethod
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """`size` fresh sequences, drawn from the generator alone."""
+        """Draw `size` fresh sequences, from the generator alone."""
 
     @abstractmethod
     def baselines(self) -> list[Baseline]:
-        """Losses of guesses that know nothing, a little, and all there is to know, in this order."""
+        """Return the losses of guesses that know nothing, a little, and all there is to know, in this order."""
 
     def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
-        """`size` different sequences that are never trained on; None where there are fewer than four in all.
+        """Draw `size` different sequences that are never trained on, or None where there are fewer than four in all.
 
-        Where one comes twice there may be few: then a third of them are set aside, of all that many draws find.
+        If some of `size` sequences are equal, the task may have few: then 4 · `size` are drawn, and a third of the
+        different ones are set aside, but at most `size`.
         """
         batch = self.batch(size, generator)
         if len(first_rows(batch)) == size:
@@ -114,7 +116,7 @@ class Task(ABC):
         return None if len(different) < 4 else batch.rows(different[: min(size, len(different) // 3)])
 
     def training_batch(self, size: int, generator: torch.Generator, aside: Int[Tensor, " sequences"]) -> Batch:
-        """`size` fresh sequences without those of these fingerprints: for each of them another is drawn."""
+        """Draw `size` fresh sequences whose fingerprints are not in `aside`: for each excluded one another is drawn."""
         batch = self.batch(size, generator)
         taken = torch.isin(fingerprints(batch.inputs), aside)
         if not taken.any():
@@ -124,12 +126,12 @@ class Task(ABC):
 
     @cached_property
     def example(self) -> TaskExample:
-        """The sequence that is watched: the same in every run of the task."""
+        """The sequence that is shown, equal in every run of the task."""
         with torch.inference_mode(False):  # it is kept, so it must be fit for every use
             return self.name(self.batch(1, make_generator(EXAMPLE_SEED, "example")))
 
     def name(self, batch: Batch, row: int = 0) -> TaskExample:
-        """One row of a batch with the names of its tokens."""
+        """Return one row of a batch with the names of its tokens."""
         words, ids, targets = self.vocabulary.tokens, batch.inputs[row], batch.targets[row]
         return TaskExample(
             tokens=tuple(words[i] for i in ids.tolist()),
@@ -145,33 +147,33 @@ class Task(ABC):
         return ENOUGH_RIGHT
 
     def learnt(self, accuracy: float, role_weights: tuple[float, ...]) -> bool:
-        """True when enough answers are right and some head plays each role, as far as the task has any."""
+        """Return whether enough answers are right and some head plays each role, as far as the task has any."""
         return accuracy >= self.enough_right and all(weight >= self.threshold for weight in role_weights)
 
 
 def attention_to(keys: Int[Tensor, "batch queries"], n_keys: int) -> Bool[Tensor, "batch 1 queries keys"]:
-    """The target of one role: query i of a sequence attends to key keys[i]; to none where that is negative."""
+    """Return the target of one role: query i of a sequence attends to key keys[i]; to none where that is negative."""
     return (keys[..., None] == torch.arange(n_keys))[:, None]
 
 
 def fingerprints(inputs: Int[Tensor, "batch tokens"]) -> Int[Tensor, " batch"]:
-    """A number for each sequence: equal for equal ones, and for others by a rare chance only."""
+    """Return a number for each sequence: equal for equal sequences, and for others by a rare chance only."""
     factors = torch.randint(2**62, inputs.shape[1:], generator=make_generator(0, "fingerprints"))
     return inputs @ factors  # beyond 64 bits the numbers wrap around
 
 
 def first_rows(batch: Batch) -> Int[Tensor, " different"]:
-    """The rows of the different sequences, each where it comes first."""
+    """Return the rows of the different sequences, each where it comes first."""
     return torch.from_numpy(np.sort(np.unique(fingerprints(batch.inputs).numpy(), return_index=True)[1]))
 
 
 def shuffles(size: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:
-    """`size` random orders of the numbers 0 … count − 1."""
+    """Draw `size` random orders of the numbers 0 … count − 1."""
     return torch.rand(size, count, generator=generator).argsort(dim=-1)
 
 
 def guessing(among: int) -> Baseline:
-    """The loss of a guess that gives each of so many answers the same chance."""
+    """Return the baseline of a guess that gives each of `among` answers the same chance."""
     return Baseline("uniform", math.log(among), (among,))
 
 
@@ -179,7 +181,7 @@ PERFECT = Baseline("perfect", 0.0)
 
 
 def conditional_entropy(pairs: Iterable[tuple[Hashable, Hashable]]) -> float:
-    """Mean of −ln p(outcome | context) over all observed (context, outcome) pairs, in nats.
+    """Compute the mean of −ln p(outcome | context) over all observed (context, outcome) pairs, in nats.
 
     p is how often the outcome follows the context: no guess that knows only the context does better.
     """

@@ -24,7 +24,7 @@ from attention_core.text.tokens import Vocabulary
 
 @dataclass(frozen=True)
 class InductionTask(Task):
-    """Different random letters, then the same again and again. Only what can be known counts."""
+    """Different random letters, repeated again and again. Only positions whose answer can be known count."""
 
     key = "induction"
     roles = ("previous", "after_match")
@@ -51,7 +51,7 @@ class InductionTask(Task):
         return Vocabulary(tuple("abcdefghijklmnopqrstuvwxyz"[: self.n_letters]))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Sequences with a random period each; a position counts from the second appearance of its letter on."""
+        """Draw sequences with a random period each; a position counts from the second appearance of its letter on."""
         letters = shuffles(size, self.n_letters, generator)[:, : self.longest]
         periods = torch.randint(self.shortest, self.longest + 1, (size, 1), generator=generator)
         positions = torch.arange(self.window + 1)
@@ -63,28 +63,31 @@ class InductionTask(Task):
         )
 
     def previous(self, periods: Int[Tensor, "batch 1"]) -> Bool[Tensor, "batch 1 queries keys"]:
-        """The role of attending one position back in the first round, which is all that the second layer reads.
+        """Return the role of attending one position back in the first round, which is all that the second layer reads.
 
-        The last rounds are left out, because no later position needs them.
+        Later rounds are left out, because no later position needs them.
         """
         positions = torch.arange(self.window)
         return attention_to((positions - 1).masked_fill(positions > periods, -1), self.window)
 
     def after_match(self, periods: Int[Tensor, "batch 1"]) -> Bool[Tensor, "batch 1 queries keys"]:
-        """The role of attending to every position just after an earlier appearance of the same letter."""
+        """Return the role of attending to every position just after an earlier appearance of the query's letter."""
         positions = torch.arange(self.window)
         behind = (positions[:, None] + 1 - positions) % periods[..., None] == 0
         earlier = (positions <= positions[:, None]) & (positions > 0)
         return (behind & earlier & (positions[:, None] >= periods[..., None]))[:, None]
 
     def baselines(self) -> list[Baseline]:
-        """Any letter, any of those of an average round, or the right one."""
+        """Return the losses of guessing any letter, of guessing one of an average round, and of knowing the answer."""
         rounds = range(self.shortest, self.longest + 1)
         return [guessing(self.n_letters), known_letters(rounds, self.window), PERFECT]
 
 
 def known_letters(rounds: range, window: int) -> Baseline:
-    """Knowing which letters came, not which comes next: ln(period), with each period as often as it counts."""
+    """Compute the loss of knowing which letters came, but not which comes next: the mean of ln(period).
+
+    Each period has the weight of the positions that count with it.
+    """
     weights = {period: window - period for period in rounds}
     loss = sum(weight * float(torch.tensor(float(p)).log()) for p, weight in weights.items()) / sum(weights.values())
     return Baseline("letters_present", loss)

@@ -1,4 +1,4 @@
-"""Tasks whose answer must be found by what the tokens are, not by where they stand."""
+"""Tasks whose answer must be found by what the tokens are, not by their positions."""
 
 import math
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class LookUpTask(Task):
 
     @property
     def window(self) -> int:
-        """The pairs, then the questions."""
+        """The number of tokens: the pairs, then the questions."""
         return self.pairs + self.questions
 
     @cached_property
@@ -50,7 +50,7 @@ class LookUpTask(Task):
         return Vocabulary((*pairs, *(f"{letter}?" for letter in letters), *numbers))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Pairs with different letters, and questions about some of them in random order."""
+        """Draw pairs with different letters, and questions about some of them in random order."""
         letters = shuffles(size, self.n_letters, generator)[:, : self.pairs]
         numbers = torch.randint(self.n_numbers, (size, self.pairs), generator=generator)
         asked = shuffles(size, self.pairs, generator)[:, : self.questions]
@@ -62,13 +62,13 @@ class LookUpTask(Task):
         return Batch(inputs, torch.cat([nothing, targets], dim=1), lambda: attention_to(asked_at, self.window))
 
     def baselines(self) -> list[Baseline]:
-        """Any number, or one of those that stand there."""
+        """Return the losses of guessing any number, of guessing one of those present, and of knowing the answer."""
         return [guessing(self.n_numbers), among_drawn(self.n_numbers, self.pairs), PERFECT]
 
 
 @dataclass(frozen=True)
 class RecallTask(Task):
-    """Letters and numbers alternate; a letter that comes again asks for the number that followed it."""
+    """Letters alternate with numbers; a letter that comes again is a question for the number that followed it."""
 
     key = "recall"
     roles = ("letter_before", "number")
@@ -81,7 +81,7 @@ class RecallTask(Task):
 
     @property
     def window(self) -> int:
-        """Each pair takes two positions, and each is asked for."""
+        """The number of tokens: two for each pair, and one for each question."""
         return 3 * self.pairs
 
     @cached_property
@@ -90,7 +90,7 @@ class RecallTask(Task):
         return Vocabulary((*"abcdefghij"[: self.n_letters], *(str(n) for n in range(1, self.n_numbers + 1))))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Different letters with random numbers, then the same letters in another order."""
+        """Draw different letters with random numbers, then the letters again in another order."""
         letters = shuffles(size, self.n_letters, generator)[:, : self.pairs]
         numbers = self.n_letters + torch.randint(self.n_numbers, (size, self.pairs), generator=generator)
         asked = shuffles(size, self.pairs, generator)
@@ -101,24 +101,24 @@ class RecallTask(Task):
         return Batch(inputs, targets, lambda: torch.cat([self.letter_before(size), self.number(asked)], dim=1))
 
     def letter_before(self, size: int) -> Bool[Tensor, "batch 1 queries keys"]:
-        """The role of attending from each number to the letter before it."""
+        """Return the role of attending from each number to the letter before it."""
         positions = torch.arange(self.window)
         is_number = (positions < 2 * self.pairs) & (positions % 2 == 1)
         return attention_to((positions - 1).masked_fill(~is_number, -1).expand(size, -1), self.window)
 
     def number(self, asked: Int[Tensor, "batch pairs"]) -> Bool[Tensor, "batch 1 queries keys"]:
-        """The role of attending from each question to the number of its letter."""
+        """Return the role of attending from each question to the number of its letter."""
         nothing = torch.full((len(asked), 2 * self.pairs), -1)
         return attention_to(torch.cat([nothing, 2 * asked + 1], dim=1), self.window)
 
     def baselines(self) -> list[Baseline]:
-        """Any number, or one of those that stand there."""
+        """Return the losses of guessing any number, of guessing one of those present, and of knowing the answer."""
         return [guessing(self.n_numbers), among_drawn(self.n_numbers, self.pairs), PERFECT]
 
 
 @dataclass(frozen=True)
 class PronounTask(Task):
-    """She, he or it: which of the three before is meant?"""
+    """Sentences with three nouns and a pronoun, she, he or it: which noun is meant?"""
 
     key = "pronoun"
     roles = ("referent",)
@@ -149,7 +149,7 @@ class PronounTask(Task):
         return Vocabulary(tuple(word for group in (*self.KINDS, *self.BETWEEN, self.PRONOUNS) for word in group))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Three words of different kinds in random order with words between them, and a pronoun for one."""
+        """Draw three nouns of different kinds in random order with words between them, and a pronoun for one."""
         kinds = shuffles(size, 3, generator)
         nouns = 4 * kinds + torch.randint(4, (size, 3), generator=generator)
         between = 12 + 4 * torch.arange(3) + torch.randint(4, (size, 3), generator=generator)
@@ -162,13 +162,13 @@ class PronounTask(Task):
         return Batch(inputs, targets, lambda: attention_to(meant_at, self.window))
 
     def baselines(self) -> list[Baseline]:
-        """Any word of the three kinds, any of the right kind, any of the three in the sentence."""
+        """Return the losses of guessing any noun, any of its kind, any in the sentence, and of knowing the answer."""
         return [guessing(12), Baseline("kind", math.log(4)), Baseline("sentence", math.log(3)), PERFECT]
 
 
 @dataclass(frozen=True)
 class SortTask(Task):
-    """Different numbers, then the same numbers in order, each written after the one before it."""
+    """Different numbers, then all of them again in order, each written after the one before it."""
 
     key = "sort"
     roles = ("next_larger",)
@@ -182,7 +182,7 @@ class SortTask(Task):
 
     @property
     def window(self) -> int:
-        """The numbers, an arrow, and the sorted numbers except the last, which is only an answer."""
+        """The number of tokens: the numbers, an arrow, and the sorted numbers but the last, which is only an answer."""
         return 2 * self.numbers
 
     @cached_property
@@ -191,7 +191,7 @@ class SortTask(Task):
         return Vocabulary((*(str(n) for n in range(1, self.largest + 1)), "→"))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Different numbers in random order, and what comes next while they are written in order."""
+        """Draw different numbers in random order, then sort them: the answer is the number that comes next."""
         drawn = shuffles(size, self.largest, generator)[:, : self.numbers]
         written, came_from = drawn.sort(dim=-1)
         arrow = torch.full((size, 1), self.largest)
@@ -201,7 +201,7 @@ class SortTask(Task):
         return Batch(inputs, torch.cat([nothing, written], dim=1), lambda: attention_to(next_at, self.window))
 
     def baselines(self) -> list[Baseline]:
-        """Any number; any of those in the question; any of those not yet written."""
+        """Return the losses of guessing any number, any in the question, any not yet written, and of knowing it."""
         left = sum(math.log(n) for n in range(1, self.numbers + 1)) / self.numbers
         return [
             guessing(self.largest),
@@ -212,9 +212,9 @@ class SortTask(Task):
 
 
 def among_drawn(values: int, drawn: int) -> Baseline:
-    """The best loss that knows which values stand there, and how often each, but not which one is asked for.
+    """Compute the best loss of knowing which values are present, and how often, but not which one is the answer.
 
-    A value that stands there c times costs ln(drawn / c); c is 1 and how many of the others agree with it by chance.
+    A value that is present c times costs ln(drawn / c); c is 1 and how many of the others agree with it by chance.
     """
     others, p = drawn - 1, 1 / values
     loss = sum(

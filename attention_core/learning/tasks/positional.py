@@ -1,4 +1,4 @@
-"""Tasks whose answer stands at a known position: here, one before, mirrored, or the last few at once."""
+"""Tasks whose answer has a known position: here, one before, mirrored, the last few at once, or the next."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ TASK_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True)
 class LetterTask(Task):
-    """Random letters, each answer one of them. A task says at which position each answer stands."""
+    """Random letters, each answer one of them. A subclass says at which position each answer stands."""
 
     n_letters: int = 10
     window: int = 8
@@ -39,24 +39,24 @@ class LetterTask(Task):
 
     @cached_property
     def answer_position(self) -> Int[Tensor, " tokens"]:
-        """For each position, where its answer stands; negative where nothing is asked."""
+        """The position of each token's answer; negative where there is none."""
         raise NotImplementedError
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Random letters, and for each position the letter that is its answer."""
+        """Draw random letters, and for each position the letter that is its answer."""
         inputs = torch.randint(self.n_letters, (size, self.window), generator=generator)
         positions = self.answer_position
         targets = inputs[:, positions.clamp(min=0)].masked_fill(positions < 0, NO_TARGET)
         return Batch(inputs, targets, lambda: attention_to(positions.expand(size, -1), self.window))
 
     def baselines(self) -> list[Baseline]:
-        """Any letter, or the right one."""
+        """Return the losses of guessing any letter, and of knowing the right one."""
         return [guessing(self.n_letters), PERFECT]
 
 
 @dataclass(frozen=True)
 class CopyTask(LetterTask):
-    """Say each letter again."""
+    """The task of repeating each letter."""
 
     key = "copy"
     roles = ("self",)
@@ -67,13 +67,13 @@ class CopyTask(LetterTask):
 
     @cached_property
     def answer_position(self) -> Int[Tensor, " tokens"]:
-        """The position itself."""
+        """The position of the token."""
         return torch.arange(self.window)
 
 
 @dataclass(frozen=True)
 class PreviousTask(LetterTask):
-    """Say the letter before."""
+    """The task of naming the letter before."""
 
     key = "previous"
     roles = ("previous",)
@@ -85,13 +85,13 @@ class PreviousTask(LetterTask):
 
     @cached_property
     def answer_position(self) -> Int[Tensor, " tokens"]:
-        """One position back; the first has nothing before it."""
+        """One position back; the first token has nothing before it."""
         return torch.arange(self.window) - 1
 
 
 @dataclass(frozen=True)
 class ReverseTask(LetterTask):
-    """Say the letters backwards."""
+    """The task of naming the letters backwards."""
 
     key = "reverse"
     roles = ("mirror",)
@@ -109,7 +109,7 @@ class ReverseTask(LetterTask):
 
 @dataclass(frozen=True)
 class LastTokensTask(Task):
-    """Say the last few letters at once: the answer is one token that stands for all of them in their order."""
+    """The task of naming the last few letters at once: one token stands for all of them in their order."""
 
     key = "last"
     roles = ("last", "one_back", "two_back", "three_back")
@@ -127,7 +127,7 @@ class LastTokensTask(Task):
         return Vocabulary((*letters, *("".join(word) for word in itertools.product(letters, repeat=self.last))))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Random letters; the answer reads the last ones as a number in base `n_letters`, oldest first."""
+        """Draw random letters; the answer reads the last ones as a number in base `n_letters`, oldest first."""
         inputs = torch.randint(self.n_letters, (size, self.window), generator=generator)
         powers = self.n_letters ** torch.arange(self.last - 1, -1, -1)
         numbers = (inputs.unfold(1, self.last, 1) * powers).sum(dim=-1)
@@ -137,13 +137,13 @@ class LastTokensTask(Task):
         return Batch(inputs, targets, lambda: torch.cat([self.back(offset, size) for offset in offsets], dim=1))
 
     def back(self, offset: int, size: int) -> Bool[Tensor, "batch 1 queries keys"]:
-        """The role of attending so many positions back, in the rows that count."""
+        """Return the role of attending `offset` positions back, in the rows that count."""
         positions = torch.arange(self.window)
         keys = (positions - offset).masked_fill(positions < self.last - 1, -1)
         return attention_to(keys.expand(size, -1), self.window)
 
     def baselines(self) -> list[Baseline]:
-        """Knowing more and more of the letters."""
+        """Return the losses of knowing none of the letters, one, two, …, and all."""
         known = [
             Baseline("some_letters", (self.last - n) * math.log(self.n_letters), (n, self.last))
             for n in range(1, self.last)
@@ -151,13 +151,13 @@ class LastTokensTask(Task):
         return [guessing(self.n_letters**self.last), *known, PERFECT]
 
     def learnt(self, accuracy: float, role_weights: tuple[float, ...]) -> bool:
-        """By the answers alone: the order of the letters can be carried in unequal weights, too."""
+        """Return whether enough answers are right, whatever the heads do: unequal weights can carry the order, too."""
         return super().learnt(accuracy, ())
 
 
 @dataclass(frozen=True)
 class NoiseTask(Task):
-    """The next of random letters: nothing can be learnt, unless one may look at the answer."""
+    """The task of predicting the next of random letters: impossible, unless a query may attend to the answer."""
 
     key = "noise"
     roles = ("next",)
@@ -173,19 +173,19 @@ class NoiseTask(Task):
         return Vocabulary(tuple(TASK_LETTERS[: self.n_letters]))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Random letters; the last one of each row is only an answer, and stands nowhere to be read."""
+        """Draw random letters; the last one of each row is only an answer, and no token of the input."""
         drawn = torch.randint(self.n_letters, (size, self.window + 1), generator=generator)
         following = torch.arange(1, self.window + 1)
         keys = following.masked_fill(following == self.window, -1)
         return Batch(drawn[:, :-1], drawn[:, 1:], lambda: attention_to(keys.expand(size, -1), self.window))
 
     def baselines(self) -> list[Baseline]:
-        """Guessing is the best a causal model can do; who looks ahead has only the last position left to guess."""
+        """Return the loss of guessing, the best of a causal model, and of reading ahead, where the last is guessed."""
         evenly = guessing(self.n_letters)
         reading_ahead = Baseline("reading_ahead", evenly.loss / self.window)
         return [evenly, reading_ahead]
 
     @property
     def enough_right(self) -> float:
-        """Enough when the answers that can be read ahead are right: all but the last of each row."""
+        """The share of right answers that is enough: nearly all that can be read ahead, all but the last of a row."""
         return ENOUGH_RIGHT * (self.window - 1) / self.window

@@ -1,4 +1,4 @@
-"""A sentence of which one head has to find two words: whom a pronoun means, and what has happened."""
+"""Sentences of which one head has to find two words: whom a pronoun means, and what has happened."""
 
 import math
 from dataclasses import dataclass
@@ -18,16 +18,17 @@ FIRST, VERB, SECOND, ASKS = 1, 2, 4, 6  # where these words stand; the answer fo
 
 @dataclass(frozen=True)
 class StoryTask(Task):
-    """“The girl left the king. She cried.”: after “She” or “He” comes what such a person does after what happened.
+    """Sentences such as “The girl left the king. She cried.”: what a person does depends on what happened before.
 
-    One of the two persons is a woman and one a man, so the pronoun says who is meant. What this person does depends on
-    who it is and on whether the verb says something sad or something glad: the answer needs both words, so one head
-    has to share its row between them. The layer norm keeps it shared: only the direction of a sum counts after it.
+    One of the two persons is a woman and one a man, so the pronoun says who is meant. The answer, the word after “She”
+    or “He”, depends on that person and on whether the verb says something sad or something glad. It needs both words,
+    so one head has to share its row between them. The layer norm keeps it shared: only the direction of a sum counts
+    after it.
 
-    Measured with seeds 0–39 and 42, at the end: all 41 have every one of 64 unseen answers right. The largest weight of
-    the pronoun's row has its median over those sentences at 0.52 (least seed 0.41, most 0.65); in the sentence that is
-    shown it is 0.52 (0.27 to 0.73), between 0.5 and 0.85 in 22 of them. On both words together lies 0.64 (0.51 to
-    0.81); articles, the full stop and the pronoun keep the rest.
+    Measured with seeds 0–39 and 42, at the end of training: all 41 runs have every one of 64 unseen answers right. The
+    largest weight of the pronoun's row has its median over those sentences at 0.52 (least seed 0.41, most 0.65). In the
+    sentence that is shown it is 0.52 (0.27 to 0.73), between 0.5 and 0.85 in 22 runs. Both words together have a weight
+    of 0.64 (0.51 to 0.81); articles, the full stop and the pronoun have the rest.
     """
 
     key = "story"
@@ -58,14 +59,14 @@ class StoryTask(Task):
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """Women, men, verbs, what holds the sentence together, the pronouns, the answers: sad and glad in turns."""
+        """Women, men, verbs, the words that connect them, the pronouns, and the answers: sad and glad in turns."""
         women, men, *reactions = zip(*self.PEOPLE, strict=True)
         answers = (word for pair in zip(*reactions, strict=True) for word in pair)
         verbs = (word for mood in self.VERBS for word in mood)
         return Vocabulary((*women, *men, *verbs, "The", "the", ".", *self.PRONOUNS, *answers))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Two persons in either order, a verb between them, and one of them asked for."""
+        """Draw two persons in either order, a verb between them, and which of the two is meant."""
 
         def draw(among: int) -> Int[Tensor, " batch"]:
             return torch.randint(among, (size,), generator=generator)
@@ -81,7 +82,7 @@ class StoryTask(Task):
         verb: Int[Tensor, " batch"],
         asks_man: Bool[Tensor, " batch"],
     ) -> Batch:
-        """The sentences of these choices. Persons and verbs are numbered as in `PEOPLE` and `VERBS`."""
+        """Build the sentences of these choices. Persons and verbs are numbered as in `PEOPLE` and `VERBS`."""
         n, place = len(self.PEOPLE), self.vocabulary.tokens.index
         women, men = woman, n + man
         first, second = torch.where(man_first, men, women), torch.where(man_first, women, men)
@@ -97,7 +98,7 @@ class StoryTask(Task):
         return Batch(inputs, targets, lambda: self.needed(meant))
 
     def needed(self, meant: Int[Tensor, " batch"]) -> Bool[Tensor, "batch 1 queries keys"]:
-        """The one role: the pronoun attends to the person meant and to the verb, in whatever shares."""
+        """Return the one role: the pronoun attends to the person meant and to the verb, in whatever shares."""
         cells = torch.zeros(len(meant), 1, self.window, self.window, dtype=torch.bool)
         cells[:, 0, ASKS, VERB] = True
         cells[torch.arange(len(meant)), 0, ASKS, meant] = True
@@ -105,12 +106,12 @@ class StoryTask(Task):
 
     @cached_property
     def example(self) -> TaskExample:
-        """The girl left the king. She cried."""
+        """The sentence “The girl left the king. She cried.”"""
         with torch.inference_mode(False):  # it is kept, so it must be fit for every use
             girl, king, woman_first, left, she = (torch.tensor([n]) for n in (0, 1, 0, 0, 0))
             return self.name(self.sentences(girl, king, woman_first.bool(), left, she.bool()))
 
     def baselines(self) -> list[Baseline]:
-        """Any answer; one that goes with what happened; one of the two that such a person has."""
+        """Return the losses of guessing any answer, one that fits the verb, one of the person meant, and of knowing."""
         n = len(self.PEOPLE)
         return [guessing(2 * n), Baseline("verb", math.log(n)), Baseline("person", math.log(2)), PERFECT]

@@ -1,4 +1,4 @@
-"""A text: predict each next character from those before it."""
+"""The task of predicting each next character of a text from those before it."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -33,11 +33,11 @@ HOUSE = (
 
 @dataclass(frozen=True)
 class CharacterTask(Task):
-    """Predict the next character of a text, from windows of it.
+    """A text, cut into windows, in which each next character is to be predicted.
 
-    `held_out_share` of the text, its end, is kept apart to see whether what was learnt holds there.
-    Raises InputError when there is nothing to learn from the text: fewer characters than
-    one window and its answer, a single distinct one, or too many distinct ones.
+    `held_out_share` of the text, its end, is kept apart to see whether what was learnt holds there. Raises InputError
+    when there is nothing to learn from the text: fewer characters than one window and its answer, a single distinct
+    one, or too many distinct ones; and for a window or a share that cannot be.
     """
 
     key = "characters"
@@ -103,7 +103,7 @@ class CharacterTask(Task):
 
     @cached_property
     def n_trained(self) -> int:
-        """The characters of the text that are trained on; the others are kept apart."""
+        """The number of characters of the text that are trained on; the others are kept apart."""
         return len(self.tokens) - round(self.held_out_share * len(self.tokens))
 
     @cached_property
@@ -113,21 +113,21 @@ class CharacterTask(Task):
             return self.windows_of(self.tokens[: self.n_trained])
 
     def windows_of(self, characters: tuple[str, ...]) -> Int[Tensor, "windows tokens"]:
-        """Every window of these characters together with the one after it."""
+        """Return every window of some characters, each with the character after it."""
         return torch.tensor(self.vocabulary.encode(characters)).unfold(0, self.window + 1, 1)
 
     @cached_property
     def unseen_windows(self) -> Int[Tensor, "windows tokens"]:
-        """The windows of the part kept apart whose characters are those of no window trained on."""
+        """The windows of the held-out part whose characters are those of no window trained on."""
         trained = set(map(tuple, self.windows[:, :-1].tolist()))
         with torch.inference_mode(False):  # they are kept, so they must be fit for every use
             apart = self.windows_of(self.tokens[self.n_trained :]) if self.held_out_share else self.windows
             return apart[torch.tensor([tuple(window[:-1]) not in trained for window in apart.tolist()])]
 
     def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
-        """Windows that are never trained on, evenly spaced, at most `size`; where there are none, those trained on.
+        """Return at most `size` evenly spaced windows that are never trained on; if there are none, trained ones.
 
-        The loss on many of them is steadier than that of a batch, but says nothing about other texts.
+        The loss on many trained windows is steadier than that of a batch, but says nothing about other texts.
         """
         windows = self.unseen_windows if len(self.unseen_windows) else self.windows
         chosen = windows[:: max(1, -(-len(windows) // size))]
@@ -141,12 +141,12 @@ class CharacterTask(Task):
 
     @property
     def enough_right(self) -> float:
-        """Nearly as many letters as all that is visible allows."""
+        """The share of right answers that is enough: nearly as many as all that is visible allows."""
         return ENOUGH_RIGHT * self.best_accuracy
 
     @cached_property
     def best_accuracy(self) -> float:
-        """The share of letters that even the best guess from all that is visible gets right."""
+        """The share of characters that even the best guess from all that is visible gets right."""
         followed = Counter((tuple(row[:i]), row[i]) for row in self.windows.tolist() for i in range(1, len(row)))
         best: Counter = Counter()
         for (seen, _), times in followed.items():
@@ -154,13 +154,13 @@ class CharacterTask(Task):
         return sum(best.values()) / sum(followed.values())
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """`size` windows, each drawn from all of them with equal chance."""
+        """Draw `size` windows, each from all windows with equal chance."""
         starts = torch.randint(len(self.windows), (size,), generator=generator)
         drawn = self.windows[starts]
         return Batch(drawn[:, :-1], drawn[:, 1:])
 
     def baselines(self) -> list[Baseline]:
-        """Losses on these windows of guesses that know nothing, the letters, and everything visible."""
+        """Return the losses of guesses that know nothing, the frequencies, the character before, and all visible."""
         rows = self.windows.tolist()
         targets = [(i, row) for row in rows for i in range(1, len(row))]
         return [
@@ -172,7 +172,7 @@ class CharacterTask(Task):
 
 
 def notebook_model(vocabulary: int) -> ModelConfig:
-    """The model that the “hello world” notebook trains: sliced heads, nothing around the attention."""
+    """Return the model that the “hello world” notebook trains: sliced heads, and no other part in its layer."""
     return ModelConfig(
         vocabulary=vocabulary, context=8, d_model=16, n_heads=2, heads="sliced", residual=False, embedding_std=1.0
     )

@@ -1,4 +1,4 @@
-"""The notebook's task: give four fixed vectors back. It can be learnt by heart without looking anywhere."""
+"""The notebook's task: output four fixed vectors. It can be learnt by heart, without attending to other tokens."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ TRAINED = (5, 12, 31, 7)  # the notebook's tokens: The, cat, sat, down
 
 @dataclass(frozen=True)
 class FourVectorsTask(Task):
-    """Give back the vectors of four fixed tokens; held out are the same positions with other tokens."""
+    """The task of giving back the vectors of four fixed tokens; held out are the same positions with other tokens."""
 
     key = "vectors"
     draws_afresh = False
@@ -33,7 +33,7 @@ class FourVectorsTask(Task):
     )
     training = MappingProxyType({"learning_rate": 0.01, "steps": 200, "batch_size": 1, "weight_decay": 0.0})
 
-    MEMORISED = 0.01  # a training loss from here down means that the four vectors are known
+    MEMORISED = 0.01  # at this training loss and below, the four vectors are known
 
     window = 4
 
@@ -44,21 +44,21 @@ class FourVectorsTask(Task):
         return Vocabulary(tuple(words.get(i, f"token {i}") for i in range(50)))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """The four tokens again and again; every token is its own answer."""
+        """Return the four tokens `size` times; every token is its own answer."""
         return self.copied(torch.tensor(TRAINED).expand(size, -1))
 
     def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
-        """Four different tokens that are not among the trained ones."""
+        """Draw sequences of four different tokens that are not among the trained ones."""
         unseen = torch.tensor([i for i in range(len(self.vocabulary)) if i not in TRAINED])
         return self.copied(unseen[shuffles(size, len(unseen), generator)[:, : self.window]])
 
     def copied(self, inputs: torch.Tensor) -> Batch:
-        """Every token as its own answer."""
+        """Return a batch in which every token is its own answer."""
         positions = torch.arange(self.window).expand(len(inputs), -1)
         return Batch(inputs, inputs, lambda: attention_to(positions, self.window))
 
     def baselines(self) -> list[Baseline]:
-        """Answering zero costs the mean square of the vectors."""
+        """Return the loss of answering zero, which is the mean square of the vectors, and that of the right vectors."""
         vectors = fixed_vectors(len(self.vocabulary), self.model["d_model"])
         zero = float((vectors * self.model["embedding_std"]).square().mean())
         return [Baseline("zero", zero), Baseline("vectors", 0.0)]
