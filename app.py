@@ -13,6 +13,7 @@ from starlette.routing import Route
 from streamlit.starlette import App
 
 from attention_ui.process.memory import collect_in_quiet_moments, collect_rarely, keep_heaps_small, without_collecting
+from attention_ui.process.waiting import keep_drawing
 from attention_ui.server.arrivals import Arrivals
 from attention_ui.server.connection import answer_script
 from attention_ui.server.exported import answer_file
@@ -41,7 +42,7 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the threads that compute after the last."""
     bare_lines()
-    beside = [asyncio.create_task(task()) for task in (get_ready, watch_classes, forget_classes)]
+    beside = [asyncio.create_task(task()) for task in (get_ready, keep_drawing, watch_classes, forget_classes)]
     yield
     for task in beside:
         task.cancel()

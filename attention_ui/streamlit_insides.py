@@ -19,9 +19,11 @@ from streamlit import runtime
 from streamlit.components.v1 import declare_component
 from streamlit.file_util import get_static_dir
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state.query_params import _coerce_value_for_query_url
 from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
@@ -137,6 +139,23 @@ def rerun_session(session_id: str) -> None:
     """
     session = open_session(session_id)
     session.request_rerun(session._client_state)
+
+
+def running_part() -> str | None:
+    """Which part of a page, a fragment, is being drawn on this thread. Nothing public tells its number."""
+    return ThreadState.get().fragment_id
+
+
+def rerun_part(session_id: str, part: str) -> None:
+    """Draw a part of the page of an open visit anew, from outside; to be called on the server's own loop.
+
+    Publicly a part can only ask for its own next run, or be run again and again by the browser. A part that the page
+    has no more is not drawn.
+    """
+    session, state = open_session(session_id), ClientState()
+    state.CopyFrom(session._client_state)
+    state.fragment_id, state.is_auto_rerun = part, True
+    session.request_rerun(state)
 
 
 def drawn_when_connected(part: Callable[..., None]) -> Callable[..., None]:

@@ -15,7 +15,6 @@ from runs.page_lock import PageLock, Priority
 if TYPE_CHECKING:  # what brings torch is imported where it is used: the first page does without
     from runs.scheduler import Scheduler
 
-LEAST_SECONDS, SECONDS_EACH = 0.5, 0.03  # five times what a line on a run's progress costs
 PICTURE_LEAST_SECONDS, PICTURE_SECONDS_EACH = 2.0, 0.4  # four times what the picture of a run that is trained costs
 
 PICTURE_SECONDS, ALONE_SECONDS = 3.0, 10.0
@@ -62,11 +61,6 @@ def scheduler() -> Scheduler:
     running = Scheduler(page_lock())
     running.start()
     return running
-
-
-def refresh_seconds() -> float:
-    """How long something that is refreshed by itself should stand: the more runs are watched, the longer."""
-    return max(LEAST_SECONDS, SECONDS_EACH * len(scheduler().watched()))
 
 
 def picture_seconds() -> float:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from attention_ui.process.turns import redrawn_picture, refresh_seconds, scheduler
+from attention_ui.process.turns import redrawn_picture, scheduler
+from attention_ui.process.waiting import look_again_when
 from attention_ui.state import get_state, set_state
 from lessons.screen import plural, render, translate
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:  # on a page of a visitor who trains nothing, torch is not nee
 
 RUN, FIRST = "training_run", "first_run"
 BY_ITSELF = "drawn_by_itself"  # the picture of a run that is trained is drawn anew, and its page with it: once
-BADGE_SECONDS = 2.0  # at least
+BADGE_SECONDS = 2.0  # that it stands at least
 
 
 def visitors_run(choice: ChosenRun) -> TrainingRun | None:
@@ -74,7 +75,7 @@ def run_badge(on_training_page: bool) -> None:
     if run is None or not run.training:
         return
     with st.sidebar:
-        st.fragment(draw_badge, run_every=max(BADGE_SECONDS, refresh_seconds()))(run)
+        st.fragment(draw_badge)(run)
 
 
 def draw_badge(run: TrainingRun) -> None:
@@ -90,3 +91,4 @@ def draw_badge(run: TrainingRun) -> None:
         st.button(translate("Stop training"), key="stop", on_click=pause, width="stretch")
     if not view.training:
         st.rerun()
+    look_again_when(lambda: run.position != view.position or not run.training, BADGE_SECONDS)

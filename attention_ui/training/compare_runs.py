@@ -6,7 +6,8 @@ import streamlit as st
 
 from attention_ui.controls.bound import one_in_list
 from attention_ui.page.drawing import step_through
-from attention_ui.process.turns import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
+from attention_ui.process.turns import page_turn, picture_seconds, redrawn_picture, scheduler
+from attention_ui.process.waiting import look_again_when
 from attention_ui.session import get_state, hidden, set_state, take_state
 from attention_ui.session.training_runs import BY_ITSELF, FIRST, RUN, start, visitors_run
 from attention_ui.training.controls import QUESTION, ChosenRun, set_task
@@ -40,9 +41,8 @@ def live_run(choice: ChosenRun) -> TrainingRun | None:
         if run is not None:
             first = get_state(FIRST)
             first = None if first is run else first
-            every = refresh_seconds() if training else None
             with line, st.container(key="run_progress"):
-                st.fragment(watch_progress, run_every=every)(run, first, time.monotonic() if training else None)
+                st.fragment(watch_progress)(run, first, time.monotonic() if training else None)
             with line:
                 part = step_through("run", 2) if asks_beside() else None
             draw_picture(run, first, part)
@@ -51,13 +51,17 @@ def live_run(choice: ChosenRun) -> TrainingRun | None:
 
 def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: float | None) -> None:
     """One refresh. Some time after it was `drawn`, and when all has come to its end, the page is drawn anew."""
+    runs = [run] if first is None else [run, first]
     with redrawn_picture(small=True):
-        view = run.look()
-        training = view.training or (first is not None and first.look().training)
+        view, *others = (one.look() for one in runs)
+        training = any(one.training for one in (view, *others))
         draw_progress(view)
-    if drawn is not None and (not training or time.monotonic() - drawn > picture_seconds()):
+    if drawn is None:
+        return
+    if not training or time.monotonic() - drawn > picture_seconds():
         set_state(BY_ITSELF, training)
         st.rerun()
+    look_again_when(lambda: run.position != view.position or not any(one.training for one in runs))
 
 
 def draw_picture(run: TrainingRun, first: TrainingRun | None, part: int | None) -> None:

@@ -40,16 +40,8 @@ def begin(scheduler, count):
     return runs
 
 
-def test_few_who_watch_see_it_twice_a_second(scheduler):
-    assert process.refresh_seconds() == process.LEAST_SECONDS == 0.5
-    runs = begin(scheduler, 7)
-    assert len(scheduler.wanted()) == 7 and process.refresh_seconds() == 0.5
-    assert len(runs) == 7
-
-
-def test_a_class_sees_it_the_less_often_the_more_are_trained_and_at_once_again_when_they_stop(scheduler):
+def test_a_class_sees_new_pictures_the_less_often_the_more_are_trained_and_soon_again_when_they_stop(scheduler):
     runs = begin(scheduler, 40)
-    assert process.refresh_seconds() == pytest.approx(40 * process.SECONDS_EACH)
     assert process.picture_seconds() == pytest.approx(40 * process.PICTURE_SECONDS_EACH)
     watchers = [scheduler.open(runs[0].recording.settings) for _ in range(3)]
     for watcher in watchers:
@@ -57,7 +49,6 @@ def test_a_class_sees_it_the_less_often_the_more_are_trained_and_at_once_again_w
     assert process.picture_seconds() == pytest.approx(43 * process.PICTURE_SECONDS_EACH), "who watches counts"
     for run in (*runs[5:], *watchers):
         run.stop()
-    assert process.refresh_seconds() == process.LEAST_SECONDS
     assert process.picture_seconds() == process.PICTURE_LEAST_SECONDS
 
 
