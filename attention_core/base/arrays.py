@@ -2,7 +2,7 @@
 
 Both have operators, `.mT`, `.shape`, `.ndim`, `.reshape`, `.swapaxes` and `.sum(axis=…)` in common. Every other
 function is reached under the same name and with the same meaning in both libraries: `xp = namespace(x)`, then
-`xp.exp(x)`. Only such functions are used. The shapes in the annotations hold for both libraries, as in
+`xp.exp(x)`. Whatever has to run on both uses only these. The shapes in the annotations hold for both libraries, as in
 `Float[Array, "tokens d_model"]`.
 
 The results of a step are kept in dataclasses with slots. They are not frozen, because every step creates some and
@@ -37,7 +37,10 @@ def numbers_of(x: Array) -> Array:
 
 
 def precise(x: Array | None) -> Any:
-    """Return the type of number for what must not be computed in 16 bits: that of x, but of 32 bits at least."""
+    """Return the type of number for what must not be computed in 16 bits: that of x, but of 32 bits at least.
+
+    Without an x it is torch's float32.
+    """
     return namespace(x).float32 if x is None or x.dtype.itemsize < 4 else x.dtype
 
 

@@ -1,4 +1,4 @@
-"""Random numbers: each comes from a generator made from a seed that the learner can see.
+"""Random numbers: each comes from a generator made from a seed that the learner can see, or a constant of the code.
 
 Global random state is shared by all visitors of a server, so nothing here or elsewhere uses it.
 """

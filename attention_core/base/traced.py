@@ -1,7 +1,7 @@
 """Arrays that remember: NumPy's numbers and, for each cell, the cells from which it was computed.
 
 The core is written once for every library that `namespace(x)` returns (see `arrays`). `XP` is one more such library, so
-every function of the core runs on `given(values, "x")` as it stands, and its result knows the whole computation.
+functions of the core run on `given(values, "x")` as they stand, and a result knows its whole computation.
 
 During the computation an array keeps its values and the rule that made it; nothing is recorded for single cells.
 Afterwards a rule says for any cells from which cells they were computed. There are five rules:
@@ -34,7 +34,7 @@ class NoRule(TypeError, AttributeError):
 
 
 class Cells(NamedTuple):
-    """Some cells of one array; `at` holds their numbers, counted in reading order, in an array of any shape."""
+    """Some cells of one array; `at` holds their flat indices, counted in reading order, in an array of any shape."""
 
     array: "Traced"
     at: Index
@@ -301,7 +301,7 @@ def declared(x: Any) -> Traced:
 def each_cell(sign: str, f: np.ufunc, *sources: Any) -> Traced:
     """Apply one operation cell by cell."""
     traced = tuple(map(declared, sources))  # plain numbers enter f as they are, so that 32-bit results stay 32-bit
-    with np.errstate(all="ignore"):  # −∞ − (−∞) is a number of the computation as any other
+    with np.errstate(all="ignore"):  # −∞ − (−∞) gives NaN here as it does in NumPy, without a warning
         values = f(*(x.values if isinstance(x, Traced) else x for x in sources))
     return Traced(values, Elementwise(sign, traced, values.shape))
 

@@ -1,9 +1,10 @@
 """The backward pass: from the gradient of a result to the gradients of what it was computed from.
 
-Every function is the chain rule for one forward function, in the order of the forward pass. `d_x` is the gradient of
-the loss with respect to x and has the shape of x. The gradient of a part of a model has the form of that part: `d_mlp`
-is an `Mlp` with, in the place of each weight, its gradient. PyTorch's autograd finds the same numbers (the tests
-compare them); for models as small as ours it spends most of its time on bookkeeping, so training uses these rules.
+Each function applies the chain rule to one function of the forward pass, from its last step to its first. `d_x` is the
+gradient of the loss with respect to x and has the shape of x. The gradient of a part of a model has the form of that
+part: `d_mlp` is an `Mlp` with, in the place of each weight, its gradient. PyTorch's autograd finds the same numbers
+(the tests compare them); for models as small as ours it spends most of its time on bookkeeping, so training uses these
+rules. They are those of the small models: other transformers have parts that are not trained here.
 """
 
 import math
@@ -25,7 +26,7 @@ from attention_core.base.errors import TechnicalError
 from attention_core.base.inputs import check_gradient, check_scale, check_soft_cap
 from attention_core.learning.gradients import AttentionGradients
 from attention_core.learning.losses import CrossEntropyTrace, LossTrace, SquaredErrorTrace
-from attention_core.model.parts import LayerNorm, Mlp, MlpTrace, standardise
+from attention_core.model.parts import LayerNorm, Mlp, MlpTrace, RmsNorm, standardise
 from attention_core.model.transformer import Block, BlockTrace, ModelTrace, Transformer
 from attention_core.model.weights import replace_weights
 from attention_core.one_head.attention import AttentionTrace, Number
@@ -50,8 +51,8 @@ def attend_backward(
 ) -> AttentionGradients:
     """Compute the gradients of `attend`, given its `scale` and `soft_cap`, step by step in reverse order.
 
-    The gradients are also right with a sink that is not trained. Raises InputError for a scale or a soft cap as
-    `attend` does, and for a gradient that does not have the shape of the output.
+    With a sink the gradients are right, too; that of the sink is not among them. Raises InputError for a scale or a
+    soft cap as `attend` does, and for a gradient that does not have the shape of the output.
     """
     check_gradient(d_output, trace.output)
     check_scale(scale, trace.q)
@@ -134,7 +135,7 @@ def heads_backward(
 ) -> tuple[Tokens, Positions | None, MultiHeadAttention | SlicedHeads]:
     """Compute d_x, d_positions and d_heads of self-attention with several heads.
 
-    Raises InputError after dropout, when the trace lacks the weights before dropping, and with a QK norm.
+    Raises InputError after dropout, since the trace no longer has the weights before it, and with a QK norm.
     """
     if trace.dropped or getattr(heads, "q_gain", None) is not None:
         raise TechnicalError(
@@ -236,6 +237,11 @@ def block_backward(
     block: Block, trace: BlockTrace, d_output: Tokens, positions: Positions | None = None
 ) -> tuple[Tokens, Positions | None, Block]:
     """Compute d_x, d_positions and d_block: a residual connection adds d_output to the gradient of its part."""
+    if block.parallel or block.norm_place == "after" or isinstance(block.norm, RmsNorm):
+        raise TechnicalError(
+            "these gradients are those of layers with layer norms before attention and MLP, one after the other; "
+            "use autograd"
+        )
     d_after_attention, d_mlp_norm, d_mlp, d_norm = d_output, None, None, None
     if block.mlp is not None and trace.mlp is not None:
         d_through, d_mlp = mlp_backward(block.mlp, trace.mlp, d_output)
@@ -255,6 +261,11 @@ def model_backward(
     model: Transformer, trace: ModelTrace, d_logits: Float[Array, "*batch tokens d_output"]
 ) -> tuple[Tokens, Transformer]:
     """Compute d_x, for the input of the first layer, and d_model by the chain rule, last step first."""
+    if model.config.unembedding == "tied" or model.type_table is not None or model.embedding_norm is not None:
+        raise TechnicalError(
+            "these gradients are those of models whose unembedding is a map of its own or none, without types "
+            "of tokens and without a norm of the embedding; use autograd"
+        )
     d_x, d_W_unembed, d_b_unembed, d_norm = d_logits, None, None, None
     if model.W_unembed is not None:
         d_x, d_W_unembed, d_b_unembed = linear_backward(trace.normed, model.W_unembed, model.b_unembed, d_logits)

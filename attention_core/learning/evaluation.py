@@ -1,4 +1,4 @@
-"""Evaluation: how good a model is at sequences it is not trained on, and whether its heads attend where they should."""
+"""Evaluation: how good a model is at sequences its task holds out, and whether its heads attend where they should."""
 
 import functools
 import math
@@ -18,7 +18,7 @@ from attention_core.text.embeddings import one_hot
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Evaluation:
-    """How good a model is at sequences it is not trained on.
+    """How good a model is at the sequences that its task holds out.
 
     `role_weights` holds, for each role that the task has for a head, the mean weight that each head puts on the right
     cells.

@@ -1,6 +1,7 @@
 """The gradients of one attention step, each under the name of the tensor whose gradient it is.
 
-`d_x` is the gradient of the loss with respect to x and has the shape of x.
+`d_x` is the gradient of the loss with respect to x and has the shape of x. So `d_k` and `d_v` are the gradients of the
+keys and values here, where elsewhere they are sizes.
 """
 
 from dataclasses import dataclass

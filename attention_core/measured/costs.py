@@ -73,9 +73,10 @@ def multiplications(s: LayerSizes) -> StepCounts:
 
 
 def numbers_moved(s: LayerSizes) -> StepCounts:
-    """Count the numbers that each step reads and writes, where it reads each input once and writes its result once.
+    """Count the numbers that each step reads and writes, where it reads its inputs and writes its result once.
 
-    Keys and values are read once for all query heads that share them; the mask is computed, not read.
+    Each of the three projections reads the rows of X. Keys and values are read once for all query heads that share
+    them; the mask is computed, not read.
     """
     features = s.n_heads * s.d_k + s.n_kv_heads * (s.d_k + s.d_v)  # of queries, keys and values
     pairs = s.n_heads * s.tokens * s.tokens

@@ -134,7 +134,7 @@ def compare_with_pytorch(
 ) -> Parity:
     """Compute the same attention by our module and by both of PyTorch's functions.
 
-    The mask, True where a query may attend, is inverted for nn.MultiheadAttention. Each divides by √d_head, as
+    The mask, True where a query may attend, is inverted for nn.MultiheadAttention. Each divides by √d_k, as
     nn.MultiheadAttention cannot do otherwise.
     """
     _, trace = ours(x, may_attend, positions=positions)

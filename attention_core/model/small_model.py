@@ -28,7 +28,7 @@ MAX_QUERY_FEATURES = 512  # of all heads together; values too
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelConfig:
-    """The size and the parts of a small `Transformer`. Raises InputError for what cannot be built.
+    """The size and the parts of a small `Transformer`. Raises InputError for sizes that cannot be built.
 
     `positions`: "learned" and "sinusoidal" vectors are added to the embedding; "qk" are learned vectors added to the
     input of queries and keys, in every layer, but never to that of values; "rotary" rotates queries and keys; "alibi"
@@ -41,7 +41,7 @@ class ModelConfig:
     n_heads: int = 2  # the fewest that can differ
     n_layers: int = 1  # one layer is all that a single attention lesson needs
     d_k: int | None = None  # features of each head's queries and keys; None means d_model / n_heads, as usual
-    d_v: int | None = None  # features of each head's values; None means the same
+    d_v: int | None = None  # features of each head's values; None means d_model / n_heads, whatever d_k is
     heads: Literal["projected", "sliced"] = "projected"  # `MultiHeadAttention`; "sliced" for comparison
     positions: Literal["learned", "none", "sinusoidal", "rotary", "alibi", "qk"] = "learned"  # as in GPT-2
     causal: bool = True  # what predicts the next token must not see it

@@ -204,8 +204,8 @@ class Transformer:
         return picked, x if self.embedding_norm is None else widened(self.embedding_norm)(x)
 
     def visible(self, x: Tokens, begin: int = 0) -> Mask | None:
-        """Return which of these tokens may attend to which, of themselves and of the `begin` tokens before them: in a
-        causal model to those up to itself, in another one to all.
+        """Return the mask: a row for each of these tokens, a column for each of the `begin` tokens before them and of
+        themselves. In a causal model each attends to those up to itself; without a mask, to all.
         """
         end = begin + x.shape[-2]
         if self.may_attend is not None:

@@ -18,7 +18,7 @@ FIXED = {"trained": False}  # of a field that belongs to the task or to the size
 
 
 def named_weights(part: object, prefix: str = "") -> Iterator[tuple[str, Array]]:
-    """Yield all trained arrays in the order of the computation, with names such as "layers.0.attention.W_q".
+    """Yield all trained arrays with names such as "layers.0.attention.W_q", in the order of the fields that hold them.
 
     `part` is a model, a part of one such as its heads, or a tuple of parts.
     """
@@ -73,7 +73,7 @@ def count_weights(part: object) -> int:
 
 
 def weights_of(model: Any) -> Float[Array, "*runs parameters"]:
-    """Copy all weights of a model, or all gradients, into one vector for each run, in the order of the computation."""
+    """Copy all weights of a model, or all gradients, into one vector for each run, in the order of `named_weights`."""
     return in_one_vector(collect_weights(model, []), model.run_axes)
 
 

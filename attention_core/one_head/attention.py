@@ -24,7 +24,10 @@ Mask = Bool[Array, "... #queries keys"] | Float[Array, "... #queries keys"]
 
 @dataclass(slots=True, eq=False, repr=False)
 class AttentionTrace(Trace):
-    """Every tensor of one attention step, in the order in which it is computed."""
+    """The tensors of one attention step, in the order in which they are computed.
+
+    Scores are kept before a soft cap, if there is one, and after the mask.
+    """
 
     q: Float[Array, "*batch queries d_k"]
     k: Float[Array, "*batch keys d_k"]
@@ -42,7 +45,7 @@ class AttentionTrace(Trace):
 
     @classmethod
     def stack(cls, traces: Iterable["AttentionTrace"]) -> "AttentionTrace":
-        """Combine the traces of several heads into one, with the axis of the heads first; `select` undoes it."""
+        """Combine the traces of several heads into one, with the axis of the heads first; `select` takes one out."""
         several = list(traces)
         xp = namespace(several[0].q)
         return cls(*(xp.stack([getattr(one, field.name) for one in several]) for field in fields(cls)))
@@ -85,7 +88,7 @@ def mask_scores(
 
 
 def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*batch queries keys"]:
-    """Turn each row into non-negative weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j]).
+    """Turn each row into non-negative weights that sum to 1: exp(s[i, j]) / Σ_m exp(s[i, m]).
 
     Subtracting the largest score from all scores of a row changes no weight, and no exponential can overflow.
     """
@@ -155,7 +158,7 @@ def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: Number | None) 
 def softmax_with_sink(
     masked: Float[Array, "*batch queries keys"], sink: Float[Array, "*heads"] | float
 ) -> Float[Array, "*batch queries keys"]:
-    """Compute weights that leave a share to a sink: exp(s[i, j]) / (exp(sink) + Σ_j exp(s[i, j])).
+    """Compute weights that leave a share to a sink: exp(s[i, j]) / (exp(sink) + Σ_m exp(s[i, m])).
 
     The share of the sink is missing from the row and mixes no value. A row with no visible key is zeros, also where the
     sink is −∞ and collects nothing. Sinks that are learned, one for each head: gpt-oss,

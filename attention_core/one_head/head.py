@@ -27,8 +27,9 @@ def project(
     """Project each row of X to a query, a key and a value: q = x W_q, k = x W_k, v = x W_v.
 
     `positions` has a row for each token, which is added to x before queries and keys are projected; `rotary` rotates
-    queries and keys by their positions. Neither changes the values. `turn` expresses queries and keys in another basis,
-    and `turn_v` values, which changes neither scores nor weights: see `turning`. Raises InputError as `rotate` does.
+    queries and keys by their positions. Neither changes the values. `turn` and `turn_v`, which come together, are
+    orthogonal matrices that express queries and keys, and values, in another basis. They change neither scores nor
+    weights: see `turning`. Raises InputError as `rotate` does.
     """
     source = x if positions is None else x + positions
     q, k, v = source @ W_q, source @ W_k, x @ W_v

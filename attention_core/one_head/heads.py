@@ -44,7 +44,7 @@ class KeyValues(NamedTuple):
 class MultiHeadTrace(Trace):
     """The tensors that several heads compute: `heads` has the axis of the heads before queries and keys.
 
-    Ablated heads are zero, and patched ones have their replaced output, in `concatenated` only.
+    Ablated heads are zero, and patched ones have their other output, in `concatenated` and `output`, not in `heads`.
     """
 
     present: KeyValues
@@ -138,7 +138,7 @@ class MultiHeadAttention(Heads):
     b_v: Float[Array, "*runs kv_d_v"] | None = None
     q_gain: Float[Array, "*runs d_k"] | None = None
     k_gain: Float[Array, "*runs d_k"] | None = None
-    epsilon: float = 1e-6  # of the length that q_gain and k_gain give
+    epsilon: float = 1e-6  # of `unit_rms`, where there are gains
 
     @classmethod
     def draw(
@@ -341,7 +341,7 @@ def share_heads(
 
 
 def sets_of_keys(W_k: Float[Array, "d_model all_d_k"], W_v: Float[Array, "d_model all_d_v"], n_heads: int) -> int:
-    """Count the different sets of keys and values: neighbouring heads whose maps are equal share one set."""
+    """Count the sets of keys and values: the fewest groups of neighbouring heads, all of one size, with equal maps."""
 
     def shared(W: Array, kv_heads: int) -> bool:
         maps = W.reshape(len(W), kv_heads, n_heads // kv_heads, -1)
@@ -352,18 +352,19 @@ def sets_of_keys(W_k: Float[Array, "d_model all_d_k"], W_v: Float[Array, "d_mode
 
 
 def mean_of_groups(x: Float[Array, "heads tokens d_head"], size: int) -> Float[Array, "kv_heads tokens d_head"]:
-    """Average the keys or values of every `size` neighbouring heads: what heads begin to share with.
+    """Average the keys or values of each group of `size` neighbouring heads.
 
-    Ainslie et al. 2023, section 2.1.
+    A model with keys and values for each head is converted to grouped-query attention so: Ainslie et al. 2023,
+    section 2.1.
     """
     return (x / size).reshape(-1, size, *x.shape[1:]).sum(axis=1)
 
 
 def unit_rms(x: Float[Array, "*batch d_k"], epsilon: float = 1e-6) -> Float[Array, "*batch d_k"]:
-    """Divide x by √(mean of its squares), which gives all queries and keys the same length.
+    """Divide x by √(mean of its squares + ε): all rows get the same length, unless they are nearly 0.
 
-    No scaled score then exceeds √d_k times the gains. Henry et al. 2020 (QK norm), https://arxiv.org/abs/2010.04245; in
-    this form in OLMo 2, https://arxiv.org/abs/2501.00656.
+    Between queries and keys of one length no scaled score exceeds √d_k times the gains. Henry et al. 2020 (QK norm),
+    https://arxiv.org/abs/2010.04245; in this form in OLMo 2, https://arxiv.org/abs/2501.00656.
     """
     return x / namespace(x).sqrt(row_products(x, x)[..., None] / x.shape[-1] + epsilon)
 

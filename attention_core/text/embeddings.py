@@ -13,9 +13,7 @@ from attention_core.base.errors import InputError, TechnicalError
 from attention_core.base.inputs import check_ids, check_whole, is_float, is_number
 from attention_core.base.randomness import Generator, generator
 
-NEGATIVE_IDS = (
-    128  # ids below 0, down to the least of a byte, count from the end: they pick one of so many rows of zeros
-)
+NEGATIVE_IDS = 128  # ids from −1 to −128, the least of a byte, pick one of that many rows of zeros
 FIXED_VECTORS_SEED = 42
 
 

@@ -1,7 +1,7 @@
 """From what somebody typed to tokens, and from tokens to ids.
 
-A text is cut in one of two ways: into words (each punctuation mark is a separate token) or into characters (an accent
-or an emoji's modifier stays with the character it changes).
+A text is cut in one of two ways: into words (a punctuation mark that is not inside a word is a separate token) or into
+characters (an accent or an emoji's modifier stays with the character it changes).
 """
 
 import unicodedata
@@ -31,7 +31,7 @@ def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
     """Remove what cannot be shown (controls, direction marks, broken surrogates) and cut what is too long.
 
     Runs of white space become one space, and the text is normalised (NFC). The notes say in full sentences what was cut
-    or removed.
+    or removed; for marks without a letter to stand on there is none.
     """
     kept = raw[:max_characters]
     shown = "".join(" " if c.isspace() else c for c in kept if c.isspace() or not is_invisible(c))

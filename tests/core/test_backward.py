@@ -1,6 +1,7 @@
 """Every gradient against autograd, on the very same forward functions."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from torch import nn
 from attention_core.base.randomness import generator
 from attention_core.learning.backward import (
     attend_backward,
+    block_backward,
     cross_entropy_backward,
     heads_backward,
     linear_backward,
@@ -26,6 +28,7 @@ from attention_core.learning.backward import (
 from attention_core.learning.evaluation import loss_of
 from attention_core.learning.losses import cross_entropy, squared_error
 from attention_core.learning.tasks import NO_TARGET
+from attention_core.model.family import TransformerConfig, build_transformer, weight_shapes
 from attention_core.model.parts import LayerNorm, Mlp
 from attention_core.model.small_model import ModelConfig, draw_model, model_with
 from attention_core.model.weights import count_weights, named_weights, weights_of
@@ -278,6 +281,26 @@ def test_an_mlp_of_another_kind_is_left_to_autograd():
         x = random(QUERIES, D_V)
         with pytest.raises(ValueError, match="use autograd"):
             mlp_backward(mlp, mlp(x), x)
+
+
+@pytest.mark.parametrize("options", [{"norm_place": "after"}, {"parallel": True}])
+def test_layers_of_another_kind_are_left_to_autograd(options):
+    config = ModelConfig(vocabulary=VOCABULARY, context=7, d_model=6, n_heads=3, layer_norm=True, mlp=True)
+    block = replace(draw_model(config, generator(1)).layers[0], **options)
+    x = random(QUERIES, 6).float()
+    with pytest.raises(ValueError, match="use autograd"):
+        block_backward(block, block(x, None), x)
+
+
+def test_a_model_with_a_tied_unembedding_is_left_to_autograd():
+    config = TransformerConfig(
+        vocabulary=VOCABULARY, context=7, d_model=6, n_layers=1, d_hidden=5, n_heads=3, kv_heads=3, d_head=2,
+        norm="layer", gated=False, activation="relu", unembedding="tied",
+    )  # fmt: skip
+    model = build_transformer(config, {name: random(*shape) for name, shape in weight_shapes(config).items()})
+    trace = model(torch.tensor([1, 0, 2]))
+    with pytest.raises(ValueError, match="use autograd"):
+        model_backward(model, trace, trace.logits)
 
 
 def test_ids_that_come_several_times_add_up_their_gradients():

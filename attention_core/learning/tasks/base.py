@@ -27,9 +27,9 @@ EXAMPLE_SEED = 5
 class Batch:
     """Sequences, the right answer at each position, and how to find where a perfect head attends.
 
-    A target of NO_TARGET does not count. Where to attend has an axis of roles. Most tasks have one role, but to carry
-    the last four tokens along takes four, which four heads may share. A query without a cell plays no part in that
-    role.
+    A target of NO_TARGET does not count. `target_attention` is True in the cells of queries and keys where a
+    perfect head attends. Its axis of roles counts the jobs that heads have in a task: mostly one, but four where the
+    last four tokens are to be carried along. A query whose row is False everywhere plays no part in that role.
     """
 
     inputs: Int[Array, "*runs batch tokens"]

@@ -63,9 +63,9 @@ class InductionTask(Task):
         )
 
     def previous(self, periods: Int[Tensor, "batch 1"]) -> Bool[Tensor, "batch 1 queries keys"]:
-        """Return the role of attending one position back in the first round, which is all that the second layer reads.
+        """Return the role of attending one position back in the first round and at the first letter of the second.
 
-        Later rounds are left out, because no later position needs them.
+        Later ones are left out: a head that answers finds what it needs in the first round.
         """
         positions = torch.arange(self.window)
         return attention_to((positions - 1).masked_fill(positions > periods, -1), self.window)

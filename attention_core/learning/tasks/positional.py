@@ -180,7 +180,7 @@ class NoiseTask(Task):
         return Batch(drawn[:, :-1], drawn[:, 1:], lambda: attention_to(keys.expand(size, -1), self.window))
 
     def baselines(self) -> list[Baseline]:
-        """Return the loss of guessing, the best of a causal model, and of reading ahead, where the last is guessed."""
+        """Return two losses: guessing evenly, the best of a causal model, and knowing all next letters but the last."""
         evenly = guessing(self.n_letters)
         reading_ahead = Baseline("reading_ahead", evenly.loss / self.window)
         return [evenly, reading_ahead]

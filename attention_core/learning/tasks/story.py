@@ -108,8 +108,8 @@ class StoryTask(Task):
     def example(self) -> TaskExample:
         """The sentence “The girl left the king. She cried.”"""
         with torch.inference_mode(False):  # it is kept, so it must be fit for every use
-            girl, king, woman_first, left, she = (torch.tensor([n]) for n in (0, 1, 0, 0, 0))
-            return self.name(self.sentences(girl, king, woman_first.bool(), left, she.bool()))
+            girl, king, man_first, left, she = (torch.tensor([n]) for n in (0, 1, 0, 0, 0))
+            return self.name(self.sentences(girl, king, man_first.bool(), left, she.bool()))
 
     def baselines(self) -> list[Baseline]:
         """Return the losses of guessing any answer, one that fits the verb, one of the person meant, and of knowing."""
