@@ -21,7 +21,7 @@ from attention_ui.streamlit_insides import (
 
 log = logging.getLogger(__name__)
 LEAST_SECONDS, MOST_SECONDS = 0.5, 10.0  # that a part of a page stands; after the most, one looks in any case
-PART_OF_TIME = 1 / 4  # that all parts together may take of the server's time
+PART_OF_TIME, LONGEST_PAUSE = 1 / 4, 0.4  # what all parts take of the server's time; seconds after a whole page
 LOOK_SECONDS, NAP_SECONDS = 0.05, 0.003  # how often one looks who waits, and whether a run has ended
 LONGEST_SECONDS = 0.5  # a part that takes longer holds up no other
 GONE_SECONDS = 60.0  # a visit that is away for so long is gone; one that comes back has its whole page drawn
@@ -60,7 +60,7 @@ async def keep_drawing() -> None:
                 await asyncio.sleep(NAP_SECONDS)
         except Exception:
             log.exception("a page that waits could not be drawn just now")
-        await asyncio.sleep((time.monotonic() - began) * (1 / PART_OF_TIME - 1))
+        await asyncio.sleep(min((time.monotonic() - began) * (1 / PART_OF_TIME - 1), LONGEST_PAUSE))
 
 
 def next_to_draw(now: float) -> str | None:
