@@ -50,9 +50,12 @@ def test_the_temperature_moves_every_number_in_place(visit):
     tab = figure(visit().open("softmax?temperature=0.5"), "softmax_figure")
     assert same(tab, 0.5)
     in_place = tab.marked(".st-key-softmax_figure svg.marks")
+    picture = svg(tab, "softmax_figure").first
+    before = picture.text_content()
     tab.page.locator(".st-key-temperature input").focus()
     tab.page.keyboard.press("ArrowRight")
-    tab.page.wait_for_url("**temperature=0.6**")
+    tab.page.wait_for_url("**temperature=0.6**")  # which the browser writes before the server has answered
+    expect(picture).not_to_have_text(before)
     tab.settled().page.wait_for_timeout(500)
     assert same(tab, 0.6)
     assert in_place()
