@@ -53,15 +53,16 @@ def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: float | N
     """One refresh. Some time after it was `drawn`, and when all has come to its end, the page is drawn anew."""
     runs = [run] if first is None else [run, first]
     with redrawn_picture(small=True):
-        view, *others = (one.look() for one in runs)
-        training = any(one.training for one in (view, *others))
-        draw_progress(view)
+        views = [one.look() for one in runs]
+        training = any(view.training for view in views)
+        draw_progress(views[0])
     if drawn is None:
         return
     if not training or time.monotonic() - drawn > picture_seconds():
         set_state(BY_ITSELF, training)
         st.rerun()
-    look_again_when(lambda: run.position != view.position or not any(one.training for one in runs))
+    shown = [view.position for view in views]
+    look_again_when(lambda: [one.position for one in runs] != shown or not any(one.training for one in runs))
 
 
 def draw_picture(run: TrainingRun, first: TrainingRun | None, part: int | None) -> None:
