@@ -128,7 +128,7 @@ def is_being_drawn(session_id: str) -> bool:
 
     Who has it drawn anew just then ends that run: a press that it has not answered yet would be lost.
     """
-    return open_session(session_id)._scriptrunner is not None
+    return session_is_open(session_id) and open_session(session_id)._scriptrunner is not None
 
 
 def rerun_session(session_id: str) -> None:
@@ -181,7 +181,7 @@ def draw_later(seconds: float) -> None:
 
 def draw_when_free(loop: asyncio.AbstractEventLoop, session_id: str) -> None:
     """Draw the page of an open visit anew, after what its visitor has pressed meanwhile is answered."""
-    if session_is_open(session_id) and is_being_drawn(session_id):
+    if is_being_drawn(session_id):
         loop.call_later(FREE_SECONDS, draw_when_free, loop, session_id)
     elif session_is_open(session_id):
         rerun_session(session_id)

@@ -50,13 +50,13 @@ async def keep_drawing() -> None:
     """On the server's own loop, as long as it runs, whatever fails meanwhile."""
     while True:
         began = time.monotonic()
-        session = next_to_draw(began)
-        if session is None:
-            await asyncio.sleep(LOOK_SECONDS)
-            continue
         try:
+            session = next_to_draw(began)
+            if session is None:
+                await asyncio.sleep(LOOK_SECONDS)
+                continue
             rerun_part(session, WAITING.pop(session).part)  # which waits again when it is drawn
-            while is_drawn_still(session) and time.monotonic() - began < LONGEST_SECONDS:
+            while is_being_drawn(session) and time.monotonic() - began < LONGEST_SECONDS:
                 await asyncio.sleep(NAP_SECONDS)
         except Exception:
             log.exception("a page that waits could not be drawn just now")
@@ -75,8 +75,3 @@ def next_to_draw(now: float) -> str | None:
         if is_due and not is_being_drawn(session):
             return session
     return None
-
-
-def is_drawn_still(session: str) -> bool:
-    """Whether the page of a visit, which may have ended meanwhile, is being drawn."""
-    return session_is_open(session) and is_being_drawn(session)

@@ -190,8 +190,4 @@ async def draw_anew(sessions: list[str]) -> None:
 def still_drawn(began: dict[str, float]) -> dict[str, float]:
     """Those of these pages whose run has not ended, but what takes too long; with the moment when each began."""
     late = time.monotonic() - LONGEST_SECONDS
-    return {
-        session: when
-        for session, when in began.items()
-        if when > late and session_is_open(session) and is_being_drawn(session)
-    }
+    return {session: when for session, when in began.items() if when > late and is_being_drawn(session)}
