@@ -1,7 +1,9 @@
 """The training page as a visitor uses it."""
 
 import threading
+import time
 from functools import partial
+from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
@@ -396,6 +398,26 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     assert not first.training and not second.training
     films = [place for place in range(len(at.get("vega_lite_chart"))) if "said" in film(at, place)]
     assert len(films) == 2, "a film for each"
+
+
+def test_a_page_looks_again_when_the_first_of_two_runs_has_moved(monkeypatch):
+    asked = []
+    for name, instead in (
+        ("draw_progress", lambda view: None),
+        ("picture_seconds", lambda: 100.0),
+        ("look_again_when", asked.append),
+    ):
+        monkeypatch.setattr(compare_runs, name, instead)
+    second, first = (SimpleNamespace(position=3, training=training) for training in (False, True))
+    for run in (first, second):
+        run.look = partial(SimpleNamespace, position=run.position, training=run.training)
+    compare_runs.watch_progress(second, first, time.monotonic())
+    [is_new] = asked
+    assert not is_new()
+    first.position = 4
+    assert is_new()
+    first.position, first.training = 3, False
+    assert is_new(), "both have come to their end"
 
 
 def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
