@@ -1,9 +1,9 @@
 """What ten visitors need of a small host: `python benchmarks/small_host.py` prints how memory grows, and its peak.
 
-The entry of Community Cloud, the real model in few bits. Each visitor goes through all pages with the real head,
-answers what is asked, and trains; three of them have their largest file made meanwhile, in another tab, and three open
-links with texts that are as many tokens as a link can hold. Memory is looked at all the time, and the page that was
-opened last is named at each new peak.
+The entry of Community Cloud, the real model in few bits, whose heads are measured meanwhile, as on any new host. Each
+visitor goes through all pages with the real head, answers what is asked, and trains; three of them have their largest
+file made meanwhile, in another tab, and three open links with texts that are as many tokens as a link can hold. Memory
+is looked at all the time, and the page that was opened last is named at each new peak.
 
 With `--limit 690` it judges: it ends with 1 where the peak is above so many megabytes, or where a visitor saw an error
 or lost the server. Meanwhile the kernel holds the server to them (Linux, as root; where it cannot, that is said). The
@@ -17,6 +17,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -31,6 +32,9 @@ from load import SETTLE_SECONDS  # noqa: E402
 from report import judged, options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 from websockets import ConnectionClosed  # noqa: E402
+
+from models.folders import CACHE, cache_folder  # noqa: E402
+from models.wheels import WHEELS  # noqa: E402
 
 ENTRY, LEAST_MEMORY = "deploy/community_cloud/streamlit_app.py", 690
 REAL_HEAD = "example=language&says_language=The cat sat on mat {} because it was"  # each visitor has another sentence
@@ -70,10 +74,22 @@ def main() -> None:
     parser.add_argument("--limit", type=int, metavar="MEGABYTES", help="end with 1 where these are not enough")
     options = options_of(parser, visitors=1)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the server ends, and its group goes
-    with held_to(options.limit) if options.limit else contextlib.nullcontext() as begin:
+    with held_to(options.limit) if options.limit else contextlib.nullcontext() as begin, fresh_cache():
         visits = visit(Server(OURS, script=ENTRY, begin=begin), options.visitors, options.limit or LEAST_MEMORY)
     if options.limit and (faults := visits.faults(options.limit)):
         sys.exit("\n".join(faults))
+
+
+@contextlib.contextmanager
+def fresh_cache() -> Iterator[None]:
+    """Meanwhile the models that are here are all that is in the cache: the server measures them, as a new host does."""
+    here = cache_folder()
+    with tempfile.TemporaryDirectory() as folder:
+        for wheel in WHEELS:
+            if wheel.is_in(here):
+                Path(folder, wheel.name).symlink_to(here / wheel.name)
+        os.environ[CACHE] = folder
+        yield
 
 
 @contextlib.contextmanager

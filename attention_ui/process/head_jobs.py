@@ -5,16 +5,19 @@ from functools import lru_cache
 from attention_ui.process.real_models import smollm2_so_far
 from lessons.shared.head_jobs import HeadJobs
 from models.measured import Measured, Measurement, Say
-from models.opening import SharedModel
+from models.opening import SharedModel, while_reading
+from models.small import is_small
 
 VERSION = 2  # one more where `lessons.shared.measure_jobs` comes to measure something else
 
 
 def measure(model: SharedModel, say: Say) -> dict:
     """The jobs of its heads, as they are kept."""
-    from lessons.shared.measure_jobs import measure_head_jobs  # with torch: nothing is measured on the first page
+    # With torch: nothing is measured on the first page.
+    from lessons.shared.measure_jobs import MOST_TOGETHER, measure_head_jobs
 
-    return measure_head_jobs(model.transformer, model.tokenizer, say).as_json()
+    together = 1 if is_small() else MOST_TOGETHER  # eight texts of sixty tokens take 400 MB
+    return measure_head_jobs(model.transformer, model.tokenizer, say, together, while_reading).as_json()
 
 
 MEASUREMENT = Measurement("head_jobs", VERSION, measure)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import torch
@@ -40,22 +41,27 @@ class MarkedText:
 
 
 def measure_head_jobs(
-    transformer: Transformer, tokenizer: Tokenizer, say: Callable[[float], None] = lambda share: None
+    transformer: Transformer,
+    tokenizer: Tokenizer,
+    say: Callable[[float], None] = lambda share: None,
+    together: int = MOST_TOGETHER,
+    alone: Callable[[], AbstractContextManager] = nullcontext,
 ) -> HeadJobs:
     """The jobs of all heads of a causal model; `say` is told which share of the work is done.
 
-    It takes some seconds: passes over about 2100 tokens.
+    It takes some seconds: passes over about 2100 tokens, in each so many texts `together`. Each is made `alone`, where
+    others read as well.
     """
     texts = [*(mark_pronoun(tokenizer, one) for one in sentences_with_it()), *lists_said_twice(transformer)]
     texts += [mark_names(tokenizer, one) for one in sentences_with_names()]
     texts += [mark_plain(tokenizer, text) for text in PLAIN]
     texts += [mark_punctuation(tokenizer, text) for text in paragraphs()]
     sums, done = Sums(), 0
-    for together in in_passes(texts):
+    for some in in_passes(texts, together):
         say(done / len(texts))
-        with torch.inference_mode():
-            sums.add(together, *weights_of_heads(transformer, torch.stack([text.ids for text in together])))
-        done += len(together)
+        with alone(), torch.inference_mode():
+            sums.add(some, *weights_of_heads(transformer, torch.stack([text.ids for text in some])))
+        done += len(some)
     return HeadJobs(sums.means())
 
 
@@ -113,11 +119,11 @@ def mark_punctuation(tokenizer: Tokenizer, text: str) -> MarkedText:
     return MarkedText(torch.tensor(encoding.ids), {"punctuation": pairs(~marks, marks).tril(-1)})
 
 
-def in_passes(texts: Sequence[MarkedText]) -> Iterator[list[MarkedText]]:
-    """Texts of equal length together, as many as a pass takes."""
+def in_passes(texts: Sequence[MarkedText], together: int) -> Iterator[list[MarkedText]]:
+    """Texts of equal length, so many of them together."""
     for length in sorted({len(text.ids) for text in texts}):
         alike = [text for text in texts if len(text.ids) == length]
-        yield from (alike[at : at + MOST_TOGETHER] for at in range(0, len(alike), MOST_TOGETHER))
+        yield from (alike[at : at + together] for at in range(0, len(alike), together))
 
 
 Weights = Float[Tensor, "layers texts heads queries keys"]
@@ -125,7 +131,7 @@ Weights = Float[Tensor, "layers texts heads queries keys"]
 
 def weights_of_heads(transformer: Transformer, ids: Int[Tensor, "texts tokens"]) -> tuple[Weights, Weights]:
     """The weights of all heads, and of those with shuffled weights on what enters the same layers."""
-    layers = transformer(ids).layers
+    layers = transformer(ids, scored=slice(0)).layers
     may_attend = transformer.visible(layers[0].normed, 0)
     by_chance = [
         heads(layer.normed, may_attend)[1].heads.weights
