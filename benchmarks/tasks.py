@@ -16,8 +16,9 @@ from report import options_of
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from attention_core.learning.steps import TrainingStep
 from attention_core.learning.tasks import TASKS, FourVectorsTask
-from attention_core.learning.training import Evaluation, TrainingStep, recommended, train
+from attention_core.learning.training import Evaluation, recommended, train
 
 SEEDS, QUICK_SEEDS = 20, 5
 

@@ -38,9 +38,10 @@ from servers import OURS, Server  # noqa: E402
 
 from attention_core.base.randomness import generator  # noqa: E402
 from attention_core.learning.optimiser import adamw  # noqa: E402
+from attention_core.learning.steps import TrainingStack, gradient_of  # noqa: E402
 from attention_core.learning.tasks import TASKS, CharacterTask  # noqa: E402
 from attention_core.learning.tasks.text import notebook_model  # noqa: E402
-from attention_core.learning.training import TrainingSettings, TrainingStack, begin_run, gradient_of, recommended  # noqa: E402
+from attention_core.learning.training import TrainingSettings, begin_run, recommended  # noqa: E402
 from attention_core.model.sampling import continue_text  # noqa: E402
 from attention_core.model.small_model import model_with  # noqa: E402
 from attention_ui.process.memory import keep_heaps_small  # noqa: E402

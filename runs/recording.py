@@ -1,29 +1,27 @@
 """What training yields, recorded for all who ask for the same: all losses, and the weights of many steps."""
 
+import functools
 import logging
 import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float
 
 from attention_core.base.errors import InputError, Phrase
-from attention_core.learning.training import (
-    Evaluation,
-    Snapshot,
-    TrainingSettings,
-    TrainingStack,
-    TrainingState,
-    TrainingStep,
-    begin_run,
-)
+from attention_core.learning.evaluation import Evaluation
+from attention_core.learning.steps import TrainingState
+from attention_core.learning.training import Snapshot, TrainingSettings, begin_run
+from runs.turn import RunTurn, Stay, come_back, take_turn
 
 log = logging.getLogger(__name__)
 
 SNAPSHOTS = 36
 FIRST_SHARE = 9  # one snapshot in so many is of the first steps, which learners go through one by one
+TakeTurn = Callable[..., list[RunTurn]]  # as `take_turn`
 MAX_BYTES = 2_000_000  # of weights: a large model has fewer snapshots, and the largest has 2
 
 
@@ -44,10 +42,10 @@ class Recording:
         self._state: TrainingState | None = None  # from the first step to the last
         self._losses = np.full(settings.steps + 1, np.nan)
         self._evaluations: list[Evaluation] = []
-        self._stride = 1
+        self._stay = Stay(1, 0)
         self._block: Float[np.ndarray, "snapshots parameters"] | None = None
         self._kept: tuple[Snapshot, ...] = ()  # views of the block; replaced, never changed
-        self._newest: TrainingStep | Snapshot | None = None
+        self._newest: Snapshot | None = None
 
     def record(self, until: int) -> None:
         """Record steps up to `until`."""
@@ -65,7 +63,7 @@ class Recording:
         """The weights of this step, or of the nearest recorded one before it."""
         newest = self._newest  # read before the others: a step that comes meanwhile makes room among them
         if newest is not None and newest.step <= step:
-            return Snapshot(newest.step, newest.weights)
+            return newest
         for snapshot in reversed(self._kept):
             if snapshot.step <= step:
                 return snapshot
@@ -85,31 +83,38 @@ class Recording:
             self._state = begin_run(self.settings)
         return self._state
 
-    def keep(self, step: TrainingStep) -> None:
-        """Record a step, or end where it shows that the run is over."""
-        if not math.isfinite(step.loss):
-            self.end(
-                Phrase(
-                    "At training step {step} the loss is no longer a number: the steps were too large. You see "
-                    "the last good model, that of step {newest}. Try a learning rate well below {rate}.",
-                    step=step.step,
-                    newest=max(self.newest, 0),
-                    rate=f"{self.settings.learning_rate:g}",
-                )
-            )
-            return
-        self._losses[step.step] = step.loss
-        if step.evaluation is not None:
-            self._evaluations.append(step.evaluation)
-        self._keep_weights(step)
-        self.newest = step.step
-        if step.step == self.settings.steps:
-            self.end(None)
+    @property
+    def stay(self) -> Stay:
+        """Which steps keep their weights."""
+        if self._block is None:
+            self._block = new_block(self.state.weights)
+            self._stay = Stay(1, len(self._block) // FIRST_SHARE)
+        return self._stay
 
-    def settle(self) -> None:
-        """Take the newest weights out of the array of all runs that were trained together, so that it can go."""
-        if self._newest is not None:
-            self._newest = Snapshot(self._newest.step, self._newest.weights.copy())
+    def keep(self, turn: RunTurn) -> None:
+        """Record the steps of a turn, or end where one shows that the run is over."""
+        come_back(self.state, turn)
+        evaluations = {evaluation.step: evaluation for evaluation in turn.evaluations}
+        for step, loss in enumerate(turn.losses, start=turn.begin):
+            if not math.isfinite(loss):
+                self.end(
+                    Phrase(
+                        "At training step {step} the loss is no longer a number: the steps were too large. You see "
+                        "the last good model, that of step {newest}. Try a learning rate well below {rate}.",
+                        step=step,
+                        newest=max(self.newest, 0),
+                        rate=f"{self.settings.learning_rate:g}",
+                    )
+                )
+                return
+            self._losses[step] = loss
+            if step in evaluations:
+                self._evaluations.append(evaluations[step])
+            if step in turn.kept:
+                self._keep_weights(step, turn.kept[step])
+                self.newest = step
+        if self.newest == self.settings.steps:
+            self.end(None)
 
     def fail(self, error: Exception) -> None:
         """End where the run cannot go on."""
@@ -125,22 +130,19 @@ class Recording:
         self._state = None  # and with it the means and the batches
         self.ended = True
 
-    def _keep_weights(self, step: TrainingStep) -> None:
-        """The newest stays with those of every `_stride` steps; where they are too many, only fewer of them stay."""
-        if self._block is None:
-            self._block = new_block(step.weights)
-        if len(self._kept) == len(self._block):
-            self._stride = 5 if self._stride == 1 else 2 * self._stride  # 10, 20, …: steps that are evaluated as well
-            self._block = new_block(step.weights)
-            staying = [snapshot for snapshot in self._kept if self._stays(snapshot.step)]
-            self._kept = tuple(self._copied(i, kept.step, kept.weights) for i, kept in enumerate(staying))
-        self._newest = step
-        if self._stays(step.step):
-            self._kept = (*self._kept, self._copied(len(self._kept), step.step, step.weights))
-
-    def _stays(self, step: int) -> bool:
+    def _keep_weights(self, step: int, weights: Float[np.ndarray, " parameters"]) -> None:
+        """The newest stays with those of every so many steps; where they are too many, only fewer of them stay."""
         assert self._block is not None
-        return step % self._stride == 0 or step < len(self._block) // FIRST_SHARE
+        if len(self._kept) == len(self._block):
+            stride = 5 if self._stay.stride == 1 else 2 * self._stay.stride  # 10, 20, …: evaluated as well
+            self._stay = replace(self._stay, stride=stride)
+            self._block = new_block(weights)
+            staying = [snapshot for snapshot in self._kept if snapshot.step in self._stay]
+            self._kept = tuple(self._copied(i, kept.step, kept.weights) for i, kept in enumerate(staying))
+        if step in self._stay:
+            self._kept = (*self._kept, self._copied(len(self._kept), step, weights))
+        # A copy: it may be a row of the array of all runs that were trained together, which is then free to go.
+        self._newest = Snapshot(step, weights.copy())
 
     def _copied(self, row: int, step: int, weights: Float[np.ndarray, " parameters"]) -> Snapshot:
         assert self._block is not None
@@ -153,37 +155,30 @@ def new_block(weights: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, "s
     return np.empty((max(2, min(SNAPSHOTS, MAX_BYTES // weights.nbytes)), len(weights)), weights.dtype)
 
 
-def record_together(until: Mapping[Recording, int], over: Callable[[], bool] = lambda: False) -> None:
+def record_together(
+    until: Mapping[Recording, int], over: Callable[[], bool] = lambda: False, take: TakeTurn = take_turn
+) -> None:
     """Record several runs of one shape, each up to its step; at least one step, but fewer when the time is `over`."""
     with ExitStack() as recording_now:
         for recording in until:
             recording_now.enter_context(recording.recording)
         while wanted := [one for one, step in until.items() if one.newest < step and not one.ended]:
-            if advance(wanted, until, over):
+            steps = min(until[one] - one.newest for one in wanted)
+            record_turn(wanted, functools.partial(take, n_steps=steps, over=over))
+            if over():
                 return
 
 
-def advance(recordings: list[Recording], until: Mapping[Recording, int], over: Callable[[], bool]) -> bool:
-    """Record steps until one run is as far as it should be, or at its end. True when the time is over before."""
-    steps = min(until[one] - one.newest for one in recordings)
+def record_turn(recordings: Sequence[Recording], take: Callable[..., list[RunTurn]]) -> None:
+    """Record one turn: until one run is as far as it should be, or at its end, or until the time is over."""
     try:
-        stack = TrainingStack([recording.state for recording in recordings])
-        try:
-            with np.errstate(all="ignore"):  # a loss that is no number ends a recording
-                for _ in range(steps):
-                    for recording, step in zip(recordings, stack.step(), strict=True):
-                        recording.keep(step)
-                    if over():
-                        return True
-                    if any(one.ended for one in recordings):
-                        return False
-        finally:
-            stack.write_back()
-            for recording in recordings:
-                recording.settle()
+        turns = take([one.state for one in recordings], stay=[one.stay for one in recordings])
+        for one, turn in zip(recordings, turns, strict=True):
+            one.keep(turn)
     except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on
         if len(recordings) > 1:
-            return any([advance([recording], until, lambda: True) for recording in recordings])
+            for one in recordings:
+                record_turn([one], take)
+            return
         log.exception("a training run failed")
         recordings[0].fail(error)
-    return False

@@ -1,22 +1,26 @@
 """One thread that trains for everybody, in short turns.
 
 A thread for each run would make them fight over the interpreter and starve the pages; one thread that gives each
-recording some milliseconds in turn is fair, and stands in the same line as the pages. Recordings of one shape, such as
-those of a class that trains the same model with different seeds, have their turn together.
+recording some milliseconds in turn is fair. What it gives them is computed in a process of its own where there is one,
+else in the same line as the pages. Recordings of one shape, such as those of a class that trains the same model with
+different seeds, have their turn together.
 """
 
+import math
 import threading
 import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from attention_core.learning.training import TrainingSettings, stack_shape
 from runs.page_lock import PageLock, Priority
-from runs.recording import Recording, record_together
+from runs.recording import Recording, TakeTurn, record_together
 from runs.run import TrainingRun
 
 MAX_RECORDINGS = 8
+LANES = 2  # groups of runs that are on their way at once: while one is computed beside, the other is made ready here
 NUMBERS_TOGETHER = 2**16  # features of all tokens of a stack's batches: more would leave the processor's cache
 
 
@@ -25,6 +29,9 @@ class Scheduler:
 
     A run that nobody has looked at for `patience_seconds` is left where it is, and goes on when somebody looks again.
     At most `max_recordings` are kept, or as many as somebody has a run on; those used longest ago go first.
+
+    `beside` takes turns outside this process, where one can, and says None where not: then they stand in line with the
+    pages.
     """
 
     IDLE_SECONDS = 0.5
@@ -37,18 +44,21 @@ class Scheduler:
         patience_seconds: float = 60.0,
         max_recordings: int = MAX_RECORDINGS,
         clock: Callable[[], float] = time.monotonic,
+        beside: Callable[[], TakeTurn | None] = lambda: None,
     ):
         self.turn_seconds = turn_seconds
         self.patience_seconds = patience_seconds
         self.max_recordings = max_recordings
         self._pages = PageLock() if pages is None else pages
         self._clock = clock
+        self._beside = beside
         self._recordings: OrderedDict[TrainingSettings, Recording] = OrderedDict()  # the last used at the end
         self._runs: weakref.WeakSet[TrainingRun] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._something_to_do = threading.Event()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
+        self._lanes = ThreadPoolExecutor(LANES, "training beside")
 
     def start(self) -> None:
         """Start the thread; a second call does nothing."""
@@ -111,11 +121,19 @@ class Scheduler:
                 self._something_to_do.wait(self.IDLE_SECONDS)
                 with self._lock:
                     self._forget_recordings()
+            if (take := self._beside()) is not None:
+                wanted = self._take_turns_beside(take, wanted)
             for group in of_one_shape(wanted):
                 with self._pages.page(Priority.NOBODY_WAITS, early=True):
                     if self._stopping.is_set():
                         return
                     record_together(group, self._turn_over())
+
+    def _take_turns_beside(self, take: TakeTurn, wanted: Mapping[Recording, int]) -> dict[Recording, int]:
+        """Those that this process must train remain: it alone has PyTorch, which finds the gradients of some."""
+        beside = {one: until for one, until in wanted.items() if one.settings.engine == "numpy"}
+        list(self._lanes.map(lambda group: record_together(group, lambda: True, take), of_one_shape(beside, LANES)))
+        return {one: until for one, until in wanted.items() if one not in beside}
 
     def _turn_over(self) -> Callable[[], bool]:
         """Whether the turn that begins now is over: with its time, or when another page must come first."""
@@ -123,14 +141,15 @@ class Scheduler:
         return lambda: self._clock() >= deadline or self._pages.must_yield
 
 
-def of_one_shape(wanted: Mapping[Recording, int]) -> list[dict[Recording, int]]:
-    """The recordings that can be trained together, and quicker so than one after the other."""
+def of_one_shape(wanted: Mapping[Recording, int], lanes: int = 1) -> list[dict[Recording, int]]:
+    """The recordings that can be trained together, and quicker so than one after the other; a group for each lane."""
     groups: dict[Hashable, list[dict[Recording, int]]] = {}
+    share = math.ceil(len(wanted) / lanes)
     for recording, until in wanted.items():
         settings = recording.settings
         most = NUMBERS_TOGETHER // (settings.batch_size * settings.task.window * settings.model.d_model)
         alike = groups.setdefault(stack_shape(settings), [{}])
-        if len(alike[-1]) >= max(1, most):
+        if len(alike[-1]) >= max(1, min(most, share)):
             alike.append({})
         alike[-1][recording] = until
     return [group for alike in groups.values() for group in alike]

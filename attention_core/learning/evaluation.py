@@ -2,18 +2,34 @@
 
 import functools
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from attention_core.base.arrays import Array, namespace, row_products
+from attention_core.learning.batches import NO_TARGET, Batch
 from attention_core.learning.losses import LossTrace, cross_entropy, squared_error
-from attention_core.learning.tasks import NO_TARGET, Batch, Task
 from attention_core.model.transformer import ModelTrace, Transformer
 from attention_core.one_head.heads import linear
 from attention_core.text.embeddings import one_hot
+
+
+@dataclass(frozen=True)
+class Goal:
+    """From when on a task counts as learnt.
+
+    `accuracy` is the least share of right answers, `role_weight` the least weight on the right cells that the best head
+    has in each role.
+    """
+
+    accuracy: float
+    role_weight: float
+
+    def reached(self, accuracy: float, role_weights: Iterable[float]) -> bool:
+        """Return whether enough answers are right, and some head plays each role, as far as there are any."""
+        return accuracy >= self.accuracy and all(weight >= self.role_weight for weight in role_weights)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -42,15 +58,15 @@ class Evaluation:
 
 
 def evaluate(
-    task: Task, model: Transformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
+    goal: Goal, model: Transformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
 ) -> Evaluation:
     """Evaluate a model on a batch, perhaps with some (layer, head) pairs ablated: its answers, and its attention."""
-    (evaluation,) = evaluate_together((task,), model, batch, (step,), ablated)
+    (evaluation,) = evaluate_together((goal,), model, batch, (step,), ablated)
     return evaluation
 
 
 def evaluate_together(
-    tasks: Sequence[Task],
+    goals: Sequence[Goal],
     model: Transformer,
     batch: Batch,
     steps: Sequence[int],
@@ -61,13 +77,13 @@ def evaluate_together(
     losses = loss_of(model, trace, batch.targets).loss.reshape(-1).tolist()
     accuracies = accuracy_of(predicted_ids(model, trace), batch.targets, model.run_axes).reshape(-1).tolist()
     if batch.target_attention is None:
-        role_weights = [no_roles(len(trace.layers), trace.layers[0].attention.heads.weights.shape[-3])] * len(tasks)
+        role_weights = [no_roles(len(trace.layers), trace.layers[0].attention.heads.weights.shape[-3])] * len(goals)
     else:
         found = np.asarray(weights_on_targets(trace, batch.target_attention, model.run_axes))
-        role_weights = found.reshape(len(tasks), *found.shape[-3:])
+        role_weights = found.reshape(len(goals), *found.shape[-3:])
     return [
-        Evaluation(step, loss, accuracy, found, task.learnt(accuracy, best_of_each(found)))
-        for task, step, loss, accuracy, found in zip(tasks, steps, losses, accuracies, role_weights, strict=True)
+        Evaluation(step, loss, accuracy, found, goal.reached(accuracy, best_of_each(found)))
+        for goal, step, loss, accuracy, found in zip(goals, steps, losses, accuracies, role_weights, strict=True)
     ]
 
 
@@ -134,7 +150,7 @@ def side_by_side(batches: Sequence[Batch]) -> Batch:
     """Stack batches of the same shape, with an axis of runs in front, as NumPy arrays."""
     attention = [batch.target_attention for batch in batches if batch.target_attention is not None]
     return Batch(
-        np.stack([batch.inputs.numpy() for batch in batches]),
-        np.stack([batch.targets.numpy() for batch in batches]),
-        None if not attention else lambda: np.stack([target.numpy() for target in attention]),
+        np.stack([np.asarray(batch.inputs) for batch in batches]),
+        np.stack([np.asarray(batch.targets) for batch in batches]),
+        None if not attention else lambda: np.stack([np.asarray(target) for target in attention]),
     )

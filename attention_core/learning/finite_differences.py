@@ -3,8 +3,8 @@
 from jaxtyping import Float, Int
 
 from attention_core.base.arrays import Array, namespace
+from attention_core.learning.steps import predict
 from attention_core.learning.tasks import Batch
-from attention_core.learning.training import predict
 from attention_core.model.small_model import ModelConfig, model_with
 from attention_core.text.embeddings import one_hot
 

@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from attention_core.base.arrays import Array, namespace, numbers_of, row_max, row_products, row_sum
 from attention_core.base.inputs import check_alike, check_ids
 from attention_core.base.traces import Trace
-from attention_core.learning.tasks import NO_TARGET
+from attention_core.learning.batches import NO_TARGET
 from attention_core.text.embeddings import one_hot
 
 

@@ -128,4 +128,6 @@ def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequen
 def evaluate_without(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequence[tuple[int, int]]) -> Evaluation:
     """Evaluate a model without some heads on held-out sequences: its answers, not its attention; NumPy is quicker."""
     model, batch = model_with(settings.model, snapshot.weights), held_out_batch(settings)
-    return evaluate(settings.task, model, Batch(batch.inputs.numpy(), batch.targets.numpy()), snapshot.step, ablated)
+    return evaluate(
+        settings.task.goal, model, Batch(batch.inputs.numpy(), batch.targets.numpy()), snapshot.step, ablated
+    )

@@ -2,7 +2,6 @@
 
 import functools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,7 +12,7 @@ from attention_core.base.errors import InputError, TechnicalError
 from attention_core.base.randomness import Generator, draw_linear, generator
 from attention_core.model.parts import LayerNorm, Mlp
 from attention_core.model.transformer import Block, Transformer
-from attention_core.model.weights import named_weights, with_weights
+from attention_core.model.weights import named_weights, of_vector, with_weights
 from attention_core.one_head.attention import mask_scores
 from attention_core.one_head.distances import alibi_biases, distances
 from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads, features_per_head
@@ -176,16 +175,7 @@ def new_norm(config: ModelConfig) -> LayerNorm | None:
 
 def model_with(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> Transformer:
     """Return a model of these sizes whose arrays are views of `weights`, of its library and with its axes of runs."""
-    return with_weights(blank(config), views(config, weights), weights)
-
-
-def views(config: ModelConfig, weights: Float[Array, "*runs parameters"]) -> Iterator[Array]:
-    """Yield the piece of the vector that belongs to each weight of the model, in the shape of the weight."""
-    begin = 0
-    for _, weight in named_weights(blank(config)):
-        end = begin + math.prod(weight.shape)
-        yield weights[..., begin:end].reshape(*weights.shape[:-1], *weight.shape)
-        begin = end
+    return of_vector(blank(config), weights)
 
 
 @functools.lru_cache(maxsize=256)

@@ -13,6 +13,7 @@ from typing import Any
 from jaxtyping import Float
 
 from attention_core.base.arrays import Array, namespace
+from attention_core.base.inputs import is_float
 
 FIXED = {"trained": False}  # of a field that belongs to the task or to the sizes, and is never changed
 
@@ -83,6 +84,24 @@ def in_one_vector(arrays: list[Array], run_axes: int = 0) -> Float[Array, "*runs
     return namespace(flat[0]).concat(flat, axis=-1)
 
 
+def of_vector(model: Any, vector: Float[Array, "*runs parameters"]) -> Any:
+    """Return the model with views of a vector as its weights, of its library and with its axes of runs.
+
+    It undoes `weights_of`.
+    """
+    return with_weights(model, pieces(model, vector), vector)
+
+
+def pieces(model: Any, vector: Float[Array, "*runs parameters"]) -> Iterator[Array]:
+    """Yield the piece of the vector that belongs to each weight, in the shape of the weight."""
+    begin, axes = 0, model.run_axes
+    for weight in collect_weights(model, []):
+        shape = weight.shape[axes:]
+        end = begin + math.prod(shape)
+        yield vector[..., begin:end].reshape(*vector.shape[:-1], *shape)
+        begin = end
+
+
 def with_weights(part: Any, arrays: Iterator[Array], like: Array) -> Any:
     """Return the part with these arrays as its weights, in order; fixed arrays move to the library of `like`."""
     if hasattr(part, "shape"):
@@ -99,7 +118,7 @@ def with_weights(part: Any, arrays: Iterator[Array], like: Array) -> Any:
 def as_in(like: Array, fixed: Array) -> Array:
     """Return a fixed array in the library of `like` and, unless it is a boolean mask, in its precision."""
     xp = namespace(like)
-    return xp.asarray(fixed, dtype=like.dtype if fixed.is_floating_point() else None)
+    return xp.asarray(fixed, dtype=like.dtype if is_float(fixed) else None)
 
 
 def widened(part: Any) -> Any:

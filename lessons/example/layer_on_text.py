@@ -18,7 +18,7 @@ from attention_core.base.arrays import Array, namespace
 from attention_core.model.family import TransformerConfig, config_of
 from attention_core.model.weights import widened
 from attention_core.one_head.heads import MultiHeadAttention
-from lessons.example.real_model import MAX_TOKENS, RealModel, cut_text
+from lessons.example.real_model import MAX_TOKENS, CutText, RealModel, cut_text
 from lessons.example.token_names import told_apart
 
 SHIPPED_FILE = Path(__file__).with_name("real_layer.safetensors")
@@ -68,7 +68,7 @@ def shipped_layer(*, numpy: bool = False) -> LayerOnText:
 def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
     """A layer of the model as it reads the first tokens of a text."""
     whole, transformer = cut_text(model, text), model.transformer
-    cut = whole.first(MAX_TOKENS)
+    cut = first_tokens(whole)
     return LayerOnText(
         layer=layer,
         config=transformer.config,
@@ -79,6 +79,11 @@ def layer_of(model: RealModel, text: str, layer: int) -> LayerOnText:
         attention=maps_of(transformer.layers[layer].attention),
         n_left=len(whole.ids) - len(cut.ids),
     )
+
+
+def first_tokens(whole: CutText) -> CutText:
+    """What of a text is read."""
+    return whole.first(MAX_TOKENS)
 
 
 def maps_of(attention: MultiHeadAttention) -> MultiHeadAttention:

@@ -5,8 +5,16 @@ from dataclasses import dataclass, replace
 from attention_core.model.family import TransformerConfig
 from attention_core.one_head.heads import MultiHeadAttention
 from attention_core.text.tokens import clean_text
-from lessons.example.layer_on_text import LayerOnText, called, layer_of, shipped_layer, sizes_of
-from lessons.example.real_model import DEFAULT_HEAD, DEFAULT_LAYER, DEFAULT_TEXT, SMOLLM2, RealModel, head_name
+from lessons.example.layer_on_text import LayerOnText, called, first_tokens, layer_of, shipped_layer, sizes_of
+from lessons.example.real_model import (
+    DEFAULT_HEAD,
+    DEFAULT_LAYER,
+    DEFAULT_TEXT,
+    SMOLLM2,
+    RealModel,
+    cut_text,
+    head_name,
+)
 from lessons.example.source import Chosen, ExampleInputs, Job, Source, TrainedLayer, first_shown
 from lessons.screen import Message, message, plural
 
@@ -144,6 +152,11 @@ class RealModelSource(Source):
         if model is None:
             return shipped_layer()
         return layer_of(model, self.text_of(example), min(example.layer, len(model.transformer.layers)) - 1)
+
+    def ids_read(self, example: Chosen) -> tuple[int, ...]:
+        """The tokens that the model is asked to read, where it is at hand."""
+        model = self.model_shown(example)
+        return () if model is None else first_tokens(cut_text(model, self.text_of(example))).ids
 
     def model_shown(self, example: Chosen) -> RealModel | None:
         """The model, where it is at hand and built as these lessons show it."""

@@ -4,6 +4,7 @@ Reading order: the models (`TASK_SOURCES`), how one is trained (`recorded`), and
 """
 
 import functools
+import math
 from abc import abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict
@@ -19,6 +20,7 @@ from torch import Tensor
 
 from attention_core.base.errors import InputError, Phrase
 from attention_core.learning.evaluation import Evaluation, evaluate_together, side_by_side
+from attention_core.learning.steps import EVALUATE_EVERY, TrainingStack, TrainingState
 from attention_core.learning.tasks import (
     NO_TARGET,
     InductionTask,
@@ -30,14 +32,12 @@ from attention_core.learning.tasks import (
     Task,
 )
 from attention_core.learning.training import (
-    EVALUATE_EVERY,
     HELD_OUT,
     MAX_STEPS,
     TrainingSettings,
-    TrainingStep,
+    begin_run,
     held_out_batch,
     recommended,
-    train,
 )
 from attention_core.model.small_model import model_with
 from attention_core.model.transformer import Transformer
@@ -403,10 +403,12 @@ class ModelRecording:
     settings: TrainingSettings
     weights: dict[int, Float[np.ndarray, " parameters"]] = field(default_factory=dict, repr=False)  # by updates
     evaluations: dict[int, Evaluation] = field(default_factory=dict, repr=False)  # by updates
-    steps: Iterator[TrainingStep] = field(init=False, repr=False)  # those to come
+    ended: bool = False  # no more weights will come
 
-    def __post_init__(self):
-        self.steps = train(self.settings, evaluated=False)
+    @cached_property
+    def state(self) -> TrainingState:
+        """Where the run stands, between two of its steps."""
+        return begin_run(self.settings)
 
     @cached_property
     def kept(self) -> tuple[int, ...]:
@@ -421,12 +423,26 @@ class ModelRecording:
         """The latest updates up to these whose weights are kept: a run ends early where its loss is no number."""
         return min(self.wanted(updates), max(self.weights))
 
+    def is_trained(self, updates: int) -> bool:
+        """Whether the weights after so many updates are kept, or never will be."""
+        return self.ended or self.wanted(updates) in self.weights
+
     def train_to(self, updates: int) -> Iterator[None]:
         """Train until the weights after so many updates are kept, one step at a time."""
-        while self.wanted(updates) not in self.weights and (step := next(self.steps, None)) is not None:
-            if step.step == self.wanted(step.step):
-                self.weights[step.step] = step.weights
+        if self.is_trained(updates):
+            return
+        stack = TrainingStack([self.state], evaluated=False)
+        while not self.is_trained(updates):
+            with np.errstate(all="ignore"):  # a loss that is no number ends the run
+                (step,) = stack.step()
+            self.keep(step.step, step.loss, step.weights)
             yield
+
+    def keep(self, step: int, loss: float, weights: Float[np.ndarray, " parameters"]) -> None:
+        """Keep the weights of a step, if they are wanted, or end where it shows that the run is over."""
+        if step in self.kept:
+            self.weights[step] = weights
+        self.ended = step == self.settings.steps or not math.isfinite(loss)
 
     def model(self, updates: int) -> Transformer:
         """The model after so many updates, of torch tensors."""
@@ -438,7 +454,7 @@ class ModelRecording:
         if reached not in self.evaluations:
             model = model_with(self.settings.model, self.weights[reached][None])
             batch = side_by_side([held_out_batch(self.settings)])
-            (self.evaluations[reached],) = evaluate_together([self.settings.task], model, batch, [reached])
+            (self.evaluations[reached],) = evaluate_together([self.settings.task.goal], model, batch, [reached])
         return self.evaluations[reached]
 
 

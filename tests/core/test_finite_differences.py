@@ -7,8 +7,8 @@ import torch
 from attention_core.base.randomness import generator
 from attention_core.learning.backward import loss_backward, model_backward
 from attention_core.learning.finite_differences import central_differences, losses_at
+from attention_core.learning.steps import gradient_by_autograd, predict
 from attention_core.learning.tasks import NO_TARGET, Batch
-from attention_core.learning.training import gradient_by_autograd, predict
 from attention_core.model.small_model import ModelConfig, draw_model, model_with
 from attention_core.model.weights import weights_of
 

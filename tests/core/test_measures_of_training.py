@@ -11,16 +11,9 @@ from torch.nn.functional import mse_loss
 from attention_core.base.randomness import generator
 from attention_core.learning import training
 from attention_core.learning.optimiser import adamw, clipped, sgd
+from attention_core.learning.steps import EVALUATE_EVERY
 from attention_core.learning.tasks import NO_TARGET, TASKS, CharacterTask, FourVectorsTask
-from attention_core.learning.training import (
-    EVALUATE_EVERY,
-    HELD_OUT,
-    MAX_STEPS,
-    draw_batches,
-    held_out_batch,
-    recommended,
-    train,
-)
+from attention_core.learning.training import HELD_OUT, MAX_STEPS, draw_batches, held_out_batch, recommended, train
 from attention_core.model.small_model import draw_model, model_with
 from attention_core.model.transformer import Transformer
 from attention_core.model.weights import named_weights

@@ -15,9 +15,10 @@ from strategies import models
 from attention_core.base.arrays import align_runs, column_sum, namespace, row_max, row_sum
 from attention_core.learning import backward
 from attention_core.learning.backward import attend_backward
+from attention_core.learning.steps import TrainingStack
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.tasks.text import notebook_model
-from attention_core.learning.training import TrainingSettings, TrainingStack, begin_run, recommended, stack_shape, train
+from attention_core.learning.training import TrainingSettings, begin_run, recommended, stack_shape, train
 from attention_core.one_head import heads
 from attention_core.one_head.attention import attend
 from tests.rounding import LAYERS, assert_close_for_size
@@ -188,7 +189,7 @@ def test_runs_may_part_and_meet_others_without_changing_a_bit():
         stack = TrainingStack(states)
         for _ in range(steps):
             for state, step in zip(states, stack.step(), strict=True):
-                shown[state.settings.seed].append(step.loss)
+                shown[state.draws.settings.seed].append(step.loss)
         stack.write_back()
 
     go_on([first, second], 13)

@@ -10,7 +10,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.learning.training import EVALUATE_EVERY, train
+from attention_core.learning.steps import EVALUATE_EVERY
+from attention_core.learning.training import train
 from lessons.example.example import Example, first_query, learnt_example, model_settings, run_example
 from lessons.example.source import Sizes
 from lessons.example.task_models import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of

@@ -116,7 +116,7 @@ def test_a_head_switched_off_is_a_model_whose_output_map_ignores_it(heads):
     for layer, head in ((0, 1), (1, 3)):
         model = model_with(settings.model, torch.tensor(snapshot.weights))
         model.layers[layer].attention.W_o[8 * head : 8 * head + 8] = 0
-        expected = evaluate(settings.task, model, batch)
+        expected = evaluate(settings.task.goal, model, batch)
         less = ablate_heads(settings, snapshot, [(layer, head)])
         assert less.ablated == ((layer, head),)
         assert less.loss == pytest.approx(expected.loss, abs=1e-5) and less.accuracy == expected.accuracy
@@ -127,7 +127,7 @@ def test_a_layer_switched_off_leaves_only_what_goes_around_it():
     settings, snapshot = task_run("reverse", n_layers=2)
     model = model_with(settings.model, torch.tensor(snapshot.weights))
     model.layers[1].attention.W_o.zero_()
-    expected = evaluate(settings.task, model, held_out_batch(settings))
+    expected = evaluate(settings.task.goal, model, held_out_batch(settings))
     assert ablate_heads(settings, snapshot, [(1, 0)]).loss == pytest.approx(expected.loss, abs=1e-5)
 
 

@@ -25,8 +25,9 @@ from screens import (
 )
 from torch.nn.functional import cross_entropy
 
+from attention_core.learning.steps import gradient_of
 from attention_core.learning.tasks import PronounTask
-from attention_core.learning.training import gradient_of, held_out_batch
+from attention_core.learning.training import held_out_batch
 from lessons.example.example import Example, run_example
 from lessons.learning.backward.check_view import CHECKED, STEP_SIZES, places_of
 from lessons.learning.backward.gradients_view import STAGES_BACK

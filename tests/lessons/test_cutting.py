@@ -15,7 +15,7 @@ from attention_core.text.tokens import split_characters
 from lessons.example.token_names import told_apart
 from lessons.one_head.tokens.cutting import TEXT_AT_FIRST, cut, cutting_screen, is_cut_into_bytes
 from lessons.screen import DOTTED_CIRCLE, END_OF_ISOLATED, ISOLATED, render, render_all
-from models.opening import SharedModel, open_model
+from models.opening import open_model
 from tests.core.test_byte_pairs import SCRIPTS
 
 TEXTS = (
@@ -98,7 +98,7 @@ def test_the_rows_are_those_of_the_table(smollm2):
 
 def test_a_host_with_little_memory_shows_the_same_rows(smollm2, monkeypatch):
     monkeypatch.setenv("ATTENTION_LAB_SMALL", "1")
-    small = SharedModel(smollm2.files, *open_model(smollm2.files))
+    small = open_model(smollm2.files)
     here, there = (cutting_screen(cut(model, "the cat"), 0, 0).figures[3] for model in (small, smollm2))
     assert here.cells == there.cells and render_all(here.notice) == render_all(there.notice)
 

@@ -28,8 +28,9 @@ from screens import (
 
 from attention_core.base.randomness import generator
 from attention_core.learning.evaluation import Evaluation, evaluate, no_roles
+from attention_core.learning.steps import predict
 from attention_core.learning.tasks import TASKS, Batch, CharacterTask
-from attention_core.learning.training import HELD_OUT, TrainingHistory, held_out_batch, predict, recommended, train
+from attention_core.learning.training import HELD_OUT, TrainingHistory, held_out_batch, recommended, train
 from attention_core.learning.training import Snapshot as Weights
 from attention_core.measured.observe import SAMPLE_CHARACTERS, Ablation, ablate_heads, observe_task, observe_texts
 from attention_core.model.small_model import MAX_D_MODEL, draw_model, model_with
@@ -257,7 +258,7 @@ def role_weight(case, sentence):
 
 def verdict_again(case, sentence):
     task, evaluation = case.choices.settings.task, last(case)
-    assert evaluation.learnt == task.learnt(evaluation.accuracy, evaluation.best_role_weights)
+    assert evaluation.learnt == task.goal.reached(evaluation.accuracy, evaluation.best_role_weights)
     assert evaluation.learnt == ("has learned" in sentence.template)
     return {"enough": task.enough_right}
 
@@ -348,11 +349,11 @@ def less_again(case, sentence):
     settings, head = case.choices.settings, sentence.arguments["head"].arguments
     weights = steps_of(settings)[case.choices.snapshot.step].weights
     model, batch = model_with(settings.model, torch.tensor(weights)), held_out_batch(settings)
-    whole = evaluate(settings.task, model, batch)
+    whole = evaluate(settings.task.goal, model, batch)
     d_head = settings.model.d_model // settings.model.n_heads
     first = d_head * (head["head"] - 1)
     model.layers[head["layer"] - 1].attention.W_o[first : first + d_head] = 0
-    less = evaluate(settings.task, model, batch)
+    less = evaluate(settings.task.goal, model, batch)
     right = (less.accuracy, whole.accuracy)
     alike = any(said in sentence.template for said in ("as many", "as before"))
     as_many = read_alike(right, percent) if alike else some_may_differ(right, percent)

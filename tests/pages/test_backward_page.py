@@ -7,7 +7,7 @@ from visiting import answer, chart, open_page, source_shown, texts, visitor
 
 from attention_core.learning.backward import attend_backward, softmax_backward
 from attention_core.learning.finite_differences import central_differences, losses_at
-from attention_core.learning.training import gradient_of
+from attention_core.learning.steps import gradient_of
 from lessons.example.example import Example, run_example
 from lessons.learning.backward.check_view import find_in_three_ways
 from lessons.learning.backward.lesson import Choices, screen

@@ -2,6 +2,7 @@
 
 import gc
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,16 +10,9 @@ import pytest
 import torch
 
 from attention_core.base.randomness import generator
+from attention_core.learning.steps import TrainingStack, TrainingStep, predict
 from attention_core.learning.tasks import MAX_VOCABULARY, TASKS, CharacterTask
-from attention_core.learning.training import (
-    MAX_BATCH,
-    TrainingSettings,
-    TrainingStack,
-    TrainingStep,
-    predict,
-    recommended,
-    train,
-)
+from attention_core.learning.training import MAX_BATCH, TrainingSettings, begin_run, recommended, train
 from attention_core.model.small_model import (
     MAX_CONTEXT,
     MAX_D_MODEL,
@@ -30,6 +24,7 @@ from attention_core.model.small_model import (
 )
 from attention_core.model.weights import count_weights
 from runs import recording as recording_module
+from runs import turn as turn_module
 from runs.recording import MAX_BYTES, SNAPSHOTS, Recording, record_together
 
 
@@ -136,7 +131,16 @@ def largest_model():
 def pretend(parameters, monkeypatch):
     """A training whose weights after each step are the number of the step, over and over."""
 
+    def begin(settings):
+        return replace(begin_run(settings), weights=np.zeros(parameters, np.float32), means=())
+
     class Pretended(TrainingStack):
+        def __init__(self, states, *, evaluated):
+            self.states = states
+
+        def write_back(self):
+            pass
+
         def step(self):
             steps = []
             for state in self.states:
@@ -145,7 +149,8 @@ def pretend(parameters, monkeypatch):
                 state.step += 1
             return steps
 
-    monkeypatch.setattr(recording_module, "TrainingStack", Pretended)
+    monkeypatch.setattr(turn_module, "TrainingStack", Pretended)
+    monkeypatch.setattr(recording_module, "begin_run", begin)
 
 
 @pytest.mark.parametrize("parameters", [7, 1_048, 20_011, pytest.param("largest", marks=pytest.mark.slow)])
@@ -249,7 +254,7 @@ def breaking(error, monkeypatch, at):
                 raise error("something broke")
             return super().step()
 
-    monkeypatch.setattr(recording_module, "TrainingStack", Breaking)
+    monkeypatch.setattr(turn_module, "TrainingStack", Breaking)
 
 
 @pytest.mark.parametrize("error", [RuntimeError, FloatingPointError, ValueError])
@@ -313,12 +318,12 @@ def test_one_that_breaks_leaves_the_others_as_they_are_alone():
 def test_an_error_of_one_ends_that_one_and_the_others_go_on_bit_for_bit(monkeypatch):
     class Breaking(TrainingStack):
         def step(self):
-            if any(state.settings.seed == 1 and state.step == 3 for state in self.states):
+            if any(state.draws.settings.seed == 1 and state.step == 3 for state in self.states):
                 raise MemoryError("nothing left")
             return super().step()
 
     expected = [losses_of(settings(seed=seed)) for seed in (0, 2)]
-    monkeypatch.setattr(recording_module, "TrainingStack", Breaking)
+    monkeypatch.setattr(turn_module, "TrainingStack", Breaking)
     recordings = different()
     for _ in range(30):
         record_together({recording: 20 for recording in recordings})

@@ -7,10 +7,11 @@ import weakref
 import pytest
 from waiting import Clock, wait_until
 
+from attention_core.learning.steps import TrainingStack, TrainingStep
 from attention_core.learning.tasks import TASKS, CharacterTask
-from attention_core.learning.training import TrainingSettings, TrainingStack, TrainingStep, recommended, train
+from attention_core.learning.training import TrainingSettings, recommended, train
 from attention_core.model.small_model import ModelConfig
-from runs import recording as recording_module
+from runs import turn as turn_module
 from runs.page_lock import PageLock
 from runs.recording import Recording, record_together
 from runs.scheduler import NUMBERS_TOGETHER, Scheduler, of_one_shape
@@ -35,7 +36,7 @@ def pretended(monkeypatch, at_step):
                 state.step += 1
             return steps
 
-    monkeypatch.setattr(recording_module, "TrainingStack", Pretended)
+    monkeypatch.setattr(turn_module, "TrainingStack", Pretended)
 
 
 @pytest.fixture
@@ -260,7 +261,7 @@ def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
 
     def at_step(state):
         clock.now += 0.001
-        order.append(state.settings.seed)
+        order.append(state.draws.settings.seed)
 
     pretended(monkeypatch, at_step)
     scheduler = Scheduler(clock=clock, turn_seconds=0.010)
@@ -283,7 +284,7 @@ def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
 
 def test_recordings_of_one_shape_have_their_turns_together(monkeypatch, clock):
     order = []
-    pretended(monkeypatch, lambda state: order.append(state.settings.seed))
+    pretended(monkeypatch, lambda state: order.append(state.draws.settings.seed))
     scheduler = Scheduler(clock=clock)
     runs = [scheduler.open(settings(seed=seed, steps=50, learning_rate=0.1 + seed)) for seed in range(3)]
     order.clear()
@@ -322,11 +323,11 @@ def test_a_late_comer_does_not_wait_for_those_who_came_first(scheduler):
 def test_a_run_that_fails_does_not_stop_the_others(scheduler, monkeypatch, error):
     class Failing(TrainingStack):
         def step(self):
-            if any(state.settings.seed == 13 and state.step == 3 for state in self.states):
+            if any(state.draws.settings.seed == 13 and state.step == 3 for state in self.states):
                 raise error("something broke")
             return super().step()
 
-    monkeypatch.setattr(recording_module, "TrainingStack", Failing)
+    monkeypatch.setattr(turn_module, "TrainingStack", Failing)
     failing, good = scheduler.open(settings(seed=13)), scheduler.open(settings(seed=2))
     failing.train()
     assert wait_until(lambda: failing.recording.ended or not scheduler.alive)
@@ -354,7 +355,7 @@ def test_pages_and_the_training_take_turns(scheduler, pages):
     scheduler.turn_seconds = 60.0
     run = scheduler.open(settings(steps=5000))
     run.train()
-    assert wait_until(lambda: run.recording.newest > 0)
+    assert wait_until(lambda: not pages.idle)
     stood = []
     for _ in range(20):
         with pages.page():

@@ -9,12 +9,11 @@ text          the next character of a text
 vectors       the notebook's four fixed vectors
 """
 
+from attention_core.learning.batches import NO_TARGET, Batch
 from attention_core.learning.tasks.base import (
     ENOUGH_RIGHT,
     MAX_VOCABULARY,
-    NO_TARGET,
     Baseline,
-    Batch,
     Task,
     TaskExample,
     conditional_entropy,

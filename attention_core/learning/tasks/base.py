@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,38 +13,14 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention_core.base.arrays import Array
 from attention_core.base.randomness import generator as make_generator
+from attention_core.learning.batches import NO_TARGET, Batch
+from attention_core.learning.evaluation import Goal
 from attention_core.text.tokens import Vocabulary
 
 MAX_VOCABULARY = 128
-NO_TARGET = -100  # the target of a position that does not count in the loss, as PyTorch's cross_entropy has it
 ENOUGH_RIGHT = 0.95  # the accuracy from which on a task counts as learnt
 EXAMPLE_SEED = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Sequences, the right answer at each position, and how to find where a perfect head attends.
-
-    A target of NO_TARGET does not count. `target_attention` is True in the cells of queries and keys where a
-    perfect head attends. Its axis of roles counts the jobs that heads have in a task: mostly one, but four where the
-    last four tokens are to be carried along. A query whose row is False everywhere plays no part in that role.
-    """
-
-    inputs: Int[Array, "*runs batch tokens"]
-    targets: Int[Array, "*runs batch tokens"]
-    find_attention: Callable[[], Bool[Array, "*runs batch roles queries keys"]] | None = None
-
-    @cached_property
-    def target_attention(self) -> Bool[Array, "*runs batch roles queries keys"] | None:
-        """Where a perfect head attends. It is computed on first use, since training on a batch does not need it."""
-        return None if self.find_attention is None else self.find_attention()
-
-    def rows(self, chosen: Tensor) -> "Batch":
-        """Return some of the sequences: those at the indices `chosen`, or those where a boolean `chosen` is True."""
-        find = self.find_attention
-        return Batch(self.inputs[chosen], self.targets[chosen], None if find is None else lambda: find()[chosen])
 
 
 @dataclass(frozen=True)
@@ -146,9 +122,10 @@ class Task(ABC):
         """The share of right answers from which on the task counts as learnt."""
         return ENOUGH_RIGHT
 
-    def learnt(self, accuracy: float, role_weights: tuple[float, ...]) -> bool:
-        """Return whether enough answers are right and some head plays each role, as far as the task has any."""
-        return accuracy >= self.enough_right and all(weight >= self.threshold for weight in role_weights)
+    @property
+    def goal(self) -> Goal:
+        """From when on the task counts as learnt: enough answers are right, and some head plays each of its roles."""
+        return Goal(self.enough_right, self.threshold)
 
 
 def attention_to(keys: Int[Tensor, "batch queries"], n_keys: int) -> Bool[Tensor, "batch 1 queries keys"]:

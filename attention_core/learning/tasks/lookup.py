@@ -10,16 +10,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from attention_core.base.errors import TechnicalError
-from attention_core.learning.tasks.base import (
-    NO_TARGET,
-    PERFECT,
-    Baseline,
-    Batch,
-    Task,
-    attention_to,
-    guessing,
-    shuffles,
-)
+from attention_core.learning.batches import NO_TARGET, Batch
+from attention_core.learning.tasks.base import PERFECT, Baseline, Task, attention_to, guessing, shuffles
 from attention_core.text.tokens import Vocabulary
 
 

@@ -10,7 +10,8 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from attention_core.base.errors import TechnicalError
-from attention_core.learning.tasks.base import NO_TARGET, PERFECT, Baseline, Batch, Task, TaskExample, guessing
+from attention_core.learning.batches import NO_TARGET, Batch
+from attention_core.learning.tasks.base import PERFECT, Baseline, Task, TaskExample, guessing
 from attention_core.text.tokens import Vocabulary
 
 FIRST, VERB, SECOND, ASKS = 1, 2, 4, 6  # where these words stand; the answer follows the pronoun

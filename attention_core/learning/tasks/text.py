@@ -10,11 +10,11 @@ from jaxtyping import Int
 from torch import Tensor
 
 from attention_core.base.errors import InputError, TechnicalError
+from attention_core.learning.batches import Batch
 from attention_core.learning.tasks.base import (
     ENOUGH_RIGHT,
     MAX_VOCABULARY,
     Baseline,
-    Batch,
     Task,
     TaskExample,
     conditional_entropy,

@@ -6,7 +6,8 @@ from types import MappingProxyType
 
 import torch
 
-from attention_core.learning.tasks.base import Baseline, Batch, Task, attention_to, shuffles
+from attention_core.learning.batches import Batch
+from attention_core.learning.tasks.base import Baseline, Task, attention_to, shuffles
 from attention_core.text.embeddings import fixed_vectors
 from attention_core.text.tokens import Vocabulary
 

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int
 
 from attention_core.base.arrays import Array
 from attention_core.learning.finite_differences import central_differences
+from attention_core.learning.steps import gradient_by_autograd, gradient_of
 from attention_core.learning.tasks import Batch
-from attention_core.learning.training import gradient_by_autograd, gradient_of
 from attention_core.model.small_model import ModelConfig, model_with
 from attention_core.model.weights import named_weights
 from lessons.learning.backward.gradients_view import sentence_and_answer

@@ -7,7 +7,7 @@ import numpy as np
 
 from attention_core.learning.backward import attend_backward, cross_entropy_backward, model_backward, softmax_backward
 from attention_core.learning.finite_differences import central_differences, losses_at
-from attention_core.learning.training import gradient_by_autograd, gradient_of
+from attention_core.learning.steps import gradient_by_autograd, gradient_of
 from lessons.example.example import ExampleTrace
 from lessons.learning.backward.check_view import CHECKED, check_figures, compute_check
 from lessons.learning.backward.gradients_view import STAGES_BACK, StageBack, way_figure

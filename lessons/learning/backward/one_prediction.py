@@ -47,7 +47,7 @@ class Learner:
     @cached_property
     def accuracy(self) -> float:
         """The share of newly drawn sentences that it gets right."""
-        return evaluate(self.settings.task, self.model, in_numpy(held_out_batch(self.settings))).accuracy
+        return evaluate(self.settings.task.goal, self.model, in_numpy(held_out_batch(self.settings))).accuracy
 
 
 def settings_of_learner(example: Example) -> TrainingSettings:

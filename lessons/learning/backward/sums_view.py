@@ -10,8 +10,8 @@ from jaxtyping import Float, Int
 
 from attention_core.base.arrays import Array
 from attention_core.learning.backward import loss_backward, model_backward, table_backward
+from attention_core.learning.steps import predict
 from attention_core.learning.tasks import Batch
-from attention_core.learning.training import predict
 from attention_core.text.embeddings import one_hot
 from lessons.learning.backward.gradients_view import forward_matrix, gradient_matrix, sentence_and_answer
 from lessons.learning.backward.one_prediction import (

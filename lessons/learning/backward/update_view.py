@@ -10,8 +10,9 @@ from jaxtyping import Float
 
 from attention_core.base.arrays import Array
 from attention_core.learning.finite_differences import losses_at
+from attention_core.learning.steps import gradient_of
 from attention_core.learning.tasks import Batch
-from attention_core.learning.training import HELD_OUT, TrainingSettings, gradient_of, held_out_batch
+from attention_core.learning.training import HELD_OUT, TrainingSettings, held_out_batch
 from attention_core.model.small_model import ModelConfig, model_with
 from lessons.learning.backward.gradients_view import sentence_and_answer
 from lessons.learning.backward.one_prediction import Prediction, in_numpy, whose_gradients, word_of

@@ -5,15 +5,9 @@ from itertools import islice
 
 import torch
 
+from attention_core.learning.steps import TrainingStack, gradient_of, predict
 from attention_core.learning.tasks import TaskExample
-from attention_core.learning.training import (
-    TrainingHistory,
-    TrainingSettings,
-    TrainingStack,
-    gradient_of,
-    predict,
-    train,
-)
+from attention_core.learning.training import TrainingHistory, TrainingSettings, train
 from attention_core.measured.observe import ObservedTask, ObservedText
 from lessons.learning.train.ablation import WithoutHead, without_heads
 from lessons.learning.train.curves import future_leak, leak_sentences, loss_figure, right_answers

@@ -6,8 +6,9 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.learning.steps import predict
 from attention_core.learning.tasks import Batch, CharacterTask
-from attention_core.learning.training import TrainingHistory, predict
+from attention_core.learning.training import TrainingHistory
 from attention_core.measured.observe import model_after_step
 from lessons.model.heads.example import shown_features
 from lessons.model.heads.tensors_view import shown_of
