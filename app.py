@@ -29,6 +29,7 @@ from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
 from attention_ui.streamlit_insides import front_end_folder, running_session, uploads_kept
 from models.small import is_small
+from worker.process import WORKER
 
 log = logging.getLogger("app")
 SCRIPT = Path(__file__).resolve().parent / "attention_ui" / "frame.py"
@@ -51,6 +52,7 @@ async def lifespan(app: App):
     from attention_ui.process.turns import scheduler
 
     await asyncio.to_thread(exports().stop)
+    WORKER.stop()  # first: the scheduler waits for the turn that it has asked for
     scheduler().stop()
 
 
@@ -112,11 +114,13 @@ def finish() -> None:
 
         smollm2()  # whoever looks at the first page waits for it
         import attention_ui.link_rules  # noqa: F401
+        from attention_ui.process.for_pages import start_worker
         from attention_ui.process.head_jobs import how_far_measured
         from attention_ui.process.turns import scheduler
         from attention_ui.warm_up import settle_down
         from models.fetch import fetch_at_start
 
+        start_worker()
         scheduler()
         health.watch(training_thread_lives)
         settle_down()

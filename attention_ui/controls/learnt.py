@@ -14,6 +14,7 @@ from attention_ui.controls.bound import (
     text_field,
 )
 from attention_ui.controls.get_model import get_model_panel, which_model
+from attention_ui.process.for_pages import train_beside
 from attention_ui.process.real_models import smollm2
 from attention_ui.process.turns import lower_priority, yield_turn
 from attention_ui.session import plain_label
@@ -22,6 +23,7 @@ from lessons.example.example import LIMITS, SOURCES, Example, run_example
 from lessons.example.real_layer import RealModelSource
 from lessons.example.task_models import LearntExample, OfTask, kept_updates, recording_of
 from lessons.screen import Limit, Number, OneOf, Switch, Text, message, render, translate
+from worker.process import WORKER
 
 MOST_TYPED = 200  # characters
 SENTENCES = {
@@ -125,9 +127,13 @@ def model_size(name: str, learnt: LearntExample) -> int:
 
 def see_it_trained(settings: TrainingSettings, updates: int) -> None:
     """Train the model so far unless somebody has asked for it before, and say so while it lasts; others go first."""
-    steps = recording_of(settings).train_to(updates)
-    if next(steps, steps) is None:  # a first step had to be made
+    recording = recording_of(settings)
+    if recording.is_trained(updates):
+        return
+    with st.spinner(translate("Training this model …")):
+        if WORKER.runs:
+            train_beside(recording, updates)
+            return
         lower_priority()
-        with st.spinner(translate("Training this model …")):
-            for _ in steps:
-                yield_turn()
+        for _ in recording.train_to(updates):
+            yield_turn()

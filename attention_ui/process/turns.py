@@ -56,9 +56,11 @@ def turns_so_far() -> int | None:
 @functools.lru_cache(maxsize=1)
 def scheduler() -> Scheduler:
     """The one scheduler of this process, running from its first use."""
-    from runs.scheduler import Scheduler  # with torch, which the first page does without
+    # With torch, which the first page does without.
+    from attention_ui.process.beside import turns_beside
+    from runs.scheduler import Scheduler
 
-    running = Scheduler(page_lock())
+    running = Scheduler(page_lock(), beside=turns_beside)
     running.start()
     return running
 

@@ -21,7 +21,7 @@ from attention_core.stored.gguf_llama import gguf_model
 from attention_core.stored.tokenizing import gguf_tokenizer
 from models import opening
 from models.folders import ModelFiles, offered_models
-from models.opening import SharedModel, in_torch, open_model, shared_model
+from models.opening import in_torch, open_model, shared_model
 from models.store import stored_file
 from tests.rounding import LAYERS, assert_close_for_size
 
@@ -57,7 +57,7 @@ def test_both_forms_are_offered_and_opened(own):
 
 
 def test_a_gguf_file_opens_as_the_very_model_that_it_holds(own):
-    model, kept = in_torch(open_model(own["small"])[0]), gguf_model(read_gguf(own["small"].path.read_bytes()))
+    model, kept = in_torch(open_model(own["small"]).kept), gguf_model(read_gguf(own["small"].path.read_bytes()))
     assert model.config == kept.config
     for (name, weight), (_, expected) in zip(named_weights(model), named_weights(kept), strict=True):
         assert torch.equal(weight, expected), name
@@ -96,22 +96,22 @@ def test_to_read_no_torch_is_imported(own):
 
 
 def test_a_host_with_little_memory_computes_the_same_and_converts_nothing(own, monkeypatch):
-    expected = in_torch(open_model(own["small"])[0])(torch.tensor(IDS), ablated={(1, 0)})
+    expected = in_torch(open_model(own["small"]).kept)(torch.tensor(IDS), ablated={(1, 0)})
     stored_file(own["small"]).unlink()
     monkeypatch.setenv("ATTENTION_LAB_SMALL", "1")
-    model, tokenizer = open_model(own["small"])
-    trace = model(torch.tensor(IDS), ablated={(1, 0)})
+    model = open_model(own["small"])
+    trace = model.kept(torch.tensor(IDS), ablated={(1, 0)})
     assert_close_for_size(trace.logits, expected.logits, rounding=LAYERS)
     heads, same = (read.layers[1].attention.heads for read in (trace, expected))
     assert_close_for_size(heads.weights, same.weights, same.scaled / 2)
-    assert tokenizer.encode("the cat").tokens == ["the", "Ġ", "c", "a", "t"]
-    assert not stored_file(own["small"]).exists() and SharedModel(own["small"], model, tokenizer).passes.most < 30e6
+    assert model.tokenizer.encode("the cat").tokens == ["the", "Ġ", "c", "a", "t"]
+    assert not stored_file(own["small"]).exists() and model.passes.most < 30e6
 
 
 def test_the_second_opening_reads_the_mapped_file_alone(own, monkeypatch):
     open_model(own["small"])
     monkeypatch.setattr(opening, "gguf_contents", lambda *_: pytest.fail("it has been converted"))
-    assert open_model(own["small"])[0].config.d_model == 64
+    assert open_model(own["small"]).kept.config.d_model == 64
     assert stored_file(own["small"]).exists()
 
 
@@ -147,7 +147,7 @@ def test_a_class_with_one_text_is_computed_for_once(own, monkeypatch):
 @pytest.mark.parametrize("small", [True, False])
 def test_on_a_small_host_one_text_is_read_at_a_time(own, monkeypatch, small):
     monkeypatch.setenv("ATTENTION_LAB_SMALL", str(int(small)))
-    model, reading, most = SharedModel(own["small"], *open_model(own["small"])), [], []
+    model, reading, most = open_model(own["small"]), [], []
     assert model.transformer, "made once, whoever is first"
     read, both = Transformer.__call__, threading.Barrier(3)
 
@@ -181,7 +181,7 @@ def test_what_is_computed_of_several_texts_is_what_each_gives_and_is_not_kept(ow
 
 
 def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch):
-    model, text, read = SharedModel(own["small"], *open_model(own["small"])), list(IDS), []
+    model, text, read = open_model(own["small"]), list(IDS), []
     whole = Transformer.__call__
     monkeypatch.setattr(
         Transformer, "__call__", lambda self, ids, *args, **how: read.append(len(ids)) or whole(self, ids, *args, **how)
@@ -200,7 +200,7 @@ def test_a_text_is_written_with_a_cache_as_if_it_were_read_anew(own, monkeypatch
 
 
 def test_a_beginning_is_read_in_parts_as_if_it_were_read_at_once(own, monkeypatch):
-    model, text, read = SharedModel(own["small"], *open_model(own["small"])), [*IDS, *IDS, IDS[0]], []
+    model, text, read = open_model(own["small"]), [*IDS, *IDS, IDS[0]], []
     whole = Transformer.__call__
     monkeypatch.setattr(opening, "READ_AT_ONCE", 3)
     monkeypatch.setattr(

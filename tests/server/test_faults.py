@@ -149,15 +149,15 @@ def mounted_full(folder):
 
 def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, caplog):
     from attention_core.learning.tasks.text import notebook_model
-    from runs import recording
+    from runs import turn
 
-    class Failing(recording.TrainingStack):
+    class Failing(turn.TrainingStack):
         def step(self):
             if any(state.settings.steps == 3 and state.step == 2 for state in self.states):
                 raise ValueError("no memory left")
             return super().step()
 
-    monkeypatch.setattr(recording, "TrainingStack", Failing)
+    monkeypatch.setattr(turn, "TrainingStack", Failing)
     task = CharacterTask("hello world")
     model = notebook_model(len(task.vocabulary))
     scheduler = Scheduler()

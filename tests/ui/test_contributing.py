@@ -20,6 +20,7 @@ NEEDED = (
     "runs",
     "training",
     "words",
+    "worker",
     "pages",
     "tests",
     "app.py",

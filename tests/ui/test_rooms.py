@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("app.py", "attention_core", "lessons", "runs", "models", "classes", "words", "attention_ui", "pages")
+PRODUCT = (
+    "app.py",
+    "attention_core",
+    "lessons",
+    "runs",
+    "models",
+    "worker",
+    "classes",
+    "words",
+    "attention_ui",
+    "pages",
+)
 # From the ground up. A room is a folder of its package, or a file beside them.
 FLOORS = {
     "attention_core": ("base", "text", "one_head", "model", "learning", "measured", "stored", "puzzles"),

@@ -15,7 +15,7 @@ from attention_ui.figures.export import csv_of
 from words.spreadsheet import csv_file, harmless
 
 ROOT = Path(__file__).parents[2]
-PRODUCT = ("attention_core", "attention_ui", "classes", "lessons", "models", "pages", "runs", "words")
+PRODUCT = ("attention_core", "attention_ui", "classes", "lessons", "models", "pages", "runs", "words", "worker")
 DELIMITERS = ",;|\t"
 HOSTILE = [
     "x;=cmd|' /c calc'!A1;",
