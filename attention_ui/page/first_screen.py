@@ -19,6 +19,7 @@ from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.process.head_jobs import head_jobs, how_far_measured
 from attention_ui.process.real_models import begin_opening, smollm2, smollm2_so_far, will_be_open
 from attention_ui.process.turns import outside_turn
+from attention_ui.process.waiting import look_again_when
 from attention_ui.session import ROLE_COLOURS, fold, get_state, link_notes, marked, set_state, show_notes
 from lessons.example.real_model import DEFAULT_LAYER, DEFAULT_TEXT, RealModel, head_name
 from lessons.screen import Percent, Screen, Table, join_sentences, message, reason, render, translate
@@ -115,11 +116,11 @@ def draw_what_is_missing(model: RealModel | None, jobs: HeadJobs | None, *, open
     """In the place of heads and jobs: how to get the model, that it opens, or how far the heads are measured."""
     if model is None and opens:
         set_state("looked_on", False)
-        st.fragment(watch_opening, run_every=WATCH_SECONDS)()
+        st.fragment(watch_opening)()
     elif model is None:
         get_model_panel(STANDS_HERE)
     elif jobs is None:
-        st.fragment(watch_measuring, run_every=WATCH_SECONDS)()
+        st.fragment(watch_measuring)()
 
 
 def watch_opening() -> None:
@@ -129,6 +130,7 @@ def watch_opening() -> None:
     if get_state("looked_on"):
         begin_opening()
     set_state("looked_on", True)
+    look_again_when(lambda: True, WATCH_SECONDS)
     st.caption(translate("The model is being opened. Its guesses and its other heads will follow in a moment."))
 
 
@@ -147,3 +149,4 @@ def watch_measuring() -> None:
                 share=Percent(now.done),
             ),
         )
+        look_again_when(lambda: how_far_measured() is not now)

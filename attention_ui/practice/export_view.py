@@ -3,11 +3,11 @@
 import streamlit as st
 
 from attention_ui.export.line import Export, Write, exports
+from attention_ui.process.waiting import look_again_when
 from attention_ui.streamlit_insides import running_session
 from lessons.screen import Fixed, Percent, plural, render, translate
 from words import language
 
-LOOK_SECONDS = 1.0
 MEGABYTE = 1_000_000
 
 
@@ -21,7 +21,7 @@ def offer_export(label: str, name: str, content: object, write: Write, n_steps: 
     content = (name, code, content)
     export = exports().of(session)
     if export is not None and export.ended is None:
-        st.fragment(watch_export, run_every=LOOK_SECONDS)(session)
+        st.fragment(watch_export)(session)
         return
     if export is not None and export.content == content and not export.failed:
         draw_link(export)
@@ -42,14 +42,16 @@ def watch_export(session: str) -> None:
     export = exports().of(session)
     if export is None or export.ended is not None:
         st.rerun()
-    if before := exports().before(export):
+    share, before = export.share, exports().before(export)
+    if before:
         said = render(
             plural("{count} other file is made before yours.", "{count} other files are made before yours.", before)
         )
     else:
-        said = translate("{share} of your file has been made.", share=Percent(export.share))
-    st.progress(export.share, said)
+        said = translate("{share} of your file has been made.", share=Percent(share))
+    st.progress(share, said)
     st.button(translate("Cancel"), key="export_cancel", on_click=exports().leave, args=(session,))
+    look_again_when(lambda: export.ended is not None or (export.share, exports().before(export)) != (share, before))
 
 
 def draw_link(export: Export) -> None:

@@ -19,45 +19,58 @@ def visits(monkeypatch):
     return here, drawn
 
 
-def wait(session, since, until=None, *, new=True):
-    waiting.WAITING[session] = Waiting(
-        f"part of {session}", since, since + 0.5 if until is None else until, lambda: new
-    )
+def wait(session, since, until=None, *, new=True, part=""):
+    key = session, part or f"part of {session}"
+    waiting.WAITING[key] = Waiting(since, since + 0.5 if until is None else until, lambda: new)
+
+
+def next_visit(now):
+    found = next_to_draw(now)
+    assert found is None or found[1] == f"part of {found[0]}"
+    return found and found[0]
 
 
 def test_who_has_stood_longest_is_first_and_nobody_before_his_time(visits):
     wait("a", 10.2)
     wait("b", 10.0)
     wait("c", 10.1, until=12)
-    assert next_to_draw(10.4) is None
-    assert next_to_draw(10.6) == "b"
-    waiting.WAITING.pop("b")
-    assert next_to_draw(10.6) is None
-    assert next_to_draw(10.8) == "a", "c has stood longer, and is not to be drawn yet"
-    assert next_to_draw(12.0) == "c"
+    assert next_visit(10.4) is None
+    assert next_visit(10.6) == "b"
+    del waiting.WAITING["b", "part of b"]
+    assert next_visit(10.6) is None
+    assert next_visit(10.8) == "a", "c has stood longer, and is not to be drawn yet"
+    assert next_visit(12.0) == "c"
 
 
 def test_a_page_on_which_nothing_is_new_is_looked_at_in_the_end_all_the_same(visits):
     wait("a", 10, new=False)
     wait("b", 11)
-    assert next_to_draw(12) == "b"
-    waiting.WAITING.pop("b")
-    assert next_to_draw(19) is None and next_to_draw(20.1) == "a"
+    assert next_visit(12) == "b"
+    del waiting.WAITING["b", "part of b"]
+    assert next_visit(19) is None and next_visit(20.1) == "a"
 
 
 def test_who_presses_something_is_drawn_already_and_who_is_away_is_kept_for_a_minute(visits):
     here, drawn = visits
     wait("a", 10)
     drawn.add("a")
-    assert next_to_draw(11) is None
+    assert next_visit(11) is None
     drawn.clear()
     here.discard("a")
-    assert next_to_draw(60) is None and "a" in waiting.WAITING
-    assert next_to_draw(70.1) is None and not waiting.WAITING
+    assert next_visit(60) is None and waiting.WAITING
+    assert next_visit(70.1) is None and not waiting.WAITING
+
+
+def test_two_parts_of_a_page_wait_beside_each_other(visits):
+    wait("a", 10, part="progress")
+    wait("a", 11, part="download")
+    assert next_to_draw(12) == ("a", "progress")
+    del waiting.WAITING["a", "progress"]
+    assert next_to_draw(12) == ("a", "download")
 
 
 def test_pages_are_drawn_one_after_the_other_and_take_a_part_of_the_time(visits, monkeypatch):
-    """Each takes 20 ms: one is drawn at a time, and 60 ms lie between two."""
+    """Each takes 20 ms: one is drawn at a time, and so long lie between two that they take half of the time."""
     _, drawn = visits
     begun = []
 
@@ -82,5 +95,5 @@ def test_pages_are_drawn_one_after_the_other_and_take_a_part_of_the_time(visits,
 
     awaited(until_all_are_drawn())
     assert [session for session, _ in begun] == ["a", "b", "c"]
-    assert begun[1][1] - begun[0][1] >= 0.06
+    assert begun[1][1] - begun[0][1] >= 0.02 / waiting.PART_OF_TIME
     assert not waiting.WAITING
