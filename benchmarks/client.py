@@ -98,6 +98,7 @@ class Session:
         self.live = live
         self.query_string = ""
         self.fragment_reruns: list[float] = []  # when each rerun of a fragment was finished
+        self.n_messages = self.n_bytes = 0  # that have come
         self.unasked = 0  # how many of them were refreshes that the page does by itself
         self._elements: dict[tuple[int, ...], Shown] = {}
         self._states: dict[str, WidgetState] = {}
@@ -290,6 +291,7 @@ class Session:
     async def _read(self) -> None:
         try:
             async for data in self._socket:
+                self.n_messages, self.n_bytes = self.n_messages + 1, self.n_bytes + len(data)
                 self._receive(ForwardMsg.FromString(data))
         finally:
             if self._waiting is not None and not self._waiting[0].done():

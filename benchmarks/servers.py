@@ -51,6 +51,24 @@ def resident(process: int | str = "self") -> Resident:
     return Resident(kilobytes["RssAnon"] / 1024, (kilobytes["RssFile"] + kilobytes["RssShmem"]) / 1024)
 
 
+def private(process: int) -> float:
+    """The memory that a process shares with no other, in megabytes; 0 where it has just ended."""
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
+
+
+def computed(process: int) -> float:
+    """The seconds that a process has computed so far; 0 where it has just ended."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Server:
     """`streamlit run app.py` in a folder, from `with` to the end of its block."""
 
@@ -93,17 +111,16 @@ class Server:
         return f"http://127.0.0.1:{self.port}"
 
     def memory(self) -> float:
-        """The resident memory of the server, in megabytes (2²⁰ bytes)."""
-        return self.resident().whole
+        """The resident memory of the server, and what its worker has for itself, in megabytes (2²⁰ bytes)."""
+        return self.resident().whole + sum(map(private, self.children()))
 
     def resident(self) -> "Resident":
         """The same, what is its own told apart from pages of files."""
         return resident(self._process.pid)
 
     def cpu_seconds(self) -> float:
-        """The time its threads have computed so far."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        """The time that its threads and its worker have computed so far."""
+        return sum(map(computed, [self._process.pid, *self.children()]))
 
     def children(self) -> list[int]:
         """The processes that it has started and that have not ended."""

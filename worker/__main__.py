@@ -19,7 +19,7 @@ def main() -> None:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a library prints is no answer
     import runs.turn  # noqa: F401  what is asked for most
-    from worker.messages import read, sendable, write
+    from worker.messages import packed, read, send, sendable
 
     while (request := read(requests)) is not None:
         number, function, arguments = request
@@ -27,7 +27,7 @@ def main() -> None:
             answer = number, None, function(*arguments)
         except Exception as error:
             answer = number, sendable(error), None
-        write(answers, answer)
+        send(answers, packed(answer))
 
 
 if __name__ == "__main__":

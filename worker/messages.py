@@ -4,9 +4,14 @@ import pickle
 from typing import IO, Any
 
 
-def write(pipe: IO[bytes], message: object) -> None:
-    """Send a message. Raises OSError where nobody is there to read it."""
-    pipe.write(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
+def packed(message: object) -> bytes:
+    """A message as it is sent."""
+    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+
+
+def send(pipe: IO[bytes], message: bytes) -> None:
+    """Send it. Raises OSError where nobody is there to read it."""
+    pipe.write(message)
     pipe.flush()
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from worker.messages import read, write
+from worker.messages import packed, read, send
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
@@ -51,10 +51,11 @@ class Process:
     def compute(self, function: Callable[..., Result], *arguments: object) -> Result:
         """What a function gives. Raises what it raises, and `Gone`."""
         number, answer = next(self._numbers), Future()
+        request = packed((number, function, arguments))
         self._asked[number] = answer
         try:
             with self._writing:
-                write(self._requests, (number, function, arguments))
+                send(self._requests, request)
         except (OSError, ValueError):
             raise Gone from None
         return answer.result()

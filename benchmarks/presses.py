@@ -1,0 +1,80 @@
+"""What one press costs on every page: `python benchmarks/presses.py` prints a table, the dearest page first.
+
+One visitor, alone with the server. On each page a control is set to another value, again and again, each time a control
+and a value drawn by the seed: so two versions of the app are asked for the same. Processor time is that of the server
+and its worker together; messages and bytes are what the browser gets for one press.
+"""
+
+import argparse
+import asyncio
+import random
+import statistics
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from client import Session  # noqa: E402
+from report import options_of, say  # noqa: E402
+from servers import OURS, Server  # noqa: E402
+from simulated_class import movable, some_value  # noqa: E402
+
+
+class Cost(NamedTuple):
+    """Of one press on a page: milliseconds of processor time, milliseconds until the answer, messages, kilobytes."""
+
+    processor: float
+    wait: float
+    messages: float
+    kilobytes: float
+
+
+def main() -> None:
+    """Measure all pages, and print them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--presses", type=int, default=24, help="on each page")
+    parser.add_argument("--seed", type=int, default=0)
+    options = options_of(parser, presses=1)
+    with Server(OURS) as server:
+        costs = asyncio.run(costs_of_pages(server, options.presses, options.seed))
+    print("| page | processor ms | wait ms | messages | kB |\n|---|--:|--:|--:|--:|")
+    for page, cost in sorted(costs.items(), key=lambda named: -named[1].processor):
+        print(
+            f"| {page or 'overview'} | {cost.processor:.0f} | {cost.wait:.0f} | {cost.messages:.0f} | {cost.kilobytes:.0f} |"
+        )
+    mean = statistics.mean(cost.processor for cost in costs.values())
+    print(f"| mean of {len(costs)} pages | {mean:.0f} | | | |")
+
+
+async def costs_of_pages(server: Server, presses: int, seed: int) -> dict[str, Cost]:
+    """What a press costs on each page on which something can be set."""
+    costs = {}
+    async with Session(server.port, live=True) as visitor:
+        await visitor.open()
+        await visitor.settle()
+        for page in visitor.pages:
+            await visitor.goto(page)
+            await visitor.settle()
+            if movable(visitor):
+                costs[page] = await cost_of_press(server, visitor, presses, random.Random(f"{seed} {page}"))
+                say(f"{page or 'overview'}: {costs[page].processor:.0f} ms")
+    return costs
+
+
+async def cost_of_press(server: Server, visitor: Session, presses: int, chance: random.Random) -> Cost:
+    """The mean of so many presses on the page that is open."""
+    waits, began = [], server.cpu_seconds()
+    messages, n_bytes = visitor.n_messages, visitor.n_bytes
+    for _ in range(presses):
+        widget = chance.choice(movable(visitor))
+        waits.append(await visitor.set(widget.id, some_value(widget, chance)))
+        await visitor.settle(0.05)
+    spent = server.cpu_seconds() - began
+    sent = visitor.n_messages - messages, (visitor.n_bytes - n_bytes) / 1000
+    return Cost(1000 * spent / presses, 1000 * statistics.median(waits), *(number / presses for number in sent))
+
+
+if __name__ == "__main__":
+    main()
