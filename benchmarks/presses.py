@@ -41,9 +41,7 @@ def main() -> None:
         costs = asyncio.run(costs_of_pages(server, options.presses, options.seed))
     print("| page | processor ms | wait ms | messages | kB |\n|---|--:|--:|--:|--:|")
     for page, cost in sorted(costs.items(), key=lambda named: -named[1].processor):
-        print(
-            f"| {page or 'overview'} | {cost.processor:.0f} | {cost.wait:.0f} | {cost.messages:.0f} | {cost.kilobytes:.0f} |"
-        )
+        print(f"| {page or 'overview'} |", *(f"{number:.0f} |" for number in cost))
     mean = statistics.mean(cost.processor for cost in costs.values())
     print(f"| mean of {len(costs)} pages | {mean:.0f} | | | |")
 

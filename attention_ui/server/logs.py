@@ -19,7 +19,7 @@ from types import TracebackType
 
 SOURCE = Path(__file__).resolve().parent.parent.parent
 STYLE = "ATTENTION_LAB_LOG"  # "full" for a developer: tracebacks with all their words
-OURS = ("attention_core", "lessons", "runs", "models", "classes", "words", "attention_ui", "pages", "app")
+OURS = ("attention_core", "lessons", "runs", "models", "worker", "classes", "words", "attention_ui", "pages", "app")
 SALT = os.urandom(16)  # so that a hash tells two visitors apart, today, and nothing else
 
 log = logging.getLogger(__name__)
