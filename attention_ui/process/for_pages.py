@@ -42,7 +42,7 @@ def train_beside(recording: ModelRecording, updates: int) -> None:
     """Train a small model of a lesson in the worker; equal ones that several wait for once."""
     while not recording.is_trained(updates):
         turn = next_turn(recording, updates)
-        if turn.begin == recording.state.step:  # nobody else who has waited for it was quicker
+        if not recording.is_trained(updates) and turn.begin == recording.state.step:  # nobody who waited was quicker
             come_back(recording.state, turn)
             for step, loss in enumerate(turn.losses, start=turn.begin):
                 recording.keep(step, loss, turn.kept.get(step))

@@ -443,6 +443,8 @@ class ModelRecording:
         if step in self.kept:
             self.weights[step] = weights
         self.ended = step == self.settings.steps or not math.isfinite(loss)
+        if self.ended:
+            vars(self).pop("state", None)  # and with it its means and batches
 
     def model(self, updates: int) -> Transformer:
         """The model after so many updates, of torch tensors."""
