@@ -154,7 +154,10 @@ class SharedModel:
         compute = pass_beside()
         if compute is None or self.mapped is None:
             return self._read(ids, ablated)
-        return compute(read_mapped, self.mapped, tuple(ids), tuple(ablated))
+        try:
+            return compute(read_mapped, self.mapped, tuple(ids), tuple(ablated))
+        except FileNotFoundError:  # its files are others since, and were converted anew; here it is still mapped
+            return self._read(ids, ablated)
 
     def _read(
         self,
