@@ -1,1 +1,1 @@
-"""Many trainings in one process: recording, run, scheduler, page lock, checkpoint."""
+"""Many trainings at once: turn, recording, run, scheduler, page lock, checkpoint."""

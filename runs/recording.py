@@ -42,7 +42,7 @@ class Recording:
         self._state: TrainingState | None = None  # from the first step to the last
         self._losses = np.full(settings.steps + 1, np.nan)
         self._evaluations: list[Evaluation] = []
-        self._stay = Stay(1, 0)
+        self.stay = Stay(1, 0)  # which steps keep their weights
         self._block: Float[np.ndarray, "snapshots parameters"] | None = None
         self._kept: tuple[Snapshot, ...] = ()  # views of the block; replaced, never changed
         self._newest: Snapshot | None = None
@@ -81,15 +81,9 @@ class Recording:
         """Where the run stands. It begins when it is first asked for."""
         if self._state is None:
             self._state = begin_run(self.settings)
+            self._block = new_block(self._state.weights)
+            self.stay = Stay(1, len(self._block) // FIRST_SHARE)
         return self._state
-
-    @property
-    def stay(self) -> Stay:
-        """Which steps keep their weights."""
-        if self._block is None:
-            self._block = new_block(self.state.weights)
-            self._stay = Stay(1, len(self._block) // FIRST_SHARE)
-        return self._stay
 
     def keep(self, turn: RunTurn) -> None:
         """Record the steps of a turn, or end where one shows that the run is over."""
@@ -134,12 +128,12 @@ class Recording:
         """The newest stays with those of every so many steps; where they are too many, only fewer of them stay."""
         assert self._block is not None
         if len(self._kept) == len(self._block):
-            stride = 5 if self._stay.stride == 1 else 2 * self._stay.stride  # 10, 20, …: evaluated as well
-            self._stay = replace(self._stay, stride=stride)
+            stride = 5 if self.stay.stride == 1 else 2 * self.stay.stride  # 10, 20, …: evaluated as well
+            self.stay = replace(self.stay, stride=stride)
             self._block = new_block(weights)
-            staying = [snapshot for snapshot in self._kept if snapshot.step in self._stay]
+            staying = [snapshot for snapshot in self._kept if snapshot.step in self.stay]
             self._kept = tuple(self._copied(i, kept.step, kept.weights) for i, kept in enumerate(staying))
-        if step in self._stay:
+        if step in self.stay:
             self._kept = (*self._kept, self._copied(len(self._kept), step, weights))
         # A copy: it may be a row of the array of all runs that were trained together, which is then free to go.
         self._newest = Snapshot(step, weights.copy())

@@ -130,7 +130,7 @@ class Scheduler:
                     record_together(group, self._turn_over())
 
     def _take_turns_beside(self, take: TakeTurn, wanted: Mapping[Recording, int]) -> dict[Recording, int]:
-        """Those that this process must train remain: it alone has PyTorch, which finds the gradients of some."""
+        """Give each group a turn, and return the others: those that need PyTorch, which only the server has."""
         beside = {one: until for one, until in wanted.items() if one.settings.engine == "numpy"}
         list(self._lanes.map(lambda group: record_together(group, lambda: True, take), of_one_shape(beside, LANES)))
         return {one: until for one, until in wanted.items() if one not in beside}

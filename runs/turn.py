@@ -122,7 +122,7 @@ def take_turn(
     over: Callable[[], bool] = lambda: False,
     evaluated: bool = True,
 ) -> list[RunTurn]:
-    """So many steps of each run, or fewer: at least one, until the time is `over`, or until one of them ends.
+    """Take a turn: at most `n_steps` steps of each run, at least one, until the time is `over` or one of them ends.
 
     The weights of those steps `stay` that are named for each run. The states are changed.
     """
@@ -159,7 +159,7 @@ def sent_away(state: TrainingState, n_steps: int, evaluated: bool = True) -> Tra
     blocks = state.draws.ahead(max(0, math.ceil((state.step + n_steps - state.drawn) / DRAWN_TOGETHER)))
     steps = range(state.step, state.step + n_steps)
     evaluates = evaluated and any(step % EVALUATE_EVERY == 0 or step == state.settings.steps for step in steps)
-    draws = Drawn(list(blocks), in_numpy(state.draws.held_out()) if evaluates else None)
+    draws = Drawn(list(blocks), sendable_batch(state.draws.held_out()) if evaluates else None)
     model = of_vector(state.settings.model, state.weights)  # of NumPy's arrays
     return replace(state, settings=replace(state.settings, model=model), draws=draws)
 
@@ -175,10 +175,8 @@ def come_back(state: TrainingState, turn: RunTurn) -> None:
     state.step = turn.begin + len(turn.losses)
 
 
-def in_numpy(batch: Batch | None) -> Batch | None:
-    """The same batch as NumPy's arrays, where a perfect head attends included."""
-    if batch is None:
-        return None
-    attention = batch.target_attention
-    find = None if attention is None else functools.partial(np.asarray, attention.numpy())
-    return Batch(batch.inputs.numpy(), batch.targets.numpy(), find)
+def sendable_batch(batch: Batch | None) -> Batch | None:
+    """A batch of NumPy's arrays, where a perfect head attends found beforehand: what finds it cannot be sent."""
+    if batch is None or batch.target_attention is None:
+        return batch and batch.in_numpy()
+    return replace(batch.in_numpy(), find_attention=functools.partial(np.asarray, batch.target_attention.numpy()))

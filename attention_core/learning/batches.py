@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 from jaxtyping import Bool, Int
 
 from attention_core.base.arrays import Array
@@ -28,6 +29,10 @@ class Batch:
     def target_attention(self) -> Bool[Array, "*runs batch roles queries keys"] | None:
         """Where a perfect head attends. It is computed on first use, since training on a batch does not need it."""
         return None if self.find_attention is None else self.find_attention()
+
+    def in_numpy(self) -> "Batch":
+        """Return the sequences and the answers as NumPy arrays, without where a perfect head attends."""
+        return Batch(np.asarray(self.inputs), np.asarray(self.targets))
 
     def rows(self, chosen: Array) -> "Batch":
         """Return some of the sequences: those at the indices `chosen`, or those where a boolean `chosen` is True."""

@@ -17,7 +17,7 @@ from attention_core.learning.evaluation import (
     predicted_ids,
     weights_on_targets,
 )
-from attention_core.learning.tasks import Batch, TaskExample
+from attention_core.learning.tasks import TaskExample
 from attention_core.learning.training import Snapshot, TrainingSettings, held_out_batch
 from attention_core.model.sampling import continue_text
 from attention_core.model.small_model import model_with
@@ -128,6 +128,4 @@ def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequen
 def evaluate_without(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequence[tuple[int, int]]) -> Evaluation:
     """Evaluate a model without some heads on held-out sequences: its answers, not its attention; NumPy is quicker."""
     model, batch = model_with(settings.model, snapshot.weights), held_out_batch(settings)
-    return evaluate(
-        settings.task.goal, model, Batch(batch.inputs.numpy(), batch.targets.numpy()), snapshot.step, ablated
-    )
+    return evaluate(settings.task.goal, model, batch.in_numpy(), snapshot.step, ablated)

@@ -22,13 +22,13 @@ from attention_ui.controls.learnt import (
     model_sizes,
     more_of_model,
     real_text,
+    see_it_read,
     see_it_trained,
     sentence_of_model,
     updates_of_model,
 )
 from attention_ui.controls.pictures import BEFORE_MODELS_CAME
 from attention_ui.controls.real_sizes import SMALL_MODEL, real_sizes, way_back
-from attention_ui.process.for_pages import see_it_read
 from attention_ui.process.turns import yield_turn
 from attention_ui.session import get_state, link_notes, named_in_link, say_in_link, set_state, show_notes, text_in_link
 from lessons.example.example import (
@@ -40,7 +40,6 @@ from lessons.example.example import (
     run_example,
 )
 from lessons.example.presets import Preset
-from lessons.example.real_layer import RealModelSource
 from lessons.example.source import DEFAULT_SENTENCE, Source
 from lessons.example.task_models import OwnRun
 from lessons.screen import Limit, Number, OneOf, Switch, Text, message, plural, reason, render, translate
@@ -326,8 +325,7 @@ def current_trace(lessons_own: str = USUAL_EXAMPLE, **of_lesson: bool) -> Exampl
     """
     example, notes = example_controls(lessons_own, **of_lesson)
     yield_turn()
-    if isinstance(example.given_by, RealModelSource):
-        see_it_read(example.real_model, example.given_by.ids_read(example))
+    see_it_read(example)
     trace = run_example(example)
     yield_turn()
     show_notes(*link_notes(), *notes, *trace.notes)

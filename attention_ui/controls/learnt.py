@@ -14,7 +14,7 @@ from attention_ui.controls.bound import (
     text_field,
 )
 from attention_ui.controls.get_model import get_model_panel, which_model
-from attention_ui.process.for_pages import train_beside
+from attention_ui.process.for_pages import read_beside, train_beside
 from attention_ui.process.real_models import smollm2
 from attention_ui.process.turns import lower_priority, yield_turn
 from attention_ui.session import plain_label
@@ -137,3 +137,9 @@ def see_it_trained(settings: TrainingSettings, updates: int) -> None:
         lower_priority()
         for _ in recording.train_to(updates):
             yield_turn()
+
+
+def see_it_read(example: Example) -> None:
+    """Have the worker read the text of a real model, where there is one: others' pages go on meanwhile."""
+    if WORKER.runs and isinstance(example.given_by, RealModelSource):
+        read_beside(example.real_model, example.given_by.ids_read(example))

@@ -19,7 +19,7 @@ from words import speaking
 
 log = logging.getLogger(__name__)
 KEPT_SECONDS = 600.0
-UNSEEN_SECONDS = 120.0  # a page that waits looks every second; where it is hidden, a browser lets it once a minute
+UNSEEN_SECONDS = 120.0  # that nobody has looked at it: a page that waits looks after ten seconds at the latest
 LOOK_SECONDS = 1.0
 RESTS, LONGEST_REST = 3, 1.0  # times as long as the step before it; seconds
 PART = 64 * 1024  # bytes that are read at a time

@@ -22,7 +22,7 @@ def turns_beside() -> TakeTurn | None:
 def take_turn_beside(
     states: Sequence[TrainingState], n_steps: int, stay: Sequence[Container[int]], over: Callable[[], bool]
 ) -> list[RunTurn]:
-    """As `take_turn`, in the worker."""
+    """Have the worker take a turn of training with these runs of one shape; see `runs.turn`."""
     n_steps = min(n_steps, MOST_STEPS)
     away = [sent_away(state, n_steps) for state in states]
     return WORKER.compute(take_turn, away, n_steps, stay, TimeOver(TURN_SECONDS))

@@ -31,9 +31,9 @@ def passes_beside() -> opening.Compute | None:
     return WORKER.compute if WORKER.runs and not page_lock().has_turn else None
 
 
-def see_it_read(model: object, ids: Sequence[int]) -> None:
-    """Have a pass made in the worker that a page is about to ask for, where there are ids."""
-    if WORKER.runs and ids and isinstance(model, opening.SharedModel) and not model.has_read(ids):
+def read_beside(model: object, ids: Sequence[int]) -> None:
+    """Have the worker make a pass that a page is about to ask for, where there are ids."""
+    if ids and isinstance(model, opening.SharedModel) and not model.has_read(ids):
         with outside_turn():
             model.read(ids)
 

@@ -172,15 +172,21 @@ def test_a_pass_of_the_real_model_is_the_same_beside_the_server(worker, smollm2,
     with for_pages.page_lock().page():
         model.read(ids[:3])
         assert asked == [], "whoever has a turn would hold up all others"
-        for_pages.see_it_read(model, ids)
+        for_pages.read_beside(model, ids)
         assert asked == [1] and model.has_read(ids)
         there = model.read(ids)
-        for_pages.see_it_read(model, ids)
+        for_pages.read_beside(model, ids)
         assert asked == [1], "once"
     assert_same_arrays(there, here)
     assert_same_arrays(model.read(ids, {(13, 8)}), without)
     assert asked == [1, 1]
     assert not worker.compute(eval, "'torch' in __import__('sys').modules")
+
+
+def test_a_model_whose_file_is_gone_is_read_by_who_has_it_open(worker, smollm2, monkeypatch, tmp_path):
+    monkeypatch.setattr(opening, "pass_beside", for_pages.passes_beside)
+    gone = replace(open_model(smollm2.files), mapped=tmp_path / "gone.safetensors")
+    assert_same_arrays(gone.read((5, 6, 7)), smollm2.read((5, 6, 7)))
 
 
 def assert_same_arrays(one, other):

@@ -47,7 +47,7 @@ class Learner:
     @cached_property
     def accuracy(self) -> float:
         """The share of newly drawn sentences that it gets right."""
-        return evaluate(self.settings.task.goal, self.model, in_numpy(held_out_batch(self.settings))).accuracy
+        return evaluate(self.settings.task.goal, self.model, held_out_batch(self.settings).in_numpy()).accuracy
 
 
 def settings_of_learner(example: Example) -> TrainingSettings:
@@ -82,14 +82,9 @@ def whose_gradients(learner: Learner) -> Message:
     )
 
 
-def in_numpy(batch: Batch) -> Batch:
-    """The sentences and answers of a batch in NumPy's arrays."""
-    return Batch(batch.inputs.numpy(), batch.targets.numpy())
-
-
 def sentence_with_pronoun(number: int) -> Batch:
     """The sentence of this number: seven words, and the answer at the last."""
-    return in_numpy(PRONOUNS.batch(1, generator(number, "sentence with a pronoun")))
+    return PRONOUNS.batch(1, generator(number, "sentence with a pronoun")).in_numpy()
 
 
 @dataclass(frozen=True, eq=False)

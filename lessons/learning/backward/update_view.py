@@ -15,7 +15,7 @@ from attention_core.learning.tasks import Batch
 from attention_core.learning.training import HELD_OUT, TrainingSettings, held_out_batch
 from attention_core.model.small_model import ModelConfig, model_with
 from lessons.learning.backward.gradients_view import sentence_and_answer
-from lessons.learning.backward.one_prediction import Prediction, in_numpy, whose_gradients, word_of
+from lessons.learning.backward.one_prediction import Prediction, whose_gradients, word_of
 from lessons.screen import Curves, Facts, Figure, Fixed, Line, Magnitude, Message, Percent, magnitude, message, percent
 from lessons.trace.computation import Computation
 
@@ -109,7 +109,7 @@ def losses_of_others(correction: Prediction, steps: Steps) -> Rates:
 @lru_cache(maxsize=16)
 def other_sentences(settings: TrainingSettings) -> Batch:
     """The sentences that the model is evaluated on."""
-    return in_numpy(held_out_batch(settings))
+    return held_out_batch(settings).in_numpy()
 
 
 def first_too_long(correction: Prediction) -> float | None:
