@@ -8,7 +8,6 @@ from types import ModuleType
 import streamlit as st
 
 from attention_ui.session import go_to
-from attention_ui.streamlit_insides import page_of_one_run
 from lessons.screen import Message, format_value, render
 from words import cached_by_language
 
@@ -30,15 +29,11 @@ class Entry:
         """The title of the page in the reader's language."""
         return format_value(self.title)
 
-    def page(self, **settings):
-        """The page as Streamlit wants it."""
-        return page_of_one_run(made_page(self, **({"url_path": self.address} | settings)))
-
 
 @cached_by_language(maxsize=1000)
-def made_page(entry: Entry, **settings):
-    """A page of its own for each entry and settings. Made once: every time Streamlit would look for the file."""
-    return st.Page(PAGES / entry.file, title=entry.name, **settings)
+def page_of(entry: Entry):
+    """The page as Streamlit wants it. Made once for all, as Streamlit looks for its file each time: run a copy of it."""
+    return st.Page(PAGES / entry.file, title=entry.name, url_path=entry.address, default=entry is CONTENTS[0])
 
 
 def entry_of(file: Path) -> Entry:
@@ -65,7 +60,7 @@ def draw_topic(lesson: ModuleType) -> None:
 
 def open_entry(entry: Entry, **settings: str) -> None:
     """Go on at this page, with all that goes along and these settings."""
-    go_to(entry.page(default=entry is CONTENTS[0]), entry.address, **settings)
+    go_to(page_of(entry), entry.address, **settings)
 
 
 def step_to(place: int, key: str, label: str, shortcut: str) -> None:

@@ -2,16 +2,16 @@
 
 from contextlib import ExitStack
 from importlib import import_module
-from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.contents import CONTENTS, Entry
+from attention_ui.contents import CONTENTS, Entry, page_of
 from attention_ui.controls.bound import switch
 from attention_ui.controls.pictures import settled_picture
 from attention_ui.page.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.page.question import BELOW, WHEN_ANSWERED
 from attention_ui.page.rail import SIDEBAR, rail
+from attention_ui.page.style import style_in
 from attention_ui.process.turns import FIRST_PAGE, long_turn, page_turn, turn_of_many, yield_turn
 from attention_ui.session import (
     ICON,
@@ -30,7 +30,7 @@ from attention_ui.session import (
     use_rules,
 )
 from attention_ui.session.training_runs import BY_ITSELF, run_badge
-from attention_ui.streamlit_insides import drawn_when_connected
+from attention_ui.streamlit_insides import drawn_when_connected, page_of_one_run
 from words import ask_reader
 
 IS_HERE = "is_here"
@@ -50,7 +50,7 @@ def draw_rail(here: Entry) -> None:
 def style_of_page() -> str:
     """The style of every page, what a class or a homework needs, and what is different on a projector."""
     files = ["frame.css", *["class.css"] * (in_class or at_home), *["projector.css"] * is_projected()]
-    return "\n".join((Path(__file__).parent / file).read_text(encoding="utf-8") for file in files)
+    return "".join(map(style_in, files))
 
 
 def leads_again() -> bool:
@@ -79,9 +79,9 @@ with ExitStack() as turns:
     # A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
     if arrives:
         turns.enter_context(turn_of_many())
-    pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
-    page = st.navigation(pages, position="top")
-    here = CONTENTS[pages.index(page)]
+    pages = [page_of(entry) for entry in CONTENTS]
+    opened = st.navigation(pages, position="top")
+    page, here = page_of_one_run(opened), CONTENTS[pages.index(opened)]
     settle_link(page, here.address)  # opening another link takes a moment in which others compute
     turn = long_turn if take_state(BY_ITSELF) else page_turn
     for added in (BELOW, WHEN_ANSWERED):

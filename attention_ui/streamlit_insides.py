@@ -95,10 +95,9 @@ def switch_page(page, said: Mapping[str, str | list[str]]) -> NoReturn:
 
 
 def page_of_one_run(page):
-    """A copy of a page of st.Page, for one run of the frame.
+    """A copy of the page that st.navigation has chosen, for one run of the frame.
 
-    st.navigation writes into the page that it runs, so a page made once and given to several visitors at a time would
-    mix up whose turn it is; and making it anew in each run would look for its file each time, for thirteen pages.
+    A page notes that it was run, and runs once: several visitors at a time would take it from each other.
     """
     return copy.copy(page)
 

@@ -118,9 +118,13 @@ class Server:
         """The same, what is its own told apart from pages of files."""
         return resident(self._process.pid)
 
+    def own_cpu_seconds(self) -> float:
+        """The time that its threads have computed so far."""
+        return computed(self._process.pid)
+
     def cpu_seconds(self) -> float:
-        """The time that its threads and its worker have computed so far."""
-        return sum(map(computed, [self._process.pid, *self.children()]))
+        """The same, with its worker."""
+        return self.own_cpu_seconds() + sum(map(computed, self.children()))
 
     def children(self) -> list[int]:
         """The processes that it has started and that have not ended."""

@@ -132,6 +132,7 @@ STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
 # They live as long as their figures, which all share who look at the same screen.
 NUMBERS: KeptWithIt[pa.Table] = KeptWithIt()
 PLACED: KeptWithIt[pa.Table] = KeptWithIt()
+VIEWS: KeptWithIt[dict[str, pa.Table]] = KeptWithIt()
 
 
 def draw_notice(
@@ -376,7 +377,8 @@ def draw_model_view(lesson: str | None, figure: ModelView) -> None:
     spec = model_view_template(figure.n_layers, figure.n_heads, figure.most_tokens, is_projected())
     sizes = figure.n_layers, figure.n_heads, len(figure.tokens)
     on_pick = partial(choose_in_view, f"{figure.key}_chart", *sizes)
-    show_chart(figure, spec, tables_of_view(figure), lesson, on_pick=on_pick, width="stretch")
+    tables = VIEWS.get(figure, lambda: tables_of_view(figure))
+    show_chart(figure, spec, tables, lesson, on_pick=on_pick, width="stretch")
 
 
 def choose_in_view(chart: str, n_layers: int, n_heads: int, n_tokens: int) -> None:

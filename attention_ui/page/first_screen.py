@@ -17,6 +17,7 @@ from attention_ui.controls.model_view import (
 from attention_ui.page.drawer import show_drawer
 from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.process.head_jobs import head_jobs, how_far_measured
+from attention_ui.process.kept import KeptByLanguage
 from attention_ui.process.real_models import begin_opening, smollm2, smollm2_so_far, will_be_open
 from attention_ui.process.turns import outside_turn
 from attention_ui.process.waiting import look_again_when
@@ -43,6 +44,7 @@ STANDS_HERE = message(
     "model as well.",
     count=270,
 )
+SCREENS: KeptByLanguage[tuple[ReadSentence, Screen]] = KeptByLanguage(16)  # a class opens the same one
 
 
 def show_first_screen() -> None:
@@ -53,8 +55,7 @@ def show_first_screen() -> None:
     show_notes(*link_notes())
     with st.container(key="model_look", gap=None):
         places = {name: st.container(key=f"model_{name}") for name in PLACES}
-    read = ask_and_read(model, jobs, places, opens=opens)
-    screen = model_screen(read, jobs)
+    read, screen = ask_and_read(model, jobs, places, opens=opens)
     with top:
         draw_headline(screen)
     with places["stage"]:
@@ -70,8 +71,9 @@ def show_first_screen() -> None:
 
 def ask_and_read(
     model: RealModel | None, jobs: HeadJobs | None, places: Mapping[str, AbstractContextManager], *, opens: bool
-) -> ReadSentence:
-    """Draw the controls in their places, and read the sentence that they say; nobody else's page waits for that.
+) -> tuple[ReadSentence, Screen]:
+    """Draw the controls in their places, read the sentence that they say, and make its screen; nobody else's page
+    waits for that.
 
     Where the layer that ships does not know what is asked for, this page waits for a model that is being opened.
     """
@@ -88,10 +90,19 @@ def ask_and_read(
     asked = ModelChoices(text, layer, head, asks, off)
     if model is None and (layer != DEFAULT_LAYER or off):
         model = awaited_model()
-    if model is None:
-        return shipped_sentence(asked)
+    key = model, asked, jobs
+    if (found := SCREENS.kept(key)) is not None:
+        return found
     with outside_turn():
-        return read_sentence(model, asked)
+        return SCREENS.get(key, lambda: read_and_shown(*key))
+
+
+def read_and_shown(
+    model: RealModel | None, asked: ModelChoices, jobs: HeadJobs | None
+) -> tuple[ReadSentence, Screen]:
+    """A sentence as the model reads it, or without one as the layer does that ships, and what is shown of it."""
+    read = shipped_sentence(asked) if model is None else read_sentence(model, asked)
+    return read, model_screen(read, jobs)
 
 
 def awaited_model() -> RealModel | None:

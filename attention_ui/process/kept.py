@@ -24,6 +24,10 @@ class KeptByLanguage(Generic[Value]):
         """The value of a key in the reader's language; see `Once.get`."""
         return self._once.get((language().code, key), compute)
 
+    def kept(self, key: Hashable) -> Value | None:
+        """The same, if it is there."""
+        return self._once.kept((language().code, key))
+
 
 class KeptWithIt(Generic[Value]):
     """A value that is made of an object, in each language its own, kept as long as the object is: never change one."""

@@ -13,7 +13,7 @@ class Arrivals:
     comes hardly later for it: the first page of a visit takes about as long as the time between two.
     """
 
-    SECONDS_BETWEEN, LONGEST_SECONDS = 0.025, 10.0  # a browser gives up after 15
+    SECONDS_BETWEEN, LONGEST_SECONDS = 0.015, 10.0  # a browser gives up after 15
 
     def __init__(self, app: ASGIApp):
         self.app = app

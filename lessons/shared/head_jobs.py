@@ -9,6 +9,7 @@ Reading order: the jobs (`Job`), what was found (`HeadJobs`), the texts.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations, product
 from typing import Literal
 
@@ -84,13 +85,21 @@ class HeadJobs:
         """What the head in the same place puts there, once the weights of its layer are shuffled."""
         return self.shares[name].shuffled[layer][head]
 
+    @cached_property
+    def jobs(self) -> dict[tuple[int, int], Job]:
+        """The name that each head has earned, by layer and head."""
+        return {
+            place: next((job for job in JOBS if self.share(job.key, *place) >= job.least), MIXTURE)
+            for place in self.all_heads
+        }
+
     def job_of(self, layer: int, head: int) -> Job:
         """The name that a head has earned."""
-        return next((job for job in JOBS if self.share(job.key, layer, head) >= job.least), MIXTURE)
+        return self.jobs[layer, head]
 
     def count(self, job: Job) -> int:
         """How many heads have this name."""
-        return sum(self.job_of(*place) is job for place in self.all_heads)
+        return list(self.jobs.values()).count(job)
 
     def by_chance(self, job: Job) -> int:
         """How many of as many heads with shuffled weights reach what the rule asks."""

@@ -12,7 +12,7 @@ from attention_ui.classroom.vote.asked import asked_here, text_of_stop
 from attention_ui.classroom.vote.database import class_keeper
 from attention_ui.classroom.vote.rooms import OVER, leave_class, opened_room, own_key, seconds_at_the_door, voter
 from attention_ui.classroom.vote.watching import KNOWN, ask_about, know_room, look_now, unwatch, watch
-from attention_ui.contents import CONTENTS, Entry
+from attention_ui.contents import CONTENTS, page_of
 from attention_ui.controls.bound import switch
 from attention_ui.session import (
     LARGE,
@@ -123,11 +123,6 @@ def go_along(place: str, said: dict[str, str]) -> None:
         shown |= {"lang": plan.language} if plan.language else {}
     key = {"teacher": own_key()} if own_key() and place == VOTE_PAGE else {}
     open_link(page_of(entry), shown | said | {"class": get_state("class_inside")} | key)
-
-
-def page_of(entry: Entry):
-    """The page as Streamlit opens it."""
-    return entry.page(default=entry is CONTENTS[0])
 
 
 def place_of(link: str) -> tuple[str, dict[str, str]]:
