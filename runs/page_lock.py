@@ -21,17 +21,15 @@ class Priority(IntEnum):
     """What a page wants its turn for; the first goes first."""
 
     SOMEBODY_WAITS = 0  # a visitor pressed something and waits for the answer
-    TAKES_LONG = 1  # the same, but the answer takes long: others do not wait for it
-    ONE_OF_MANY = 2  # a class comes in, or follows its teacher: thirty pages at once
-    NOBODY_WAITS = 3  # a picture that moves by itself, or the training
+    CAN_WAIT = 1  # a class comes in or follows, thirty pages at once; or an answer that takes long
+    NOBODY_WAITS = 2  # a picture that moves by itself, or the training
 
 
 class Visit(threading.local):
-    """The turn of this thread, while it has one: its priority, when it first came, and since when it is inside."""
+    """The turn of this thread, while it has one: its priority, and when it first came."""
 
     priority: Priority | None = None
     came = 0.0
-    since = 0.0
 
 
 class Waiting(NamedTuple):
@@ -47,24 +45,22 @@ class PageLock:
     others go first goes on before whoever came later: ten pages that take long, each a bit at a time, would all be
     late.
 
-    While those wait that go first, the others get the part in SHARES of their priority together, OWED_SECONDS at once:
-    however often they offer to let the others go first, they come to their end. Where one stays inside for
-    `patience_seconds`, those who wait go in beside it; a line that is long, but moves, is no reason: all would only be
-    slower.
+    After MOST_BEFORE turns of those that go first, one of the others has a turn, from each priority in turn: they come
+    to their end, too. Where one stays inside for `patience_seconds`, those who wait go in beside it; a line that is
+    long, but moves, is no reason: all would only be slower.
     """
 
-    SHARES = (1.0, 1 / 3, 1 / 6, 1 / 20)  # of the time, by priority
-    OWED_SECONDS, MOST_OWED = 0.02, 0.25  # what goes beyond the most is forgotten
+    MOST_BEFORE = 5
     CHECK_SECONDS = 0.1
 
     def __init__(self, patience_seconds: float = 10.0, clock: Callable[[], float] = time.monotonic):
         self.patience_seconds = patience_seconds
         self._clock = clock
-        self._owed = [0.0 for _ in Priority]  # seconds
         self._lock = threading.Lock()
         self._lines: list[list[Waiting]] = [[] for _ in Priority]  # each in order
         self._numbers = itertools.count()
         self._inside = 0
+        self._turns_before = 0  # those for which others waited behind
         self.turns = 0  # that have ended, with nobody left inside: the line has moved
         self._here = Visit()
 
@@ -97,17 +93,15 @@ class PageLock:
             self._here.priority = None
 
     def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
-        """Let pages go first that have a higher priority, once this one has had its share."""
-        if self.must_yield:
+        """Let pages go first that have a higher priority."""
+        if self._here.priority is not None and any(self._lines[: self._here.priority]):
             self._leave()
             self._enter(check)
 
     def lower_priority(self, check: Callable[[], object] = lambda: None) -> None:
-        """From here on a page that somebody waits for counts as one that takes long, and lets the others go first."""
+        """From here on a page that somebody waits for counts as one that can wait, and lets the others go first."""
         if self._here.priority is Priority.SOMEBODY_WAITS:
-            with self._lock:
-                self._count_time()
-            self._here.priority = Priority.TAKES_LONG
+            self._here.priority = Priority.CAN_WAIT
             self.yield_turn(check)
 
     @contextmanager
@@ -123,16 +117,6 @@ class PageLock:
         finally:
             self._here.priority, self._here.came = priority, came
             self._enter(check)
-
-    @property
-    def must_yield(self) -> bool:
-        """True where others wait that go before this page, or this training, and it has had its share."""
-        mine = self._here.priority
-        if mine is None:
-            return False
-        with self._lock:
-            self._count_time()
-            return self._some_wait_before(mine) and self._owed[mine] <= 0
 
     @property
     def has_turn(self) -> bool:
@@ -157,7 +141,6 @@ class PageLock:
         with self._lock:
             if self._inside == 0:
                 self._inside = 1
-                self._here.since = self._clock()
                 return
             bisect.insort(line, me)
         try:
@@ -168,7 +151,6 @@ class PageLock:
                 check()
                 turns, checks = self.turns, checks + 1 if self.turns == turns else 0
         finally:
-            self._here.since = self._clock()
             with self._lock:
                 if me in line:
                     line.remove(me)
@@ -178,34 +160,14 @@ class PageLock:
         """Let the next page in."""
         with self._lock:
             self._inside -= 1
-            self._count_time()
             if self._inside:
                 return
             self.turns += 1
-            waiting = [priority for priority in Priority if self._lines[priority]]
-            owed = [priority for priority in waiting[:0:-1] if self._owed[priority] >= self.OWED_SECONDS]
-            if waiting:
-                self._lines[(owed or waiting)[0]].pop(0).called.set()
+            line, *behind = [line for line in self._lines if line] or [[]]
+            if behind:
+                self._turns_before += 1
+                times, before = divmod(self._turns_before, self.MOST_BEFORE + 1)
+                line = line if before else behind[times % len(behind)]
+            if line:
+                line.pop(0).called.set()
                 self._inside = 1
-
-    def _count_time(self) -> None:
-        """What this thread has had since the last count: those who wait behind it are owed their share of it.
-
-        Where some wait before it, what goes beyond its share becomes its debt; else it only pays off what it is owed.
-        """
-        now, mine = self._clock(), self._here.priority
-        assert mine is not None
-        seconds, self._here.since = now - self._here.since, now
-        if self._some_wait_before(mine):
-            self._owe(mine, -seconds * (1 - self.SHARES[mine]))
-        else:
-            self._owe(mine, -min(seconds, max(0.0, self._owed[mine])))
-        for behind in range(mine + 1, len(Priority)):
-            if self._lines[behind]:
-                self._owe(behind, seconds * self.SHARES[behind])
-
-    def _owe(self, priority: int, seconds: float) -> None:
-        self._owed[priority] = min(max(self._owed[priority] + seconds, -self.MOST_OWED), self.MOST_OWED)
-
-    def _some_wait_before(self, priority: int) -> bool:
-        return any(self._lines[:priority])

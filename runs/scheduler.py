@@ -127,18 +127,14 @@ class Scheduler:
                 with self._pages.page(Priority.NOBODY_WAITS, early=True):
                     if self._stopping.is_set():
                         return
-                    record_together(group, self._turn_over())
+                    over = self._clock() + self.turn_seconds
+                    record_together(group, lambda over=over: self._clock() >= over)
 
     def _take_turns_beside(self, take: TakeTurn, wanted: Mapping[Recording, int]) -> dict[Recording, int]:
         """Give each group a turn, and return the others: those that need PyTorch, which only the server has."""
         beside = {one: until for one, until in wanted.items() if one.settings.engine == "numpy"}
         list(self._lanes.map(lambda group: record_together(group, lambda: True, take), of_one_shape(beside, LANES)))
         return {one: until for one, until in wanted.items() if one not in beside}
-
-    def _turn_over(self) -> Callable[[], bool]:
-        """Whether the turn that begins now is over: with its time, or when another page must come first."""
-        deadline = self._clock() + self.turn_seconds
-        return lambda: self._clock() >= deadline or self._pages.must_yield
 
 
 def of_one_shape(wanted: Mapping[Recording, int], lanes: int = 1) -> list[dict[Recording, int]]:

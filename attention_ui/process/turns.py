@@ -75,14 +75,9 @@ def page_turn(priority: Priority = Priority.SOMEBODY_WAITS) -> AbstractContextMa
     return page_lock().page(priority)
 
 
-def long_turn() -> AbstractContextManager[None]:
-    """Around a page for which others do not wait."""
-    return page_lock().page(Priority.TAKES_LONG, check_rerun)
-
-
-def turn_of_many() -> AbstractContextManager[None]:
-    """Around a page of a class that comes in, or that follows its teacher."""
-    return page_lock().page(Priority.ONE_OF_MANY, check_rerun)
+def later_turn() -> AbstractContextManager[None]:
+    """Around a page that can wait: of a class that comes in or follows its teacher, or one that takes long."""
+    return page_lock().page(Priority.CAN_WAIT, check_rerun)
 
 
 def redrawn_picture(*, small: bool = False) -> AbstractContextManager[None]:

@@ -512,26 +512,26 @@ def test_a_page_that_comes_in_or_follows_lets_others_go_first_and_one_that_is_pr
     monkeypatch.setattr(watching, "session_is_open", lambda session: True)
     monkeypatch.setattr(watching, "is_being_drawn", lambda session: False)
     monkeypatch.setattr(watching, "rerun_session", drawn.append)
-    for turn in (process.page_turn, process.turn_of_many):
+    for turn in (process.page_turn, process.later_turn):
         noted = partial(lambda turn, *how: turns.append(turn.__name__) or turn(*how), turn)
         monkeypatch.setattr(process, turn.__name__, noted)
     _, code, _ = asking()
     named("student")
     turns.clear()
     at = student(code)
-    assert turns[0] == "turn_of_many" and {*turns[1:]} <= {"page_turn"}
+    assert turns[0] == "later_turn" and {*turns[1:]} <= {"page_turn"}
     awaited(watching.draw_anew(["student"]))
     assert drawn == ["student"]
     turns.clear()
     at.run()
-    assert turns == ["turn_of_many"]
+    assert turns == ["later_turn"]
     vote(at, "A")
     assert {*turns[1:]} == {"page_turn"} and not watching.SENT_FOR
 
     turns.clear()
     monkeypatch.setattr(ContextProxy, "headers", StreamlitHeaders([("Sec-WebSocket-Key", "another one")]))
     at.run()
-    assert turns[0] == "turn_of_many", "whoever has connected again comes in with all others"
+    assert turns[0] == "later_turn", "whoever has connected again comes in with all others"
     turns.clear()
     at.run()
     assert turns == ["page_turn"]

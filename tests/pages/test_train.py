@@ -574,15 +574,15 @@ def test_a_film_of_many_moments_lets_others_go_first_and_a_single_one_does_not(a
 
 def test_a_page_drawn_anew_by_itself_lets_others_go_first_once(at, monkeypatch):
     turns, seconds = [], iter((-1.0,))
-    for turn in (process.page_turn, process.long_turn):
+    for turn in (process.page_turn, process.later_turn):
         noted = partial(lambda turn, **how: turns.append(turn.__name__) or turn(**how), turn)
         monkeypatch.setattr(process, turn.__name__, noted)
     monkeypatch.setattr(process.scheduler(), "wanted", dict)
     monkeypatch.setattr(compare_runs, "picture_seconds", lambda: next(seconds, 100.0))
     at.button(key="start").click().run()
-    assert turns == ["page_turn", "long_turn"]
+    assert turns == ["page_turn", "later_turn"]
     at.button(key="pause").click().run()
-    assert turns == ["page_turn", "long_turn", "page_turn"]
+    assert turns == ["page_turn", "later_turn", "page_turn"]
 
 
 def test_the_film_of_a_run_that_stands_still_is_made_once(at, monkeypatch):

