@@ -12,7 +12,7 @@ from attention_ui.page.progress import exchange_progress, progress, share_of_exe
 from attention_ui.page.question import BELOW, WHEN_ANSWERED
 from attention_ui.page.rail import SIDEBAR, rail
 from attention_ui.page.style import style_in
-from attention_ui.process.turns import FIRST_PAGE, long_turn, page_turn, turn_of_many, yield_turn
+from attention_ui.process.turns import FIRST_PAGE, later_turn, page_turn, yield_turn
 from attention_ui.session import (
     ICON,
     LARGE,
@@ -78,12 +78,12 @@ arrives = get_state(IS_HERE) != socket
 with ExitStack() as turns:
     # A class comes in all at once, and comes back so where a server has gone: whoever is there already goes first.
     if arrives:
-        turns.enter_context(turn_of_many())
+        turns.enter_context(later_turn())
     pages = [page_of(entry) for entry in CONTENTS]
     opened = st.navigation(pages, position="top")
     page, here = page_of_one_run(opened), CONTENTS[pages.index(opened)]
     settle_link(page, here.address)  # opening another link takes a moment in which others compute
-    turn = long_turn if take_state(BY_ITSELF) else page_turn
+    turn = later_turn if take_state(BY_ITSELF) else page_turn
     for added in (BELOW, WHEN_ANSWERED):
         set_state(added, None)
     if in_class := bool(get_state("class_inside") or text_in_link("class")):
@@ -96,7 +96,7 @@ with ExitStack() as turns:
         if get_state("class_key"):
             set_state(BELOW, ask_class_button)
         if nobody_waits():
-            turn = turn_of_many
+            turn = later_turn
     if at_home := not in_class and bool(text_in_link("homework")):
         from attention_ui.classroom.homework.homework import (  # which only a homework needs
             arrive_at_stop,
