@@ -9,7 +9,7 @@ from lessons.code.pytorch import lesson as pytorch
 from lessons.example.example import ExampleTrace, first_query
 from lessons.learning.backward import lesson as backward
 from lessons.model.heads import lesson as heads
-from lessons.model.heads.example import heads_example, run_heads
+from lessons.model.heads.example import HeadsChosen, run_heads
 from lessons.model.positions import lesson as positions
 from lessons.one_head.dot_product import lesson as dot_product
 from lessons.one_head.mask import lesson as mask
@@ -25,7 +25,7 @@ from lessons.today.variants import lesson as variants
 def lesson_path(trace: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:
     """Each lesson, and the choices with which it begins; where one is about a single query, the one that asks first."""
     n = len(trace.tokens)
-    query, several = first_query(trace), heads_example(trace, "sentence")
+    query, several = first_query(trace), HeadsChosen()
     visible = causal_mask(n) if trace.example.causal else full_mask(n)
     yield tokens, tokens.Choices()
     yield dot_product, dot_product.Choices("all", query)
@@ -36,7 +36,8 @@ def lesson_path(trace: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:
     yield output, output.Choices("all", query)
     yield heads, heads.Choices(several)
     yield positions, positions.Choices(tuple(reversed(range(n))))
-    yield pytorch, pytorch.Choices(several, visible, "module" if fits_pytorch(run_heads(several).module) else "fused")
+    fits = fits_pytorch(run_heads(trace.example, several).module)
+    yield pytorch, pytorch.Choices(several, visible, "module" if fits else "fused")
     yield backward, backward.Choices()
     yield variants, variants.Choices()
     yield cost, cost.Choices()

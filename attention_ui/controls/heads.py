@@ -21,18 +21,17 @@ from lessons.model.heads.example import (
     HEADS_LIMITS,
     HEADS_PRESETS,
     NOTEBOOK_SEED,
-    HeadsExample,
+    HeadsChosen,
     Notebook,
     SideBySide,
     divisors,
-    heads_example,
     nearest_divisor,
     run_heads,
 )
 from lessons.model.heads.lesson import HEAD, ROLE, STEP, Choices
 from lessons.screen import Limit, Message, Number, OneOf, Switch, message, plural, render, translate
 
-HEADS_DEFAULTS = HeadsExample()
+HEADS_DEFAULTS = HeadsChosen()
 SOURCE_OF_HEADS = OneOf(
     "mh", message("Example"), {key: preset.title for key, preset in HEADS_PRESETS.items()}, width=240
 )
@@ -56,21 +55,22 @@ SMALL_HEATMAPS = "heads_figure"
 STEPS_OF_ONE_HEAD = STEPS_WITHOUT_MODULE = ("attend", "dropout")  # drawn Q, K and V are not projected or split
 
 
-def heads_controls(trace: ExampleTrace) -> HeadsExample:
-    """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
+def heads_controls(trace: ExampleTrace) -> HeadsChosen:
+    """Draw the controls and return what they say. What a notebook fixes is text."""
     notes = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, choices = source_and_sizes(SOURCE_OF_HEADS.options, notes, trace)
         percent = slider(DROPOUT)
-    return seen_trained(heads_example(trace, source, dropout=percent / 100, **choices))
+    return seen_trained(trace, HeadsChosen(source=source, dropout=percent / 100, **choices))
 
 
-def seen_trained(example: HeadsExample) -> HeadsExample:
-    """The example, its model trained where it is one."""
-    run = model_settings(example.sized)
+def seen_trained(trace: ExampleTrace, chosen: HeadsChosen) -> HeadsChosen:
+    """The heads that are chosen, their model trained where they are of one."""
+    taken = chosen.taken(trace.example)
+    run = model_settings(taken)
     if run is not None:
-        see_it_trained(run, example.running.updates)
-    return example
+        see_it_trained(run, taken.updates)
+    return chosen
 
 
 def source_and_sizes(sources: dict[str, str], notes, trace: ExampleTrace) -> tuple[str, dict[str, int | bool]]:
@@ -136,16 +136,16 @@ def what_the_notebook_fixes(preset: Notebook) -> Message:
 
 
 def chosen_in_heads(trace: ExampleTrace) -> Choices:
-    """All controls of the lesson: the example, the step, and at some steps a role or a head."""
-    example = heads_controls(trace)
-    heads = run_heads(example)
+    """All controls of the lesson: whose heads, the step, and at some steps a role or a head."""
+    chosen = heads_controls(trace)
+    heads = run_heads(trace.example, chosen)
     steps, choice = st.columns([7, 3], vertical_alignment="bottom")
     with steps:
         step = chosen_step(heads)
     with choice:
         role = one_in_row(ROLE) if step == "split" else ROLE.begin
         head = chosen_head(heads) if step in STEPS_OF_ONE_HEAD else 0
-    return Choices(example, step, role, head)
+    return Choices(chosen, step, role, head)
 
 
 def chosen_step(trace: SideBySide) -> str:

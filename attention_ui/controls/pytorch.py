@@ -12,7 +12,7 @@ from attention_ui.session import get_state, repaired_option, set_state, show_not
 from lessons.code.pytorch.lesson import DRAWN_FROM, VIEW, Choices
 from lessons.code.pytorch.random_cases import CASES
 from lessons.example.example import ExampleTrace
-from lessons.model.heads.example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
+from lessons.model.heads.example import HEADS_PRESETS, HeadsChosen, run_heads
 from lessons.screen import message, translate
 
 VIEWS_WITHOUT_MODULE = ("fused", "cases")
@@ -20,11 +20,11 @@ VIEWS_WITHOUT_MODULE = ("fused", "cases")
 
 def comparison_choices(trace: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    example = heads_of_lesson(trace)
-    heads = run_heads(example)
+    chosen = heads_of_lesson(trace)
+    heads = run_heads(trace.example, chosen)
     view = chosen_view(fits_pytorch(heads.module))
     may_attend = chosen_mask(len(heads.tokens))
-    return Choices(example, may_attend, view, chosen_cases() if view == "cases" else 0)
+    return Choices(chosen, may_attend, view, chosen_cases() if view == "cases" else 0)
 
 
 def chosen_view(fits: bool) -> str:
@@ -38,7 +38,7 @@ def chosen_view(fits: bool) -> str:
     return one_in_row(replace(VIEW, options=views, begin=first))
 
 
-def heads_of_lesson(trace: ExampleTrace) -> HeadsExample:
+def heads_of_lesson(trace: ExampleTrace) -> HeadsChosen:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
     titles, name = SOURCE_OF_HEADS.options, SOURCE_OF_HEADS.name
     sources = {key: title for key, title in titles.items() if HEADS_PRESETS[key].projects}
@@ -61,7 +61,7 @@ def heads_of_lesson(trace: ExampleTrace) -> HeadsExample:
                 "switched off."
             )
         )
-    return seen_trained(heads_example(trace, source, **choices))
+    return seen_trained(trace, HeadsChosen(source=source, **choices))
 
 
 def chosen_cases() -> int:

@@ -14,8 +14,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.base.errors import TechnicalError
 from attention_core.base.randomness import MAX_SEED
 from attention_core.learning.training import TrainingSettings
+from attention_core.model.small_model import check_range
 from attention_core.one_head.attention import AttentionTrace
 from attention_core.one_head.head import one_head
 from attention_core.one_head.heads import sets_of_keys, split_heads
@@ -50,7 +52,7 @@ LIMITS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Example(Chosen):
-    """What the learner chose. Raises ValueError for a source there is not, and for a size outside its limits.
+    """What the learner chose. Raises InputError for a source there is not, and for a size outside its limits.
 
     Some notebooks fix all sizes; what is chosen here then has no effect, and those sizes may lie outside the limits.
     """
@@ -59,16 +61,15 @@ class Example(Chosen):
 
     def __post_init__(self):
         if self.source not in SOURCES or SOURCES[self.source].of(self.own) is None:
-            known = (key for key, source in SOURCES.items() if not source.needs_run)
-            raise ValueError(f"source is one of {', '.join(known)}, but got {self.source}")
+            known = ", ".join(key for key, source in SOURCES.items() if not source.needs_run)
+            raise TechnicalError("source is one of {known}, but got {source}", known=known, source=self.source)
         if self.given_by.brings_sizes:
             return
         for name, limit in (LIMITS | dict(self.given_by.limits)).items():
             value = getattr(self, name)
-            if not limit.least <= value <= limit.most and value != getattr(self.given_by.fixed, name, None):
-                raise ValueError(f"{name} goes from {limit.least} to {limit.most}, but got {value}")
-        if not 0 <= self.updates <= MOST_UPDATES:
-            raise ValueError(f"updates go from 0 to {MOST_UPDATES}, but got {self.updates}")
+            if value != getattr(self.given_by.fixed, name, None):
+                check_range(name, value, limit.least, limit.most)
+        check_range("updates", self.updates, 0, MOST_UPDATES)
 
     @property
     def given_by(self) -> Source:
@@ -222,8 +223,7 @@ def heads_of(example: Chosen, drawn: Drawn) -> AttentionTrace:
 def inputs_of_head(example: Chosen, drawn: Drawn, head: int) -> dict[str, Any]:
     """What one head is computed from, by the names of `one_head`; what it does not have is left out, but for a mask."""
     maps = {f"W_{role}": split_heads(getattr(drawn, f"W_{role}"), example.n_heads)[head] for role in "qkv"}
-    causal = causal_mask(len(drawn.x)) if example.causal else None
-    inputs = {"x": drawn.x, **maps, "may_attend": causal, "scale": scale_of(example)}
+    inputs = {"x": drawn.x, **maps, "may_attend": example.may_attend(len(drawn.x)), "scale": scale_of(example)}
     inputs |= {"positions": drawn.added, "rotary": drawn.rotary}
     if drawn.turn is not None and drawn.turn_v is not None:
         inputs |= {"turn": drawn.turn[head], "turn_v": drawn.turn_v[head]}

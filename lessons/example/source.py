@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention_core.base.errors import Phrase
@@ -18,6 +18,7 @@ from attention_core.learning.tasks import Task
 from attention_core.learning.training import TrainingSettings
 from attention_core.model.transformer import Transformer
 from attention_core.one_head.heads import MultiHeadAttention, SlicedHeads, thirds
+from attention_core.one_head.masks import causal_mask
 from attention_core.text.embeddings import Rotary
 from attention_core.text.tokens import Unit
 from lessons.example.edits import Edits
@@ -73,6 +74,10 @@ class Chosen(Sizes):
     real_model: RealModel | None = None
     turned: bool = True
     edits: Edits = ()
+
+    def may_attend(self, n_tokens: int) -> Bool[Tensor, "tokens tokens"] | None:
+        """The causal mask, where it is chosen."""
+        return causal_mask(n_tokens) if self.causal else None
 
 
 AnyChosen = TypeVar("AnyChosen", bound=Chosen)

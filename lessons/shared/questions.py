@@ -22,8 +22,7 @@ from torch import Generator, Tensor
 
 from attention_core.base.randomness import generator
 from attention_core.one_head.attention import AttentionTrace, mask_scores, scale_scores, softmax_rows
-from attention_core.one_head.masks import causal_mask
-from lessons.example.example import ExampleTrace
+from lessons.example.example import ExampleTrace, scale_of
 from lessons.screen import (
     Argument,
     Card,
@@ -344,6 +343,5 @@ def weights_if(
 ) -> Float[Tensor, "queries keys"]:
     """The weights of a head at a temperature, with `causal` or `scaling` switched on or off."""
     chosen = replace(trace.example, **switched)
-    mask = causal_mask(len(trace.tokens)) if chosen.causal else None
-    scale = 1 / math.sqrt(chosen.d_k) if chosen.scaling else 1.0
+    mask, scale = chosen.may_attend(len(trace.tokens)), scale_of(chosen)
     return softmax_rows(mask_scores(scale_scores(trace.heads.select(head).scores, scale / temperature), mask))

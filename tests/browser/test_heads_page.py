@@ -5,7 +5,7 @@ import pytest
 from attention_ui.controls.heads import STEP
 from attention_ui.figures.matrices.matrices import Layout, matrices_table
 from lessons.example.example import Example, run_example
-from lessons.model.heads.example import heads_example
+from lessons.model.heads.example import HeadsChosen
 from lessons.model.heads.lesson import Choices, screen
 from lessons.screen import format_value
 
@@ -18,7 +18,7 @@ LINK = "heads?mh_step={}&mh_d_model=6&mh_heads=3"
 def says(step):
     """What each cell of the figure says, by its name."""
     running = run_example(Example())
-    choices = Choices(heads_example(running, "sentence", d_model=6, n_heads=3), step)
+    choices = Choices(HeadsChosen(d_model=6, n_heads=3), step)
     figure = screen(running, 0, choices).figures[0]
     table = matrices_table(figure, Layout(figure), numbered=True).to_pylist()
     return {row["cell_tag"].strip("|"): row["say"] for row in table if row["cell_tag"]}

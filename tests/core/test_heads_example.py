@@ -1,6 +1,7 @@
 """The lesson on heads: the notebooks' computation run again, and dropout."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -13,15 +14,15 @@ from attention_core.measured.head_measures import head_contributions
 from attention_core.measured.parity import compare_with_pytorch, shapes_of_batch
 from attention_core.one_head.heads import MultiHeadAttention, split_heads
 from attention_core.one_head.masks import causal_mask, full_mask
+from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.example.presets import JOURNEY_X
 from lessons.example.real_model import MAX_TOKENS
 from lessons.model.heads.example import (
     HEADS_PRESETS,
-    HeadsExample,
+    HeadsChosen,
     HeadsTrace,
     divisors,
-    heads_example,
     home_of,
     in_training,
     nearest_divisor,
@@ -41,13 +42,13 @@ def words(count, **choices):
 @st.composite
 def examples(draw):
     d_model = draw(st.integers(1, 16))
-    return HeadsExample(
-        running=words(
-            draw(st.integers(1, MAX_TOKENS)),
-            seed=draw(st.integers(0, 10_000)),
-            causal=draw(st.booleans()),
-            scaling=draw(st.booleans()),
-        ),
+    running = words(
+        draw(st.integers(1, MAX_TOKENS)),
+        seed=draw(st.integers(0, 10_000)),
+        causal=draw(st.booleans()),
+        scaling=draw(st.booleans()),
+    )
+    return running, HeadsChosen(
         d_model=d_model,
         n_heads=draw(st.sampled_from(divisors(d_model))),
         bias=draw(st.booleans()),
@@ -125,7 +126,7 @@ def test_a_preset_is_what_its_notebook_computes(key, causal):
     with torch.random.fork_rng(), torch.no_grad():
         x, layers, n_heads = NOTEBOOKS[key]()
         weights, output = heads_by_hand(x, layers, n_heads, causal)
-    trace = run_heads(HeadsExample(source=key, running=Example(causal=causal)))
+    trace = run_heads(Example(causal=causal), HeadsChosen(source=key))
     module = trace.module
     assert torch.equal(trace.x, x)
     for name, layer in zip("qkvo", layers, strict=True):
@@ -146,7 +147,7 @@ def test_a_built_in_preset_is_what_pytorchs_own_module_gives_in_its_notebook(key
         x, theirs = BUILT_IN[key]()
         batch = x.unsqueeze(1)
         output, averaged = theirs(batch, batch, batch)
-    trace = run_heads(HeadsExample(source=key, running=Example(causal=False)))
+    trace = run_heads(Example(causal=False), HeadsChosen(source=key))
     packed = [getattr(trace.module, f"W_{name}").T for name in "qkv"]
     assert torch.equal(trace.x, x) and trace.tokens == HEADS_PRESETS[key].tokens
     assert torch.equal(torch.cat(packed), theirs.in_proj_weight)
@@ -168,7 +169,7 @@ def test_two_sentences_at_once_are_the_drawn_queries_keys_and_values(causal):
     if causal:
         scores = scores.masked_fill(torch.tril(torch.ones(4, 4)) == 0, -1e9)
     weights = torch.softmax(scores, dim=-1)
-    trace = run_heads(HeadsExample(source="drawn", running=Example(causal=causal)))
+    trace = run_heads(Example(causal=causal), HeadsChosen(source="drawn"))
     assert not isinstance(trace, HeadsTrace) and trace.noun == "sentence" and trace.tokens[3] == "token 4"
     assert torch.equal(trace.heads.q, q) and torch.equal(trace.heads.k, k) and torch.equal(trace.heads.v, v)
     assert_close_for_size(trace.heads.weights, weights, trace.heads.scaled)
@@ -176,20 +177,28 @@ def test_two_sentences_at_once_are_the_drawn_queries_keys_and_values(causal):
 
 
 def test_a_preset_leaves_mask_scaling_and_dropout_to_the_learner_and_fixes_the_rest():
-    running = run_example(Example(source="sentence", text="a b", seed=7, causal=False, scaling=False))
-    trace = run_heads(heads_example(running, "journey", dropout=0.3))
+    running = Example(source="sentence", text="a b", seed=7, causal=False, scaling=False)
+    trace = run_heads(running, HeadsChosen(source="journey", dropout=0.3))
     assert trace.heads.visible.all() and trace.scale == 1.0
-    assert (trace.example.dropout, trace.module.dropout) == (0.3, 0.3)
+    assert (trace.chosen.dropout, trace.module.dropout) == (0.3, 0.3)
     assert (trace.x.shape[-1], trace.n_heads, trace.seed, trace.module.b_o) == (6, 2, 42, None)
 
 
 @pytest.mark.parametrize("key", [key for key in WITH_MODULE if HEADS_PRESETS[key].fixed])
 def test_what_a_notebook_fixes_is_drawn_once_and_each_has_a_dropout_of_its_own(key):
-    one, other = (
-        run_heads(HeadsExample(source=key, dropout=p, running=Example(causal=p > 0.2, seed=5))) for p in (0.1, 0.3)
-    )
+    one, other = (run_heads(Example(causal=p > 0.2, seed=5), HeadsChosen(source=key, dropout=p)) for p in (0.1, 0.3))
     assert one.module.W_o is other.module.W_o and one.x is other.x
     assert (one.module.dropout, other.module.dropout) == (0.1, 0.3)
+
+
+def test_heads_are_computed_once_for_all_examples_of_which_they_take_the_same():
+    example, by_hand = Example(seed=7, scaling=False), Edit("x", 0, 0, 1.0)
+    for source, others in (("sentence", {}), ("journey", {"seed": 8, "source": "sentence"})):
+        chosen = HeadsChosen(source=source)
+        once, again = run_heads(example, chosen), run_heads(replace(example, edits=(by_hand,), **others), chosen)
+        assert again is once and once.example.edits == ()
+        assert run_heads(replace(example, causal=False), chosen) is not once
+        assert run_heads(example, replace(chosen, dropout=0.3)) is not once
 
 
 # The running example
@@ -197,8 +206,7 @@ def test_what_a_notebook_fixes_is_drawn_once_and_each_has_a_dropout_of_its_own(k
 
 def test_the_sentence_seed_mask_and_scaling_are_those_of_the_running_example():
     running = run_example(Example(source="sentence", text="no no yes", d_model=6, seed=11, causal=False, scaling=False))
-    example = heads_example(running, "sentence", d_model=6, n_heads=3, bias=True)
-    trace = run_heads(example)
+    trace = run_heads(running.example, HeadsChosen(d_model=6, n_heads=3, bias=True))
     assert trace.tokens == ("no", "no", "yes") and trace.seed == 11
     assert torch.equal(trace.x, running.x)
     twin = MultiHeadAttention.draw(6, 3, bias=True, generator=generator(11))
@@ -208,19 +216,20 @@ def test_the_sentence_seed_mask_and_scaling_are_those_of_the_running_example():
 
 
 @given(examples())
-def test_every_tensor_follows_from_the_one_before(example):
-    trace = run_heads(example)
-    n, d_model, h = len(trace.tokens), example.d_model, example.n_heads
+def test_every_tensor_follows_from_the_one_before(drawn):
+    running, chosen = drawn
+    trace = run_heads(running, chosen)
+    n, d_model, h = len(trace.tokens), chosen.d_model, chosen.n_heads
     for role in "qkv":
         whole, W, b = getattr(trace, role), getattr(trace.module, f"W_{role}"), getattr(trace.module, f"b_{role}")
-        torch.testing.assert_close(whole, trace.x @ W + (b if example.bias else 0))
+        torch.testing.assert_close(whole, trace.x @ W + (b if chosen.bias else 0))
         assert torch.equal(split_heads(whole, h), getattr(trace.heads, role))
     assert trace.heads.weights.shape == (h, n, n)
     for head in range(h):
         part = trace.concatenated[:, head * trace.d_head : (head + 1) * trace.d_head]
         assert torch.equal(part, trace.heads.output[head])
     assert trace.output.shape == (n, d_model)
-    bias = trace.module.b_o if example.bias else 0
+    bias = trace.module.b_o if chosen.bias else 0
     contributions = head_contributions(trace.heads.output, trace.module.W_o)
     assert_close_for_size(contributions.sum(dim=0) + bias, trace.output, contributions)
     assert not trace.output.requires_grad
@@ -235,12 +244,12 @@ def test_every_tensor_follows_from_the_one_before(example):
 )
 def test_what_cannot_be_is_an_error_that_says_what_can(choices, message):
     with pytest.raises(ValueError, match=message):
-        HeadsExample(**choices)
+        HeadsChosen(**choices)
 
 
 def test_heads_that_cannot_share_the_features_are_an_error():
     with pytest.raises(ValueError, match="d_model = 7 works with 1, 7 heads, but n_heads is 2"):
-        run_heads(HeadsExample(d_model=7, n_heads=2))
+        run_heads(Example(), HeadsChosen(d_model=7, n_heads=2))
 
 
 @given(d_model=st.integers(1, 40), n_heads=st.integers(1, 40))
@@ -263,9 +272,10 @@ def test_the_features_shown_are_the_first_of_every_head(h, d_head):
 
 
 @given(examples())
-def test_in_training_weights_are_dropped_or_enlarged(example):
-    trace = run_heads(example)
-    dropped, p = in_training(trace).result.dropped, example.dropout
+def test_in_training_weights_are_dropped_or_enlarged(drawn):
+    running, chosen = drawn
+    trace = run_heads(running, chosen)
+    dropped, p = in_training(trace).result.dropped, chosen.dropout
     kept = dropped.weights != 0
     torch.testing.assert_close(dropped.weights[kept], trace.heads.weights[kept] / (1 - p))
     assert torch.equal(in_training(trace).result.dropped.weights, dropped.weights), "the same again"
@@ -274,7 +284,7 @@ def test_in_training_weights_are_dropped_or_enlarged(example):
 
 @pytest.mark.parametrize("key", WITH_MODULE)
 def test_it_is_what_the_module_does_in_training_mode(key):
-    trace = run_heads(HeadsExample(source=key, dropout=0.3))
+    trace = run_heads(Example(), HeadsChosen(source=key, dropout=0.3))
     random = generator(trace.seed, "dropout")
     _, training = trace.module(trace.x, causal_mask(len(trace.tokens)), drop=random)
     dropped = in_training(trace).result.dropped
@@ -285,7 +295,7 @@ def test_it_is_what_the_module_does_in_training_mode(key):
 
 def test_over_many_draws_the_rows_sum_to_1():
     sums = [
-        in_training(run_heads(HeadsExample(dropout=0.5, running=Example(seed=seed, causal=False))))
+        in_training(run_heads(Example(seed=seed, causal=False), HeadsChosen(dropout=0.5)))
         .result.dropped.weights.sum(dim=-1)
         .mean()
         .item()
@@ -297,6 +307,6 @@ def test_over_many_draws_the_rows_sum_to_1():
 @pytest.mark.parametrize("key", WITH_MODULE)
 def test_the_same_example_gives_the_same_numbers_and_leaves_global_randomness_alone(key):
     before = torch.random.get_rng_state()
-    first, second = (run_heads(HeadsExample(source=key)) for _ in range(2))
+    first, second = (run_heads(Example(), HeadsChosen(source=key)) for _ in range(2))
     assert torch.equal(first.output, second.output)
     assert torch.equal(torch.random.get_rng_state(), before)

@@ -15,7 +15,7 @@ from attention_core.learning.training import train
 from lessons.example.example import Example, first_query, learnt_example, model_settings, run_example
 from lessons.example.source import Sizes
 from lessons.example.task_models import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
-from lessons.model.heads.example import heads_example, run_heads
+from lessons.model.heads.example import HeadsChosen, run_heads
 from lessons.screen import format_value
 
 SOURCES = sorted(TASK_SOURCES)
@@ -211,7 +211,7 @@ def test_an_example_is_computed_once_and_fit_for_every_use():
 
 def test_several_heads_of_a_model_are_those_that_were_trained():
     running = run_example(learnt_example("pronouns"))
-    trace = run_heads(heads_example(running, "sentence", d_model=8, n_heads=2, dropout=0.0))
+    trace = run_heads(running.example, HeadsChosen(d_model=8, n_heads=2, dropout=0.0))
     settings = trace.trained.recording.settings
     assert (settings.model.d_model, settings.model.n_heads, settings.model.query_features) == (8, 2, 4)
     block = recorded(settings).model(300)(torch.tensor(running.ids)).layers[0]

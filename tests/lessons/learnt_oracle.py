@@ -27,7 +27,7 @@ JOBS = (
 def example_of(case):
     """The example whose model a screen shows: the lessons on several heads give it sizes of their own."""
     of_heads = getattr(case.choices, "example", None)
-    return case.trace.example if of_heads is None else of_heads.sized
+    return case.trace.example if of_heads is None else of_heads.taken(case.trace.example)
 
 
 def whose(case, sentence):

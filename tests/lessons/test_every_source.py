@@ -19,7 +19,7 @@ from lessons.example.example import Example, learnt_example, model_settings, run
 from lessons.example.layer_on_text import SHIPPED_FILE
 from lessons.example.presets import PRESETS
 from lessons.example.task_models import TASK_SOURCES
-from lessons.model.heads.example import heads_example, run_heads
+from lessons.model.heads.example import HeadsChosen, run_heads
 from lessons.screen import Film, Matrices, visible_text
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
@@ -116,7 +116,7 @@ def test_several_heads_are_those_of_the_model_as_they_are(name):
     _, theirs, _ = entered(trace)
     causal = trace.example.source == "language" or trace.example.own.model.causal
     trace = run_example(replace(trace.example, causal=causal))
-    heads = run_heads(heads_example(trace, "sentence", d_model=6, n_heads=3))
+    heads = run_heads(trace.example, HeadsChosen(d_model=6, n_heads=3))
     torch.testing.assert_close(heads.heads.weights, theirs.heads.weights, **NEAR)
     torch.testing.assert_close(heads.concatenated, theirs.concatenated, **NEAR)
     torch.testing.assert_close(heads.output, theirs.output, **NEAR)

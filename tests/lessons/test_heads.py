@@ -11,9 +11,10 @@ from attention_core.base.randomness import generator
 from attention_core.one_head.attention import attend
 from attention_core.one_head.heads import SlicedHeads, linear
 from lessons.example.example import Example, run_example
-from lessons.model.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, heads_example, in_training, run_heads
+from lessons.model.heads.example import HEADS_PRESETS, HeadsChosen, HeadsTrace, in_training, run_heads
 from lessons.model.heads.lesson import Choices, screen
 from lessons.screen import number, render
+from lessons.teachers.class_vote.question_link import ScreenLink, read_asked, screen_asked, written_asked
 from tests.printed import read_alike, readings, with_decimals
 
 STEPS = ("project", "split", "attend", "concatenate", "output", "slices", "dropout")
@@ -25,33 +26,38 @@ def cases(trace):
     seed = trace.example.seed
     d_model, n_heads = SIZES[seed % len(SIZES)]
     dropout = (0.0, 0.1, 0.5, 0.9)[seed % 4]
-    own = heads_example(trace, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1, dropout=dropout)
+    own = HeadsChosen(d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1, dropout=dropout)
+    last = run_heads(trace.example, own).n_heads - 1
     for step in STEPS:
-        yield Choices(own, step, "qkv"[seed % 3], run_heads(own).n_heads - 1 if step in ("attend", "dropout") else 0)
-    yield Choices(heads_example(trace, "sentence", d_model=5, n_heads=1))
+        yield Choices(own, step, "qkv"[seed % 3], last if step in ("attend", "dropout") else 0)
+    yield Choices(HeadsChosen(d_model=5, n_heads=1))
     for step in ("attend", "dropout"):
-        yield Choices(heads_example(trace, "drawn", dropout=dropout), step, head=1)
+        yield Choices(HeadsChosen(source="drawn", dropout=dropout), step, head=1)
     source = NOTEBOOKS[seed % len(NOTEBOOKS)]
     for step in STEPS:
-        yield Choices(heads_example(trace, source, dropout=dropout), step)
+        yield Choices(HeadsChosen(source=source, dropout=dropout), step)
 
 
 # Computed again
 
 
 def trace_of(case):
-    return traced(case.choices.example)
+    return traced(*chosen_in(case))
+
+
+def chosen_in(case):
+    return case.trace.example, case.choices.example
 
 
 @cache
-def traced(example):
-    return run_heads(example)
+def traced(example, heads):
+    return run_heads(example, heads)
 
 
 @cache
-def heads_again(example):
+def heads_again(example, heads):
     """The weights and the output of each head, in NumPy with loops over heads and queries."""
-    trace = traced(example)
+    trace = traced(example, heads)
     if isinstance(trace, HeadsTrace):
         asking = trace.x if trace.added is None else trace.x + trace.added
         with torch.no_grad():
@@ -68,10 +74,10 @@ def heads_again(example):
         parts = [[getattr(trace.heads, role)[h].numpy() for role in "qkv"] for h in range(2)]
     found = []
     for q, k, v in parts:
-        scores = q.astype(float) @ k.T.astype(float) / (np.sqrt(q.shape[1]) if example.running.scaling else 1)
+        scores = q.astype(float) @ k.T.astype(float) / (np.sqrt(q.shape[1]) if example.scaling else 1)
         weights = np.zeros_like(scores)
         for i, row in enumerate(scores):
-            seen = i + 1 if example.running.causal else len(row)
+            seen = i + 1 if example.causal else len(row)
             powers = np.exp(row[:seen] - row[:seen].max())
             weights[i, :seen] = powers / powers.sum()
         found.append((weights, weights @ v))
@@ -93,9 +99,9 @@ def turned(vectors):
 
 def distances(case):
     """Half the sum of differences, for every two heads and every query with a choice."""
-    weights, _ = heads_again(case.choices.example)
+    weights, _ = heads_again(*chosen_in(case))
     n = len(weights[0])
-    seen = [i + 1 if case.choices.example.running.causal else n for i in range(n)]
+    seen = [i + 1 if case.trace.example.causal else n for i in range(n)]
     rows = [i for i in range(n) if seen[i] > 1]
     return {
         (a, b, i): 0.5 * sum(abs(p - q) for p, q in zip(weights[a][i], weights[b][i], strict=True))
@@ -132,7 +138,7 @@ def furthest(case, sentence):
 
 def lengths(case):
     """Of what each head adds to the last token's output."""
-    _, found = heads_again(case.choices.example)
+    _, found = heads_again(*chosen_in(case))
     W_o = trace_of(case).module.W_o.numpy()
     d = found[0].shape[1]
     return [float(np.linalg.norm(output[-1] @ W_o[h * d : (h + 1) * d])) for h, output in enumerate(found)]
@@ -159,7 +165,7 @@ def dropped_weights(case):
 
 
 def dropped_count(case, sentence):
-    at_rest, training = heads_again(case.choices.example)[0][case.choices.head], dropped_weights(case)
+    at_rest, training = heads_again(*chosen_in(case))[0][case.choices.head], dropped_weights(case)
     expected = {
         "count": int(((at_rest > 1e-30) & (training == 0)).sum()),
         "visible": int((at_rest > 1e-30).sum()),
@@ -177,15 +183,15 @@ def row_sums_furthest(case, sentence):
 
 
 @cache
-def reached(example):
+def reached(example, heads):
     """How much each projecting and each sliced head changes with each feature that is drawn, one at a time."""
-    trace = traced(example)
+    trace = traced(example, heads)
     d_model, n_heads = trace.x.shape[-1], trace.n_heads
     d_head = d_model // n_heads
     features = (
         range(d_model) if d_model <= 16 else [h * d_head + f for h in range(n_heads) for f in range(16 // n_heads)]
     )
-    mask = torch.ones(len(trace.x), len(trace.x)).tril().bool() if example.running.causal else None
+    mask = torch.ones(len(trace.x), len(trace.x)).tril().bool() if example.causal else None
     changes = {}
     for way, module in (
         ("projected", trace.module),
@@ -204,7 +210,7 @@ def reached(example):
 
 
 def outside(case, way):
-    changes, d_head = reached(case.choices.example)
+    changes, d_head = reached(*chosen_in(case))
     return max(value for (kind, head, f), value in changes.items() if kind == way and f // d_head != head)
 
 
@@ -386,27 +392,27 @@ GETS_MORE = "{key} gets {weight} from {query}; another key gets more."
 
 def some_weight(case, sentence):
     """Of which head and pair, the card and the prompt say."""
-    said, every = sentence.arguments["weight"].value, np.array(heads_again(case.choices.example)[0]).flatten()
+    said, every = sentence.arguments["weight"].value, np.array(heads_again(*chosen_in(case))[0]).flatten()
     return {"weight": min(every, key=lambda weight: abs(weight - said))}
 
 
 def weight_of_head(case, sentence):
     """Of which pair, the prompt says."""
     head, said = sentence.arguments["head"], sentence.arguments["weight"].value
-    every = np.array(heads_again(case.choices.example)[0])[head - 1].flatten()
+    every = np.array(heads_again(*chosen_in(case))[0])[head - 1].flatten()
     return {"head": head, "weight": min(every, key=lambda weight: abs(weight - said))}
 
 
 def weight_of_pair(case, sentence):
     query, key = (sentence.arguments[name].position for name in ("query", "key"))
-    row = heads_again(case.choices.example)[0][case.choices.head][query]
+    row = heads_again(*chosen_in(case))[0][case.choices.head][query]
     assert row[key] < max(row)
     return {"query": query, "key": key, "weight": row[key]}
 
 
 def answer_which_head(case, prompt):
     query, key = (prompt.arguments[name].position for name in ("query", "key"))
-    every = np.array(heads_again(case.choices.example)[0])
+    every = np.array(heads_again(*chosen_in(case))[0])
     weights = every[:, query, key]
     assert every[:, query].max() <= 0.9 + 1e-6
     return {
@@ -423,7 +429,7 @@ def answer_which_head(case, prompt):
 
 def answer_in_head(case, prompt):
     weights, query = (
-        np.array(heads_again(case.choices.example)[0][case.choices.head]),
+        np.array(heads_again(*chosen_in(case))[0][case.choices.head]),
         prompt.arguments["query"].position,
     )
     return {
@@ -484,12 +490,12 @@ ORACLE |= {
 
 def said(source="sentence", step="attend", head=0, running=None, **choices):
     trace = run_example(running or Example())
-    own = heads_example(trace, source, **choices)
+    own = HeadsChosen(source=source, **choices)
     return " ".join(map(render, screen(trace, 0, Choices(own, step, head=head)).figures[0].notice))
 
 
 def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
-    weights = run_heads(HeadsExample(source="journey", running=Example(causal=False))).heads.weights
+    weights = run_heads(Example(causal=False), HeadsChosen(source="journey")).heads.weights
     assert "0.152" in readings(weights.min(), with_decimals(3)) and "0.176" in readings(weights.max(), with_decimals(3))
     assert said("journey", running=Example(causal=False)).startswith(
         "The heads hardly differ: on average, any two of them place 1.4% of a row's weight on different keys"
@@ -498,8 +504,42 @@ def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
 
 def test_the_wide_module_has_the_notebooks_number_of_parameters():
     trace = run_example(Example())
-    table = screen(trace, 0, Choices(heads_example(trace, "wide"))).figures[-1]
+    table = screen(trace, 0, Choices(HeadsChosen(source="wide"))).figures[-1]
     assert table.cells[-1][-1].value == 1_050_624
+
+
+# As plans were written that had the running example in their choices, too; what is left out has its default.
+WRITTEN_BEFORE = (
+    '{"lesson":"heads","example":{"source":"sentence","text":"a b c","seed":7,"causal":false},"head":0,"number":1,'
+    '"choices":{"example":{"running":{"source":"sentence","text":"a b c","seed":7,"causal":false},"source":"sentence",'
+    '"d_model":6,"n_heads":3,"bias":true,"dropout":0.5},"step":"dropout","role":"q","head":2}}'
+)
+
+
+def test_a_plan_that_was_written_with_a_second_running_example_shows_the_same_screen():
+    example = Example(source="sentence", text="a b c", seed=7, causal=False)
+    choices = Choices(HeadsChosen(d_model=6, n_heads=3, bias=True, dropout=0.5), "dropout", head=2)
+    link = ScreenLink("heads", example, 0, choices, 1)
+    assert vars(read_asked(WRITTEN_BEFORE)) == vars(link)
+    (before, asked_before), (now, asked) = screen_asked(WRITTEN_BEFORE), screen_asked(written_asked(link))
+    assert asked_before == asked and before.remarks == now.remarks
+    for figure, same in zip(before.figures, now.figures, strict=True):
+        assert figure.notice == same.notice
+        for one, other in zip(getattr(figure, "matrices", ()), getattr(same, "matrices", ()), strict=True):
+            assert torch.equal(one.values, other.values)
+    weights = now.figures[0].matrices[0].values
+    assert [round(float(weight), 4) for weight in weights[2]] == [0.3341, 0.3277, 0.3381], (
+        "as it was when it was written"
+    )
+
+
+def test_a_class_can_be_asked_about_the_heads_of_the_real_model(smollm2):
+    example, choices = (
+        Example(source="language", text="the cat sat", layer=4, real_model=smollm2),
+        Choices(HeadsChosen()),
+    )
+    made, _ = screen_asked(written_asked(ScreenLink("heads", example, 0, choices)), smollm2)
+    assert made.figures[0].notice == screen(run_example(example), 0, choices).figures[0].notice
 
 
 def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():

@@ -32,7 +32,7 @@ from lessons.code.pytorch.lesson import Choices, parameter_table, screen
 from lessons.code.pytorch.masks_view import telling_cell
 from lessons.code.pytorch.random_cases import CASES, notice_cases
 from lessons.example.example import Example, run_example
-from lessons.model.heads.example import HEADS_PRESETS, heads_example, run_heads
+from lessons.model.heads.example import HEADS_PRESETS, HeadsChosen, run_heads
 from lessons.screen import format_value, message, render, render_all
 from tests.rounding import assert_close_for_size
 
@@ -45,28 +45,28 @@ VIEWS = ("module", "fused", "weights", "meanings")
 def cases(trace):
     seed = trace.example.seed
     d_model, n_heads = SIZES[seed % len(SIZES)]
-    own = heads_example(trace, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1)
+    own = HeadsChosen(d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1)
     n = len(trace.tokens)
     scattered = drawn_mask([[i == j or (i * 3 + j * 5 + seed) % 2 == 0 for j in range(n)] for i in range(n)])
     masks = (full_mask(n), causal_mask(n), sliding_window_mask(n, 2), scattered)
-    fits = fits_pytorch(run_heads(own).module)
+    fits = fits_pytorch(run_heads(trace.example, own).module)
     for at, view in enumerate(VIEWS if fits else ("fused",)):
         yield Choices(own, masks[(seed + at) % 4], view)
     yield Choices(own, masks[seed % 4], ("levels", "cases")[seed % 2] if fits else "cases", seed % 3)
-    preset = heads_example(trace, SOURCES[seed % len(SOURCES)])
-    yield Choices(preset, causal_mask(len(run_heads(preset).tokens)), VIEWS[seed % 4])
+    preset = HeadsChosen(source=SOURCES[seed % len(SOURCES)])
+    yield Choices(preset, causal_mask(len(run_heads(trace.example, preset).tokens)), VIEWS[seed % 4])
 
 
 # The heads again, in double precision.
 
 
 def trace_of(case):
-    return traced(case.choices.example)
+    return traced(case.trace.example, case.choices.example)
 
 
 @cache
-def traced(example):
-    return run_heads(example)
+def traced(example, heads):
+    return run_heads(example, heads)
 
 
 def mask_of(case):
@@ -286,21 +286,24 @@ def rows_of_a_projection(case, sentence):
     return {"parameter": sentence.arguments["parameter"], "first": first, "last": first + d_model - 1}
 
 
+def of_real_layer(case):
+    return case.trace.example.source == "language" and case.choices.example.source == "sentence"
+
+
 def why_it_cannot(case, sentence):
     """PyTorch's module has no rotation, and one number of features for queries and values."""
     module, said = trace_of(case).module, [render(reason) for reason in sentence.arguments["reasons"].items]
     assert ("does not turn queries and keys by their positions" in said) == (module.rotary is not None)
     shares = "gives queries, keys and values of a head the same number of features, d_model ÷ heads"
     assert (shares in said) == (not module.W_q.shape == module.W_v.shape == module.W_o.shape)
-    shared = case.choices.example.running.source == "language"
-    assert ("gives each head its own keys and values" in said) == shared
+    assert ("gives each head its own keys and values" in said) == of_real_layer(case)
     return {"reasons": [...] * len(said)}
 
 
 def keys_once(case, sentence):
     """The real model has 9 heads of queries, and 3 of keys and values; each has 64 features."""
     n = len(trace_of(case).tokens)
-    assert case.choices.example.running.source == "language"
+    assert of_real_layer(case)
     return {"each": 3, "all": 9, "q": str([9, n, 64]), "k": str([3, n, 64])}
 
 
@@ -450,7 +453,7 @@ ANSWERS = {
 
 def shown(view="module", mask=None, text="one two three four five", **choices):
     running = run_example(Example(source="sentence", text=text))
-    own = heads_example(running, "sentence", **({"d_model": 6, "n_heads": 3} | choices))
+    own = HeadsChosen(**({"d_model": 6, "n_heads": 3} | choices))
     return screen(running, 0, Choices(own, causal_mask(len(running.tokens)) if mask is None else mask, view))
 
 
@@ -603,7 +606,7 @@ def test_times_are_told_as_measured_and_in_no_order_of_merit():
 
 def real_case():
     running = run_example(Example(source="language", text="", layer=14))
-    choices = Choices(heads_example(running, "sentence"), causal_mask(10), "fused")
+    choices = Choices(HeadsChosen(), causal_mask(10), "fused")
     return Case(running, 0, choices, screen(running, 0, choices))
 
 

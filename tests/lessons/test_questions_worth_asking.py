@@ -29,7 +29,7 @@ from lessons.learning.backward import lesson as backward
 from lessons.learning.backward.one_prediction import PRONOUNS, predict_one, settings_of_learner
 from lessons.learning.train.lesson import questions_about
 from lessons.model.heads import lesson as heads
-from lessons.model.heads.example import heads_example, run_heads
+from lessons.model.heads.example import HeadsChosen, run_heads
 from lessons.model.positions import lesson as positions
 from lessons.one_head.dot_product import lesson as dot_product
 from lessons.one_head.mask import lesson as mask
@@ -76,7 +76,7 @@ def scored(seed, mask=None):
 
 @cache
 def several_heads(seed):
-    return run_heads(heads_example(example_of(seed), "sentence"))
+    return run_heads(Example(seed=seed), HeadsChosen())
 
 
 @cache
@@ -141,9 +141,9 @@ FIRST_SCREENS = {
     "mask": mask.Choices(causal_mask(6)),
     "softmax": softmax.Choices(5),
     "output": output.Choices("all", 5),
-    "heads": heads.Choices(heads_example(example_of(1), "sentence")),
+    "heads": heads.Choices(HeadsChosen()),
     "positions": positions.Choices((5, 4, 3, 2, 1, 0)),
-    "pytorch": pytorch.Choices(heads_example(example_of(1), "sentence"), causal_mask(6)),
+    "pytorch": pytorch.Choices(HeadsChosen(), causal_mask(6)),
     "backward": backward.Choices(sentence=1),
     "cost": cost.Choices(),
     "variants": variants.Choices(),

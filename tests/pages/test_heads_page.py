@@ -21,7 +21,7 @@ from attention_core.one_head.heads import (
 from attention_ui.controls.heads import STEP, STEPS_WITHOUT_MODULE
 from lessons.example.example import Example, run_example
 from lessons.model.heads.compute import attend_and_join, many_heads, project_and_split
-from lessons.model.heads.example import HEADS_PRESETS, HeadsExample, heads_example, in_training, run_heads
+from lessons.model.heads.example import HEADS_PRESETS, HeadsChosen, in_training, run_heads
 from lessons.model.heads.lesson import Choices, screen
 from lessons.model.heads.slices_view import compute_reach, reach_of_both
 from lessons.screen import render_all
@@ -33,12 +33,12 @@ def open_heads(**query):
 
 
 def expected(running=None, source="sentence", **choices):
-    return run_heads(heads_example(run_example(running or Example()), source, **choices))
+    return run_heads(running or Example(), HeadsChosen(source=source, **choices))
 
 
 def notices(trace, step="attend", head=0, role="q"):
     """What the figures of this screen say, one after the other."""
-    figures = screen(run_example(Example()), 0, Choices(trace.example, step, role, head)).figures
+    figures = screen(run_example(trace.example), 0, Choices(trace.chosen, step, role, head)).figures
     return [render_all(figure.notice) for figure in figures if figure.notice]
 
 
@@ -376,7 +376,7 @@ def test_what_a_notebook_fixes_is_said_and_cannot_be_moved(key):
     d_model = HEADS_PRESETS[key].d_model
     assert any(line.startswith(f"Fixed: {d_model} features") and "seed 42" in line for line in texts(at))
     assert not [slider for slider in at.slider if slider.key == "mh_d_model"]
-    weights = run_heads(HeadsExample(source=key, running=Example(causal=False))).heads.weights
+    weights = run_heads(Example(causal=False), HeadsChosen(source=key)).heads.weights
     shows(at, 1, "map.0", weights[0])
     shows(at, 0, "map.1", weights[1])
 

@@ -14,7 +14,7 @@ from attention_core.one_head.masks import causal_mask, full_mask
 from lessons.code.pytorch.lesson import Choices, screen
 from lessons.code.pytorch.random_cases import CASES
 from lessons.example.example import Example, run_example
-from lessons.model.heads.example import heads_example
+from lessons.model.heads.example import HeadsChosen
 from lessons.screen import format_value, magnitude, render_all
 
 FIGURES = ["module", "fused", "weights", "meanings"]
@@ -33,7 +33,7 @@ def cells(at):
 def again(view="module", mask=None, source="sentence", number=0, **choices):
     """What the page must show, computed once more: the facts, the matrices by key, and what there is to notice."""
     running = run_example(Example())
-    own = heads_example(running, source, **choices)
+    own = HeadsChosen(source=source, **choices)
     n = {"modules": 4, "modules_builtin": 4}.get(source, 6)
     made = screen(running, 0, Choices(own, causal_mask(n) if mask is None else mask, view, number))
     figures = {figure.key: figure for figure in made.figures}

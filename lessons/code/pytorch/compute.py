@@ -27,10 +27,8 @@ class Beside:
 
 def beside_pytorch(trace: HeadsTrace, may_attend: Bool[Tensor, "tokens tokens"]) -> Beside:
     """Our heads beside PyTorch's. Both divide by √d_head, as nn.MultiheadAttention does, whatever the scaling."""
-    scale = scale_of_heads(trace.d_head)
-    inputs = inputs_of_module(trace.module, trace.x, may_attend, scale, trace.added)
-    computation = Computation(many_heads, inputs, trace.computation.names)
-    ours = replace(trace, scale=scale, computation=computation)
+    inputs = inputs_of_module(trace.module, trace.x, may_attend, scale_of_heads(trace.d_head), trace.added)
+    ours = replace(trace, computation=Computation(many_heads, inputs, trace.computation.names))
     return Beside(ours, compare_with_pytorch(trace.x, may_attend, trace.module, trace.added))
 
 

@@ -29,7 +29,7 @@ from lessons.code.pytorch.random_cases import CASES, case_figures
 from lessons.code.pytorch.weights_view import averaged_band, notice_averaged
 from lessons.example.example import ExampleTrace
 from lessons.model.heads.compute import too_wide
-from lessons.model.heads.example import MOST_FEATURES, HeadsExample, HeadsTrace, run_heads, shown_features, whose_heads
+from lessons.model.heads.example import MOST_FEATURES, HeadsChosen, HeadsTrace, run_heads, shown_features, whose_heads
 from lessons.model.heads.notices import notice_model
 from lessons.model.heads.tensors_view import whole
 from lessons.screen import (
@@ -82,15 +82,15 @@ class Choices:
     A screen is found again by its choices: by this very mask, for tensors are told apart as objects.
     """
 
-    example: HeadsExample
+    example: HeadsChosen  # under this name in the plans that teachers have kept
     may_attend: Bool[Tensor, "tokens tokens"]
     view: VIEW.type = VIEW.begin
     cases: DRAWN_FROM.type = DRAWN_FROM.begin
 
 
 def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
-    """Ours beside PyTorch's. All that this lesson takes from the running example is in its choices."""
-    heads = run_heads(choices.example)
+    """Ours beside PyTorch's."""
+    heads = run_heads(trace.example, choices.example)
     beside = beside_pytorch(heads, choices.may_attend)  # pyright: ignore[reportArgumentType]  # these have a module
     ours, parity = beside.ours, beside.parity
     return Screen(

@@ -1,12 +1,12 @@
 """Several heads on one sentence: what the lesson on heads computes.
 
-Reading order: what can be chosen (`HeadsExample`), what follows from it (`run_heads`), where heads come from
+Reading order: what can be chosen (`HeadsChosen`), what follows from it (`run_heads`), where heads come from
 (`HEADS_PRESETS`), which features a figure shows, and what dropout does.
 """
 
 import functools
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -14,13 +14,14 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.base.errors import TechnicalError
 from attention_core.base.randomness import draw_linear, generator
 from attention_core.base.traced import Written
-from attention_core.one_head.attention import AttentionTrace, Mask
+from attention_core.model.small_model import check_range
+from attention_core.one_head.attention import AttentionTrace
 from attention_core.one_head.heads import MultiHeadAttention, draw_kept
-from attention_core.one_head.masks import causal_mask
 from attention_core.text.embeddings import embed, embedding_table
-from lessons.example.example import Example, ExampleTrace, Limit, run_example
+from lessons.example.example import Example, Limit, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X, PRESETS
 from lessons.example.source import TrainedLayer
 from lessons.model.heads.compute import attend_and_join, inputs_of_module, many_heads, names_of_heads
@@ -36,14 +37,13 @@ NOTEBOOK_SEED = 42  # with which all notebooks begin
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeadsExample:
-    """What the learner chose: the running example with sizes of its own here; or a notebook, which brings its own.
+class HeadsChosen:
+    """What the lessons on heads choose besides the running example: whose heads, and their sizes.
 
-    A model that is trained already keeps its sizes, too. Raises ValueError for a source there is not, and for a size
-    outside its limits.
+    A notebook fixes them, and a model that is trained already keeps its own. Raises InputError for a source there
+    is not, and for a size outside its limits.
     """
 
-    running: Example = field(default_factory=Example)
     source: HeadsKey = "sentence"
     d_model: int = 8
     n_heads: int = 2
@@ -52,47 +52,39 @@ class HeadsExample:
 
     def __post_init__(self):
         if self.source not in HEADS_PRESETS:
-            raise ValueError(f"source is one of {', '.join(HEADS_PRESETS)}, but got {self.source}")
-        most = HEADS_LIMITS["d_model"].most
-        if not 1 <= self.d_model <= most:
-            raise ValueError(f"d_model goes from 1 to {most}, but got {self.d_model}")
+            known = ", ".join(HEADS_PRESETS)
+            raise TechnicalError("source is one of {known}, but got {source}", known=known, source=self.source)
+        limit = HEADS_LIMITS["d_model"]
+        check_range("d_model", self.d_model, limit.least, limit.most)
 
-    def may_attend(self, n_tokens: int) -> Mask | None:
-        """The causal mask, where the running example has it."""
-        return causal_mask(n_tokens) if self.running.causal else None
-
-    @property
-    def sized(self) -> Example:
-        """The running example with these sizes, where its model is trained with the sizes that are chosen."""
-        return self.running.given_by.resized(self.running, self.d_model, self.n_heads)
-
-
-def heads_example(trace: ExampleTrace, source: HeadsKey, **choices: Any) -> HeadsExample:
-    """What this lesson takes of the running example, with its own choices."""
-    taken = HEADS_PRESETS[source].taken(replace(trace.example, edits=()))
-    return HeadsExample(running=taken, source=source, **choices)
+    def taken(self, example: Example) -> Example:
+        """What is taken of the running example."""
+        return HEADS_PRESETS[self.source].taken(example, self)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SideBySide:
     """Several attentions that were computed at once, as `computation` says. `heads` has their axis first.
 
-    `noun` says what they are: heads, or the sentences of a batch; to attention they are the same.
+    `example` is what was taken of the running example, with the sizes that were used. `noun` says what they are: heads,
+    or the sentences of a batch; to attention they are the same.
     """
 
-    example: HeadsExample
+    example: Example
+    chosen: HeadsChosen
     tokens: tuple[str, ...]
     computation: Computation
-    scale: float
     noun: Literal["head", "sentence"] = "head"
     trained: TrainedLayer | None = None
     module: ClassVar[MultiHeadAttention | None] = None  # that projects them
     usual_sizes = False
 
+    scale = property(lambda self: self.computation.inputs["scale"])
+
     @property
     def seed(self) -> int:
         """The seed of all that is drawn."""
-        return self.example.running.seed
+        return self.example.seed
 
     @property
     def heads(self) -> AttentionTrace:
@@ -124,9 +116,9 @@ class HeadsTrace(SideBySide):
     """
 
     module: MultiHeadAttention
-    x: Float[Tensor, "tokens d_model"]
     added: Float[Tensor, "tokens d_model"] | None = None
 
+    x = property(lambda self: self.computation.inputs["x"])
     q = property(lambda self: self.computation.result.q)
     k = property(lambda self: self.computation.result.k)
     v = property(lambda self: self.computation.result.v)
@@ -139,25 +131,28 @@ class HeadsTrace(SideBySide):
         return self.n_heads * self.d_head == self.n_heads * self.d_value == self.x.shape[-1]
 
 
+def run_heads(example: Example, chosen: HeadsChosen) -> SideBySide:
+    """The heads that are chosen, on what they take of the running example, with dropout at rest."""
+    return compute_heads(chosen.taken(example), chosen)
+
+
 @functools.lru_cache(maxsize=8)
-def run_heads(example: HeadsExample) -> SideBySide:
-    """Compute the example with dropout at rest. The last few are kept, for all visitors: never change one."""
-    return HEADS_PRESETS[example.source].side_by_side(example)
+def compute_heads(taken: Example, chosen: HeadsChosen) -> SideBySide:
+    """Compute the heads on what was taken. The last few are kept, for all visitors: never change one."""
+    return HEADS_PRESETS[chosen.source].side_by_side(taken, chosen)
 
 
 def through_heads(
-    example: HeadsExample, tokens: tuple[str, ...], x: Tensor, module: MultiHeadAttention, **others: Any
+    example: Example, chosen: HeadsChosen, tokens: tuple[str, ...], x: Tensor, module: MultiHeadAttention, **others: Any
 ) -> HeadsTrace:
-    """The way of these vectors through these heads, which have the dropout of the example."""
-    module = replace(module, dropout=example.dropout)
+    """The way of these vectors through these heads, which have the dropout that is chosen."""
+    module = replace(module, dropout=chosen.dropout)
     d_k, n_heads = module.W_q.shape[-1] // module.n_heads, module.n_heads
-    scale = scale_of_heads(d_k, example.running.scaling)
+    scale = scale_of_heads(d_k, example.scaling)
     inputs = inputs_of_module(module, x, example.may_attend(len(tokens)), scale, others.get("added"))
     said = names_of_heads(names(tokens), inputs, n_heads, d_k, module.d_head)
     computation = Computation(many_heads, inputs, said)
-    return HeadsTrace(
-        example=example, tokens=tokens, computation=computation, scale=scale, module=module, x=x, **others
-    )
+    return HeadsTrace(example=example, chosen=chosen, tokens=tokens, computation=computation, module=module, **others)
 
 
 def scale_of_heads(d_k: int, scaling: bool = True) -> float:
@@ -181,13 +176,16 @@ class HeadsSource(ABC):
     fixed = False
     projects = True  # queries, keys and values are made of X
 
-    def taken(self, running: Example) -> Example:
-        """What it takes of the running example."""
-        return running
+    def taken(self, example: Example, chosen: HeadsChosen) -> Example:
+        """What it takes of the running example: all but the numbers changed by hand.
+
+        A model that is trained with the sizes of an example is trained with those that are chosen here.
+        """
+        return example.given_by.resized(replace(example, edits=()), chosen.d_model, chosen.n_heads)
 
     @abstractmethod
-    def side_by_side(self, example: HeadsExample) -> SideBySide:
-        """Everything that follows from the choices."""
+    def side_by_side(self, taken: Example, chosen: HeadsChosen) -> SideBySide:
+        """Everything that follows from what was taken and chosen."""
 
 
 class RunningExample(HeadsSource):
@@ -195,20 +193,18 @@ class RunningExample(HeadsSource):
 
     title = message("The running example")
 
-    def side_by_side(self, example: HeadsExample) -> HeadsTrace:
+    def side_by_side(self, taken: Example, chosen: HeadsChosen) -> HeadsTrace:
         """What enters a layer of a model, and that layer's heads; or a row of an embedding table for each token.
 
         As in the running example, the table has a stream of its own.
         """
-        trace = run_example(example.sized)
-        running, example = trace.example, replace(example, running=trace.example)
-        module = running.given_by.attention(running)
+        trace = run_example(taken)
+        example, x = trace.example, trace.x
+        module = example.given_by.attention(example)
         if module is None:
-            table = embedding_table(max(trace.ids) + 1, example.d_model, generator(running.seed, "embedding"))
-            x, module = embed(torch.tensor(trace.ids), table), draw_module(example, generator(running.seed))
-        else:
-            x = trace.x
-        return through_heads(example, trace.tokens, x, module, trained=trace.trained, added=trace.added)
+            table = embedding_table(max(trace.ids) + 1, chosen.d_model, generator(example.seed, "embedding"))
+            x, module = embed(torch.tensor(trace.ids), table), draw_module(chosen, generator(example.seed))
+        return through_heads(example, chosen, trace.tokens, x, module, trained=trace.trained, added=trace.added)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -229,13 +225,13 @@ class Notebook(HeadsSource):
 
     fixed = True
 
-    def taken(self, running: Example) -> Example:
-        """The running example with the notebook's seed: only its mask and scaling count here."""
-        return Example(seed=NOTEBOOK_SEED, causal=running.causal, scaling=running.scaling)
+    def taken(self, example: Example, chosen: HeadsChosen) -> Example:
+        """Its mask and scaling alone, with the notebook's seed."""
+        return Example(seed=NOTEBOOK_SEED, causal=example.causal, scaling=example.scaling)
 
-    def side_by_side(self, example: HeadsExample) -> SideBySide:
+    def side_by_side(self, taken: Example, chosen: HeadsChosen) -> SideBySide:
         """The way of its vectors through its heads."""
-        return through_heads(example, self.tokens, *self.tensors)
+        return through_heads(taken, chosen, self.tokens, *self.tensors)
 
     @cached_property
     def tensors(self) -> DrawnHeads:
@@ -261,15 +257,15 @@ class DrawnSentences(Notebook):
 
     projects = False
 
-    def side_by_side(self, example: HeadsExample) -> SideBySide:
+    def side_by_side(self, taken: Example, chosen: HeadsChosen) -> SideBySide:
         """To attention, sentences are what heads are."""
         random, sizes = generator(NOTEBOOK_SEED), (self.n_heads, len(self.tokens), self.d_model)
         q, k, v = (torch.randn(sizes, generator=random) for _ in "qkv")
-        scale = scale_of_heads(self.d_model, example.running.scaling)
-        inputs = {"q": q, "k": k, "v": v, "may_attend": example.may_attend(sizes[1]), "scale": scale}
+        scale = scale_of_heads(self.d_model, taken.scaling)
+        inputs = {"q": q, "k": k, "v": v, "may_attend": taken.may_attend(sizes[1]), "scale": scale}
         said = names_of_heads(names(self.tokens), inputs, self.n_heads, self.d_model, self.d_model, "sentence")
         computation = Computation(attend_and_join, inputs, said)
-        return SideBySide(example=example, tokens=self.tokens, computation=computation, scale=scale, noun="sentence")
+        return SideBySide(example=taken, chosen=chosen, tokens=self.tokens, computation=computation, noun="sentence")
 
 
 def journey_twice(notebook: Notebook, random: torch.Generator) -> Float[Tensor, "tokens d_model"]:
@@ -319,7 +315,7 @@ def planted_vectors(notebook: Notebook, random: torch.Generator) -> Float[Tensor
     return x
 
 
-def draw_module(sizes: "Notebook | HeadsExample", random: torch.Generator) -> MultiHeadAttention:
+def draw_module(sizes: Notebook | HeadsChosen, random: torch.Generator) -> MultiHeadAttention:
     """The module with these sizes; its weights come next in the stream."""
     return MultiHeadAttention.draw(sizes.d_model, sizes.n_heads, bias=sizes.bias, generator=random)
 
@@ -404,7 +400,7 @@ def shown_features(features: int, n_heads: int, most: int = MOST_FEATURES) -> li
 
 def in_training(trace: SideBySide, kept: Float[Tensor, "heads queries keys"] | None = None) -> Computation:
     """The heads in training mode: some weights are kept, drawn from the seed if not given, and the others dropped."""
-    p = trace.example.dropout
+    p = trace.chosen.dropout
     if kept is None:
         kept = draw_kept(trace.heads.weights, p, generator(trace.seed, "dropout"))
     return replace(trace.computation, inputs={**trace.computation.inputs, "kept": kept, "p": p})

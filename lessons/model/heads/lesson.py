@@ -13,7 +13,7 @@ from lessons.example.example import ExampleTrace
 from lessons.model.heads.compute import attend_and_join, project_and_split, too_wide
 from lessons.model.heads.example import (
     MOST_FEATURES,
-    HeadsExample,
+    HeadsChosen,
     HeadsTrace,
     SideBySide,
     in_training,
@@ -88,15 +88,15 @@ HEAD = Number("mh_head", message("Enlarge head"), Limit(1, MAX_D_MODEL), 1, coun
 class Choices:
     """What the learner chose on this page. Only the steps "attend" and "dropout" are about one `head`."""
 
-    example: HeadsExample
+    example: HeadsChosen  # under this name in the plans that teachers have kept
     step: STEP.type = STEP.begin
     role: ROLE.type = ROLE.begin
     head: HEAD.type = 0
 
 
 def screen(trace: ExampleTrace, head: int, choices: Choices) -> Screen:
-    """One step of multi-head attention. All that this lesson takes from the running example is in its choices."""
-    heads = run_heads(choices.example)
+    """One step of multi-head attention."""
+    heads = run_heads(trace.example, choices.example)
     view = {"slices": slices_step, "attend": attend_step, "dropout": dropout_step}.get(choices.step, way_step)
     figures, code = view(heads, choices)
     parameters = (parameters_table(heads),) if isinstance(heads, HeadsTrace) else ()

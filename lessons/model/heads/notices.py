@@ -169,7 +169,7 @@ def notice_model(trace: SideBySide) -> tuple[Message, ...]:
 
 def notice_dropout(trace: SideBySide, dropped: AttentionTrace, head: int) -> tuple[Message, ...]:
     """How many weights were dropped, what the rows sum to then, and that this is the case in training only."""
-    if trace.example.dropout == 0:
+    if trace.chosen.dropout == 0:
         return (message("The dropout is 0, so nothing is dropped in training either."),)
     return (
         notice_dropped(trace, dropped, head),
@@ -181,7 +181,7 @@ def notice_dropout(trace: SideBySide, dropped: AttentionTrace, head: int) -> tup
 def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Message:
     """How many weights were dropped, and what became of the others."""
     visible, gone = int(trace.heads.visible[head].sum()), int(was_dropped(trace, dropped, head).sum())
-    kept = Fixed(1 - trace.example.dropout)
+    kept = Fixed(1 - trace.chosen.dropout)
     return message(
         "Visible weights dropped in training: {count} of {visible}. The rest are divided by {kept}.",
         count=gone,

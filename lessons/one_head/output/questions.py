@@ -4,7 +4,6 @@ from jaxtyping import Float
 from torch import Generator, Tensor
 
 from attention_core.one_head.attention import attend
-from attention_core.one_head.masks import causal_mask
 from lessons.example.example import ExampleTrace
 from lessons.screen import Card, Fixed, message
 from lessons.shared.questions import (
@@ -170,7 +169,7 @@ def swapped(trace: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "to
     attention = trace.heads.select(head)
     order = list(range(len(trace.tokens)))
     order[i], order[j] = j, i
-    mask = causal_mask(len(order)) if trace.example.causal else None
+    mask = trace.example.may_attend(len(order))
     return attend(attention.q[order], attention.k[order], attention.v[order], mask, scale=trace.scale).output
 
 
