@@ -32,7 +32,7 @@ class Entry:
 
 @cached_by_language(maxsize=1000)
 def page_of(entry: Entry):
-    """The page as Streamlit wants it. Made once for all, as Streamlit looks for its file each time: run a copy of it."""
+    """The page as Streamlit wants it. Made once for all, as Streamlit looks for its file each time: run a copy."""
     return st.Page(PAGES / entry.file, title=entry.name, url_path=entry.address, default=entry is CONTENTS[0])
 
 

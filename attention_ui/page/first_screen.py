@@ -44,7 +44,7 @@ STANDS_HERE = message(
     "model as well.",
     count=270,
 )
-SCREENS: KeptByLanguage[tuple[ReadSentence, Screen]] = KeptByLanguage(16)  # a class opens the same one
+SENTENCES: KeptByLanguage[tuple[ReadSentence, Screen]] = KeptByLanguage(16)  # a class opens the same one
 
 
 def show_first_screen() -> None:
@@ -91,15 +91,13 @@ def ask_and_read(
     if model is None and (layer != DEFAULT_LAYER or off):
         model = awaited_model()
     key = model, asked, jobs
-    if (found := SCREENS.kept(key)) is not None:
+    if (found := SENTENCES.kept(key)) is not None:
         return found
     with outside_turn():
-        return SCREENS.get(key, lambda: read_and_shown(*key))
+        return SENTENCES.get(key, lambda: read_and_shown(*key))
 
 
-def read_and_shown(
-    model: RealModel | None, asked: ModelChoices, jobs: HeadJobs | None
-) -> tuple[ReadSentence, Screen]:
+def read_and_shown(model: RealModel | None, asked: ModelChoices, jobs: HeadJobs | None) -> tuple[ReadSentence, Screen]:
     """A sentence as the model reads it, or without one as the layer does that ships, and what is shown of it."""
     read = shipped_sentence(asked) if model is None else read_sentence(model, asked)
     return read, model_screen(read, jobs)

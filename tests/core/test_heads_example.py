@@ -240,6 +240,7 @@ def test_every_tensor_follows_from_the_one_before(drawn):
     [
         ({"d_model": 17, "n_heads": 1}, "d_model goes from 1 to 16, but got 17"),
         ({"d_model": 0, "n_heads": 1}, "d_model goes from 1 to 16, but got 0"),
+        ({"d_model": 7, "n_heads": 0}, "n_heads goes from 1 to 16, but got 0"),
     ],
 )
 def test_what_cannot_be_is_an_error_that_says_what_can(choices, message):

@@ -9,8 +9,8 @@ import time
 import streamlit as st
 
 from attention_ui.classroom.plan.leading import LANGUAGE_TAGS, PAGES
-from attention_ui.contents import page_of
 from attention_ui.classroom.vote.asked import asked_here, text_of_stop
+from attention_ui.contents import page_of
 from attention_ui.page.progress import Progress, add_progress, progress
 from attention_ui.session import (
     LARGE,

@@ -56,6 +56,7 @@ class HeadsChosen:
             raise TechnicalError("source is one of {known}, but got {source}", known=known, source=self.source)
         limit = HEADS_LIMITS["d_model"]
         check_range("d_model", self.d_model, limit.least, limit.most)
+        check_range("n_heads", self.n_heads, 1, limit.most)
 
     def taken(self, example: Example) -> Example:
         """What is taken of the running example."""
