@@ -154,6 +154,9 @@ async def look_round(fleet: Fleet, visitor: Session, plan: Plan, report: Report)
     lessons = [path for path in visitor.pages if path not in TRAINING_PAGES] or [""]
     for path in visitor.pages:
         await visitor.goto(path)
+    if "read" in visitor.pages:
+        async with Session(visitor.port) as other:
+            await other.open("read", "read_view=flip")  # the view that opens a second model
     report.memory_first = fleet.memory()
     computed, alone = 0.0, []
     for number in range(ALONE_RERUNS):
