@@ -264,9 +264,9 @@ class CountedModel(SharedModel):
 
     computed: list = field(default_factory=list)
 
-    def _read(self, ids, *more, **named):
+    def _read_all(self, ids, ablated):
         self.computed.append(ids)
-        return super()._read(ids, *more, **named)
+        return super()._read_all(ids, ablated)
 
 
 def measure_class(rounds: int) -> None:

@@ -60,13 +60,13 @@ def pass_beside() -> Compute | None:
 class NewestToken:
     """What is known at the end of a text: scores for the next token, and how the last one attends in each layer.
 
-    `present` are the keys and values of all its tokens: with them the text that is one token longer takes one row.
-    They are of the library that the model computes with, the others are torch's tensors.
+    `present` are the keys and values of all its tokens, where they are kept here: with them the text that is one token
+    longer takes one row. They are of the library that the model computes with.
     """
 
     logits: Float[Array, " vocabulary"]
     weights: tuple[Float[Array, "heads keys"], ...]
-    present: tuple[KeyValues, ...]
+    present: tuple[KeyValues, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,36 +151,23 @@ class SharedModel:
         return self.passes.get((tuple(ids), frozenset(ablated)), lambda: Pass(self._read_all(ids, ablated)))
 
     def _read_all(self, ids: Sequence[int], ablated: Collection[tuple[int, int]]) -> ModelTrace:
-        compute = pass_beside()
-        if compute is None or self.mapped is None:
-            return self._read(ids, ablated)
-        try:
-            return compute(read_mapped, self.mapped, tuple(ids), tuple(ablated))
-        except FileNotFoundError:  # its files are others since, and were converted anew; here it is still mapped
-            return self._read(ids, ablated)
-
-    def _read(
-        self,
-        ids: Sequence[int],
-        ablated: Collection[tuple[int, int]] = (),
-        past: Sequence[KeyValues] = (),
-        scored: slice = slice(None),
-    ) -> ModelTrace:
-        xp = namespace(self.kept.layers[0].norm.gain)
-        with while_reading(), nullcontext() if xp is np else xp.inference_mode():
-            return self.kept(xp.asarray(ids), ablated, past, scored=scored)
+        return self._beside(read_mapped, ids, tuple(ablated)) or read_ids(self.kept, ids, ablated)
 
     def _read_newest(self, ids: tuple[int, ...]) -> NewestToken:
-        """A beginning is read READ_AT_ONCE tokens at a time: of those before, only keys and values are kept."""
-        before = self.newest.kept(ids[:-1])
-        past = before.present if before else ()
-        for begin in range(len(ids) - 1 if before else 0, len(ids), READ_AT_ONCE):
-            part = ids[begin : begin + READ_AT_ONCE]
-            is_last = begin + READ_AT_ONCE >= len(ids)
-            trace = self._read(part, past=past, scored=slice(-1, None) if is_last else slice(0))
-            past = tuple(layer.attention.present for layer in trace.layers)
-        weights = tuple(in_torch(layer.attention.heads.weights[:, -1]).clone() for layer in trace.layers)
-        return NewestToken(in_torch(trace.logits[-1]).clone(), weights, past)
+        newest = self._beside(read_newest_mapped, ids)
+        if newest is None:
+            newest = read_newest(self.kept, ids, self.newest.kept(ids[:-1]))
+        return replace(newest, logits=in_torch(newest.logits), weights=in_torch(newest.weights))
+
+    def _beside(self, function: Callable[..., Any], ids: Sequence[int], *others: object) -> Any:
+        """What the function makes of the mapped file in another process; None where none makes passes just now."""
+        compute = pass_beside()
+        if compute is None or self.mapped is None:
+            return None
+        try:
+            return compute(function, self.mapped, tuple(ids), *others)
+        except FileNotFoundError:  # its files are others since, and were converted anew; here it is still mapped
+            return None
 
 
 def in_torch(value: Any) -> Any:
@@ -251,9 +238,52 @@ def mapped_transformer(file: Path) -> Transformer:
     return transformer_of(kept)
 
 
-def read_mapped(file: Path, ids: Sequence[int], ablated: Collection[tuple[int, int]]) -> ModelTrace:
+def read_ids(
+    model: Transformer,
+    ids: Sequence[int],
+    ablated: Collection[tuple[int, int]] = (),
+    past: Sequence[KeyValues] = (),
+    scored: slice = slice(None),
+) -> ModelTrace:
+    """Everything a model computes for these ids, of the arrays that its weights are."""
+    xp = namespace(model.layers[0].norm.gain)
+    with while_reading(), nullcontext() if xp is np else xp.inference_mode():
+        return model(xp.asarray(ids), ablated, past, scored=scored)
+
+
+def read_newest(model: Transformer, ids: tuple[int, ...], before: NewestToken | None = None) -> NewestToken:
+    """What follows a text, from what was known `before` its last token where that is kept.
+
+    Else it is read READ_AT_ONCE tokens at a time: of those before, only keys and values are kept.
+    """
+    past = before.present if before else ()
+    for begin in range(len(ids) - 1 if past else 0, len(ids), READ_AT_ONCE):
+        part = ids[begin : begin + READ_AT_ONCE]
+        is_last = begin + READ_AT_ONCE >= len(ids)
+        trace = read_ids(model, part, past=past, scored=slice(-1, None) if is_last else slice(0))
+        past = tuple(layer.attention.present for layer in trace.layers)
+    weights = tuple(copied(layer.attention.heads.weights[:, -1]) for layer in trace.layers)
+    return NewestToken(copied(trace.logits[-1]), weights, past)
+
+
+def copied(array: Array) -> Array:
+    """The same numbers in memory of their own: a view would keep all that it is a part of."""
+    return array.copy() if isinstance(array, np.ndarray) else array.clone()
+
+
+def read_mapped(file: Path, ids: tuple[int, ...], ablated: Collection[tuple[int, int]]) -> ModelTrace:
     """Everything the model of a mapped file computes for these ids, of NumPy's arrays."""
-    return mapped_transformer(file)(np.asarray(ids), ablated)
+    return read_ids(mapped_transformer(file), ids, ablated)
+
+
+NEWEST: Once[NewestToken] = Once(WRITING_BYTES, n_bytes_of)  # of the models of mapped files, by file and ids
+
+
+def read_newest_mapped(file: Path, ids: tuple[int, ...]) -> NewestToken:
+    """What follows a text by the model of a mapped file. Keys and values are kept where it is computed."""
+    before = NEWEST.kept((file, ids[:-1]))
+    newest = NEWEST.get((file, ids), lambda: read_newest(mapped_transformer(file), ids, before))
+    return replace(newest, present=())
 
 
 def gguf_contents(files: ModelFiles) -> ModelContents:

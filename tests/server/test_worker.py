@@ -183,15 +183,34 @@ def test_a_pass_of_the_real_model_is_the_same_beside_the_server(worker, smollm2,
     assert not worker.compute(eval, "'torch' in __import__('sys').modules")
 
 
+def test_what_follows_a_text_is_the_same_beside_the_server(worker, smollm2, monkeypatch):
+    model = open_model(smollm2.files)
+    ids = tuple(
+        model.tokenizer.encode("The dog ran to the park because it was a very warm day, and then it came back").ids
+    )
+    here = [model.newest_token(ids[:length]) for length in (12, 13, 14)]
+    monkeypatch.setattr(opening, "pass_beside", for_pages.passes_beside)
+    model = open_model(smollm2.files)
+    there = [model.newest_token(ids[:length]) for length in (12, 13, 14)]
+    for mine, theirs in zip(here, there, strict=True):
+        assert_same_arrays((mine.logits, mine.weights), (theirs.logits, theirs.weights), 31)
+        assert mine.present and not theirs.present, "they stay where they were computed"
+    with for_pages.page_lock().page():
+        last = model.newest_token(ids[:15])
+    assert last.present and len(last.weights[0][0]) == 15, "what is kept elsewhere is read anew"
+    assert not worker.compute(eval, "'torch' in __import__('sys').modules")
+
+
 def test_a_model_whose_file_is_gone_is_read_by_who_has_it_open(worker, smollm2, monkeypatch, tmp_path):
     monkeypatch.setattr(opening, "pass_beside", for_pages.passes_beside)
     gone = replace(open_model(smollm2.files), mapped=tmp_path / "gone.safetensors")
     assert_same_arrays(gone.read((5, 6, 7)), smollm2.read((5, 6, 7)))
+    assert gone.newest_token((5, 6, 7)).present
 
 
-def assert_same_arrays(one, other):
+def assert_same_arrays(one, other, least=300):
     pairs = list(zip(arrays_in(one), arrays_in(other), strict=True))
-    assert len(pairs) > 300 and all(np.array_equal(mine, theirs) for mine, theirs in pairs)
+    assert len(pairs) >= least and all(np.array_equal(mine, theirs) for mine, theirs in pairs)
 
 
 def test_errors_come_back_as_they_are_and_what_is_printed_is_no_answer(worker):
