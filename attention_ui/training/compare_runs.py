@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_ui.controls.bound import one_in_list
 from attention_ui.page.drawing import step_through
-from attention_ui.process.turns import page_turn, picture_seconds, redrawn_picture, scheduler
+from attention_ui.process.turns import lower_priority, page_turn, picture_seconds, redrawn_picture, scheduler
 from attention_ui.process.waiting import look_again_when
 from attention_ui.session import get_state, hidden, set_state, take_state
 from attention_ui.session.training_runs import BY_ITSELF, FIRST, RUN, start, visitors_run
@@ -45,6 +45,8 @@ def live_run(choice: ChosenRun) -> TrainingRun | None:
                 st.fragment(watch_progress)(run, first, time.monotonic() if training else None)
             with line:
                 part = step_through("run", 2) if asks_beside() else None
+            if training:
+                lower_priority()  # a class that presses Start sees thirty runs move before thirty pictures are drawn
             draw_picture(run, first, part)
     return run
 
