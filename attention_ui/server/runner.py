@@ -13,7 +13,6 @@ import os
 from collections.abc import Collection
 from functools import cache
 from importlib.resources.abc import Traversable
-from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
@@ -24,9 +23,8 @@ from starlette.responses import Response
 from attention_ui.server.brython import interpreter, package_file
 from attention_ui.server.files import GZIP_LEVEL, accepts_gzip, cache_control, version_of
 from attention_ui.server.headers import EMBEDDERS, frame_ancestors
-from attention_ui.streamlit_insides import front_end_folder
+from attention_ui.streamlit_insides import IN_BROWSER, front_end_folder
 
-IN_BROWSER = Path(__file__).parents[2] / "in_browser"
 OF_PYTHON = ("math", "__future__")
 LETTERS_FILE = "SourceSansVF-Upright.*.woff2"
 MOST_CODE = 20_000  # characters

@@ -1,18 +1,44 @@
 // The editor of the exercises: CodeMirror with what a learner of Python needs, and no more.
-import { defaultKeymap, history, historyKeymap, indentLess, indentMore, isolateHistory } from "@codemirror/commands";
-import { bracketMatching, indentUnit, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
+import {
+  defaultKeymap,
+  history,
+  historyKeymap,
+  indentLess,
+  indentMore,
+  isolateHistory,
+} from "@codemirror/commands";
+import {
+  bracketMatching,
+  indentUnit,
+  StreamLanguage,
+  syntaxHighlighting,
+} from "@codemirror/language";
 import { mkPython } from "@codemirror/legacy-modes/mode/python";
 import { EditorState, RangeSet, StateEffect, StateField } from "@codemirror/state";
-import { Decoration, EditorView, GutterMarker, gutterLineClass, keymap, lineNumbers } from "@codemirror/view";
+import {
+  Decoration,
+  EditorView,
+  GutterMarker,
+  gutterLineClass,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import { tagHighlighter, tags } from "@lezer/highlight";
 
 const INDENT = 4;
 const python = StreamLanguage.define(mkPython({ extra_keywords: ["None", "True", "False"] }));
-const classes = tagHighlighter([tags.keyword, tags.comment, tags.string, tags.number].map((tag, at) => ({ tag, class: ["keyword", "comment", "string", "number"][at] })));
+const classes = tagHighlighter(
+  [tags.keyword, tags.comment, tags.string, tags.number].map((tag, at) => ({
+    tag,
+    class: ["keyword", "comment", "string", "number"][at],
+  })),
+);
 
 // --- the line on which a run stopped: marked until something is typed
 const mark = StateEffect.define();
-const wrongNumber = new (class extends GutterMarker { elementClass = "wrong"; })();
+const wrongNumber = new (class extends GutterMarker {
+  elementClass = "wrong";
+})();
 const wrongLine = StateField.define({
   create: () => null,
   update(line, { docChanged, effects }) {
@@ -22,7 +48,9 @@ const wrongLine = StateField.define({
   provide: (field) => {
     const at = (what) => (state) => {
       const line = state.field(field);
-      return line > 0 && line <= state.doc.lines ? RangeSet.of([what.range(state.doc.line(line).from)]) : RangeSet.empty;
+      return line > 0 && line <= state.doc.lines
+        ? RangeSet.of([what.range(state.doc.line(line).from)])
+        : RangeSet.empty;
     };
     return [
       EditorView.decorations.compute([field, "doc"], at(Decoration.line({ class: "wrong-line" }))),
@@ -32,10 +60,12 @@ const wrongLine = StateField.define({
 });
 
 // --- Tab indents, Escape and then Tab leaves; each can be undone by itself
-const alone = (command) => (view) => command({
-  state: view.state,
-  dispatch: ({ changes, selection }) => view.dispatch({ changes, selection, annotations: isolateHistory.of("full") }),
-});
+const alone = (command) => (view) =>
+  command({
+    state: view.state,
+    dispatch: ({ changes, selection }) =>
+      view.dispatch({ changes, selection, annotations: isolateHistory.of("full") }),
+  });
 function tab({ state, dispatch }) {
   const { main, ranges } = state.selection;
   if (ranges.length > 1 || !main.empty) return indentMore({ state, dispatch });
@@ -47,17 +77,28 @@ function tab({ state, dispatch }) {
 // What takes the place of a selection is put there by us: the browser would copy the style of the first word into it.
 function replaceSelected(event, view) {
   if (event.inputType !== "insertText" || event.data === null || view.composing) return false;
-  const { from, to } = view.state.selection.main.empty ? selectedOnPage(view) : view.state.selection.main;
+  const { from, to } = view.state.selection.main.empty
+    ? selectedOnPage(view)
+    : view.state.selection.main;
   if (from === to) return false;
   event.preventDefault();
   const changes = { from, to, insert: view.state.toText(event.data) };
-  view.dispatch({ changes, selection: { anchor: from + changes.insert.length }, userEvent: "input.type", scrollIntoView: true });
+  view.dispatch({
+    changes,
+    selection: { anchor: from + changes.insert.length },
+    userEvent: "input.type",
+    scrollIntoView: true,
+  });
   return true;
 }
 function selectedOnPage(view) {
-  const selection = getSelection(), range = selection.rangeCount && selection.getRangeAt(0); // which may be new to CodeMirror
+  const selection = getSelection(),
+    range = selection.rangeCount && selection.getRangeAt(0); // which may be new to CodeMirror
   if (!range || !view.contentDOM.contains(range.commonAncestorContainer)) return { from: 0, to: 0 };
-  return { from: view.posAtDOM(range.startContainer, range.startOffset), to: view.posAtDOM(range.endContainer, range.endOffset) };
+  return {
+    from: view.posAtDOM(range.startContainer, range.startOffset),
+    to: view.posAtDOM(range.endContainer, range.endOffset),
+  };
 }
 
 export function makeEditor(parent, { changed, run, left }) {
@@ -78,7 +119,11 @@ export function makeEditor(parent, { changed, run, left }) {
     python,
     syntaxHighlighting(classes),
     wrongLine,
-    EditorView.contentAttributes.of(() => ({ id: "code", "aria-label": label, "aria-describedby": "keys" })),
+    EditorView.contentAttributes.of(() => ({
+      id: "code",
+      "aria-label": label,
+      "aria-describedby": "keys",
+    })),
     EditorView.updateListener.of(({ docChanged }) => docChanged && changed()),
     EditorView.domEventHandlers({ beforeinput: replaceSelected, blur: () => left() }),
   ];
@@ -88,9 +133,16 @@ export function makeEditor(parent, { changed, run, left }) {
     text: () => view.state.doc.toString(),
     open: (text) => view.setState(state(text)), // with nothing to undo
     // As one step that can be undone.
-    replace: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: 0 } }),
+    replace: (text) =>
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: text },
+        selection: { anchor: 0 },
+      }),
     mark: (line) => view.dispatch({ effects: mark.of(line) }),
-    label: (text) => { label = text; view.dispatch({}); },
+    label: (text) => {
+      label = text;
+      view.dispatch({});
+    },
     focus: () => view.focus(),
   };
 }

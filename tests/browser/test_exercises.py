@@ -19,7 +19,7 @@ class Desk:
 
     def __init__(self, tab, key):
         self.tab, self.page = tab.open(f"exercises?exercise={key}"), tab.page
-        frame = self.page.frame_locator('iframe[title$="runner"]')
+        frame = self.page.frame_locator(".st-key-exercise_editor iframe")
         self.code, self.ready, self.status = (
             frame.locator("#code"),
             frame.locator("#run:enabled"),
@@ -167,7 +167,7 @@ def test_a_loop_without_an_end_is_stopped_and_the_next_run_is_fine(desk):
     said = at.run(LOOP)
     assert "It ran longer than 4 seconds and was stopped." in said
     [length] = (
-        at.page.frame_locator('iframe[title$="runner"]')
+        at.page.frame_locator(".st-key-exercise_editor iframe")
         .locator("body")
         .evaluate("() => performance.getEntriesByName('run').map(run => run.duration)")
     )
@@ -234,11 +234,12 @@ STRANGER = """<iframe sandbox="allow-scripts allow-popups allow-popups-to-escape
     const opened = window.open(`URL`)
     const written = {type: `attention-lab:keep`, exercise: `mask`, code: `# of another site`};
     setInterval(() => {
-        for (let at = 0; at < opened.frames.length; at += 1) {
-            opened.frames[at].postMessage(written, `*`);
-            opened.frames[at].postMessage({...written, word: ``}, `*`);
-            opened.frames[at].postMessage({type: `streamlit:render`, args: {what: `code`, word: `x`}}, `*`);
-            opened.frames[at].postMessage({...written, word: `x`}, `*`);
+        for (const one of [opened, ...Array.from({length: opened.frames.length}, (_, at) => opened.frames[at])]) {
+            one.postMessage(written, `*`);
+            one.postMessage({...written, word: ``}, `*`);
+            one.postMessage({type: `attention-lab:given`, given: {what: `code`, word: `x`}}, `*`);
+            one.postMessage({type: `attention-lab:sent`, sent: {exercise: `mask`, code: `# of another site`}}, `*`);
+            one.postMessage({...written, word: `x`}, `*`);
         }
     }, 50)'>open</button>"></iframe>"""
 
@@ -251,7 +252,7 @@ def test_another_site_that_opens_the_page_cannot_overwrite_what_is_kept(visit):
         with stranger.expect_popup() as opening:
             stranger.frame_locator("iframe").locator("button").click()
         popup = opening.value
-        editor = popup.frame_locator('iframe[title$="runner"]')
+        editor = popup.frame_locator(".st-key-exercise_editor iframe")
         editor.locator("#run:enabled").wait_for()
         popup.wait_for_timeout(200)  # the other site has written by then, more than once
         editor.locator("#code").fill("# mine")

@@ -57,7 +57,7 @@ def test_what_was_solved_is_marked_after_a_reload_and_only_the_rail_is_drawn_for
 
 def test_an_exercise_is_solved_saved_to_a_file_forgotten_and_loaded_again(visit):
     tab = opened(visit(), "exercises")
-    frame = tab.page.frame_locator('iframe[title$="runner"]')
+    frame = tab.page.frame_locator(".st-key-exercise_editor iframe")
     frame.locator("#run:enabled").wait_for()
     frame.locator("#code").fill(SOLUTION)
     frame.locator("#code").press("Control+Enter")

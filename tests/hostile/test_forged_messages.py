@@ -41,6 +41,7 @@ PARTS = [  # what the frames of the exercises and of the progress send
     ),
     *({"solved": {"lessons": ["mask"] * 10**5, "exercises": {"a": 1}}}, {"solved": {"lessons": [[], {}, HUGE, 1e308]}}),
 ]
+MISSHAPEN = ["", "x", "5", "[]", "null", json.dumps(HUGE)]
 # What each kind of widget sends, in the field of the message that Streamlit expects there.
 VALUES = {
     "slider": ("double_array_value", [[math.nan], [math.inf], [1e300], [-1e300], [], [2.5], [1, 2, 3]]),
@@ -52,7 +53,7 @@ VALUES = {
     "text_input": ("string_value", TEXTS),
     "text_area": ("string_value", TEXTS),
     "vega_lite_chart": ("string_value", SELECTIONS),
-    "component_instance": ("json_value", list(map(json.dumps, PARTS))),
+    "bidi_component": ("json_value", [json.dumps({"known": part, "sent": part}) for part in PARTS] + MISSHAPEN),
 }
 WRONG_KINDS = [
     ("string_value", HUGE),

@@ -116,7 +116,7 @@ def test_a_model_is_trained(page):
 
 def test_an_exercise_is_solved(page):
     page.goto("/exercises?exercise=softmax")
-    frame = page.frame_locator('iframe[title$="runner"]')
+    frame = page.frame_locator(".st-key-exercise_editor iframe")
     frame.locator("#run:enabled").wait_for()
     frame.locator("#code").fill(EXERCISES["softmax"].solution)
     frame.locator("#run:enabled").click()

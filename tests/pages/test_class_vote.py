@@ -738,7 +738,8 @@ def test_who_leads_a_class_still_does_after_loading_a_lesson_anew(fresh, kept):
     _at, code, key = teacher()
     at = open_page("one_head/puzzle", **{"class": code, "follow": "false"})
     assert "class_level" not in keys(at)
-    at.session_state[KEEPER] = {"solved": {}, "ruled": [code, key if kept == "its key" else kept]}
+    known = {"solved": {}, "ruled": [code, key if kept == "its key" else kept]}
+    at.session_state[KEEPER] = {"known": known}
     at.run()
     assert ("class_level" in keys(at)) == (kept == "its key") and not at.exception
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from visiting import ROOT, open_page, texts
+from visiting import ROOT, given_to, open_page, texts
 
 from attention_ui.practice.exercise_view import CODE_KEEPER, EDITOR
 from attention_ui.server.runner import MOST_CODE
@@ -13,15 +13,15 @@ from lessons.screen import render
 PAGE = "code/exercises"
 
 
-def args_of(at, name):
-    """What the page hands to one of its frames."""
-    frames = [element.proto for element in at.get("component_instance")]
-    return json.loads(next(frame.json_args for frame in frames if frame.component_name.endswith(name)))
+def given(at):
+    """What the page hands to its editor."""
+    (frame,) = given_to(at, "frame")
+    return frame["given"]
 
 
 def send(at, outputs=None, *, error=None, printed="", **more):
     """The browser sends what an answer gave; `more` forges parts of the message."""
-    editor = args_of(at, "runner")
+    editor = given(at)
     cells = None
     if outputs is not None:
         cases = EXERCISES[editor["exercise"]].cases(editor["seed"])
@@ -31,7 +31,7 @@ def send(at, outputs=None, *, error=None, printed="", **more):
         ]
     answer = json.dumps({"outputs": cells, "error": error, "printed": printed})
     usual = {"exercise": editor["exercise"], "seed": editor["seed"], "answer": answer, "code": "mine"}
-    at.session_state[EDITOR] = usual | more
+    at.session_state[EDITOR] = {"sent": usual | more}
     at.run()
     assert not at.exception, at.exception
     return at
@@ -39,12 +39,12 @@ def send(at, outputs=None, *, error=None, printed="", **more):
 
 def test_the_cases_that_go_to_the_browser_are_those_of_the_seed_and_others_after_each_run():
     at = open_page(PAGE)
-    editor = args_of(at, "runner")
+    editor = given(at)
     exercise = EXERCISES[editor["exercise"]]
     job = json.loads(editor["job"])
     assert [case["arguments"] for case in job["cases"]] == [list(c.arguments) for c in exercise.cases(editor["seed"])]
     assert (job["entry"], editor["code"]) == (exercise.entry, exercise.starter)
-    assert args_of(send(at, exercise.answer), "runner")["seed"] != editor["seed"]
+    assert given(send(at, exercise.answer))["seed"] != editor["seed"]
 
 
 @pytest.mark.parametrize("key", EXERCISES)
@@ -61,7 +61,7 @@ def test_right_answers_pass_and_known_mistakes_are_named(key):
 def test_nothing_of_the_answer_goes_to_the_browser():
     at = open_page(PAGE, exercise="attention")
     exercise = EXERCISES["attention"]
-    sent = json.dumps(args_of(at, "runner"), ensure_ascii=False)
+    sent = json.dumps(given(at), ensure_ascii=False)
     assert exercise.solution not in sent and "attn_scores = Q @ K.T" not in sent
     assert not any(render(mistake.hint) in sent for mistake in exercise.mistakes)
 
@@ -102,10 +102,10 @@ def test_a_forged_message_is_a_sentence_or_nothing(forged):
     if isinstance(forged, dict):
         send(at, EXERCISES["scores"].answer, **forged)
     else:
-        at.session_state[EDITOR] = forged
+        at.session_state[EDITOR] = {"sent": forged}
         at.run()
     assert not at.exception
-    args_of(at, "runner")["code"].encode()
+    given(at)["code"].encode()
 
 
 def test_the_code_is_kept_for_each_exercise_and_comes_back():
@@ -113,22 +113,22 @@ def test_the_code_is_kept_for_each_exercise_and_comes_back():
     send(at, EXERCISES["scores"].answer, code="# half of it")
     at.switch_page(str(ROOT / "pages/one_head/mask.py")).run()
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
-    assert args_of(at, "runner")["code"] == "# half of it"
+    assert given(at)["code"] == "# half of it"
     at.selectbox(key="exercise").set_value("mask").run()
-    assert args_of(at, "runner")["code"] == EXERCISES["mask"].starter
+    assert given(at)["code"] == EXERCISES["mask"].starter
 
 
 def test_what_the_browser_has_kept_comes_back_and_gives_way_to_what_is_run_next():
     at = open_page(PAGE)
     kept = {"scores": "older", "mask": "mine", "softmax": 5, "attention": "x" * (MOST_CODE + 1), "nothing": "x"}
-    at.session_state[CODE_KEEPER] = {"kept": kept}
+    at.session_state[CODE_KEEPER] = {"known": {"kept": kept}}
     at.run()
-    assert args_of(at, "runner")["code"] == "older"
+    assert given(at)["code"] == "older"
     send(at, EXERCISES["scores"].answer, code="newer")
     codes = {}
     for key in ("scores", "mask", "softmax", "attention"):
         at.selectbox(key="exercise").set_value(key).run()
-        codes[key] = args_of(at, "runner")["code"]
+        codes[key] = given(at)["code"]
     starters = {key: EXERCISES[key].starter for key in ("softmax", "attention")}
     assert codes == {"scores": "newer", "mask": "mine"} | starters
 
@@ -136,14 +136,14 @@ def test_what_the_browser_has_kept_comes_back_and_gives_way_to_what_is_run_next(
 @pytest.mark.parametrize("forged", [None, 5, "x", [], {"kept": 5}, {"kept": []}, {}])
 def test_a_forged_store_is_nothing(forged):
     at = open_page(PAGE)
-    at.session_state[CODE_KEEPER] = forged
+    at.session_state[CODE_KEEPER] = {"known": forged}
     at.run()
-    assert not at.exception and args_of(at, "runner")["code"] == EXERCISES["scores"].starter
+    assert not at.exception and given(at)["code"] == EXERCISES["scores"].starter
 
 
 def test_no_code_comes_from_a_link():
     at = open_page(PAGE, code="import os", exercise_code_scores="import os", exercise_editor="import os")
-    assert args_of(at, "runner")["code"] == EXERCISES["scores"].starter
+    assert given(at)["code"] == EXERCISES["scores"].starter
 
 
 def test_each_exercise_leads_to_its_lesson():

@@ -118,7 +118,7 @@ def test_what_the_browser_has_kept_goes_on_where_one_was_and_a_homework_can_be_l
     at = press(begin(plan), "homework_stop_0")
     kept = handed(at)
     again = begin(plan)
-    again.session_state["progress_keeper"] = {"solved": kept}
+    again.session_state["progress_keeper"] = {"known": {"solved": kept}}
     again.run()
     assert said_of_stop(again, 0) == "✓ done" and again.button(key="homework_go_on").label == "Go on with stop 2"
     press(again, "homework_leave")

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from test_exercises_page import args_of, send
-from visiting import ROOT, answer, captions, open_page, texts
+from test_exercises_page import given, send
+from visiting import ROOT, answer, captions, given_to, open_page, texts
 
 from attention_ui.page.progress import KEEPER, Progress, save_progress
 from attention_ui.practice.progress_view import PROGRESS_FILE
@@ -17,8 +17,7 @@ NOTHING = {"lessons": [], "exercises": [], "levels": [], "homework": []}
 
 def handed(at):
     """What the browser is to keep."""
-    frames = [json.loads(element.proto.json_args) for element in at.get("component_instance")]
-    return next(frame for frame in frames if frame.get("what") == "progress")["solved"]
+    return next(part for part in given_to(at, "keeper") if part["what"] == "progress")["solved"]
 
 
 def right_card(at, lesson):
@@ -61,7 +60,8 @@ def test_an_exercise_is_solved_by_a_right_answer():
 def test_what_the_browser_kept_is_shown_and_taken_once():
     at = open_page(PAGE, exercise="mask")
     assert at.button(key="exercise_solution").disabled
-    at.session_state[KEEPER] = {"solved": {"lessons": ["softmax", "no such"], "exercises": ["mask", 5]}}
+    known = {"solved": {"lessons": ["softmax", "no such"], "exercises": ["mask", 5]}}
+    at.session_state[KEEPER] = {"known": known}
     open_progress(at)
     assert handed(at) == NOTHING | {"lessons": ["softmax"], "exercises": ["mask"]}
     assert f"Exercises solved: 1 of {len(EXERCISES)}: {render(EXERCISES['mask'].title)}" in texts(at)
@@ -74,7 +74,7 @@ def test_what_the_browser_kept_is_shown_and_taken_once():
 
 def test_the_page_of_the_exercises_shows_what_was_kept_although_only_the_rail_was_drawn_again():
     at = open_page(PAGE, exercise="mask")
-    at.session_state["exercise_keeper"] = {"kept": {}, "solved": {"exercises": ["mask"]}}
+    at.session_state["exercise_keeper"] = {"known": {"kept": {}, "solved": {"exercises": ["mask"]}}}
     at.run()
     assert not at.button(key="exercise_solution").disabled
 
@@ -82,7 +82,7 @@ def test_the_page_of_the_exercises_shows_what_was_kept_although_only_the_rail_wa
 @pytest.mark.parametrize("forged", [None, 5, "x", [], {"solved": 5}, {"solved": {"lessons": 5}}, {"solved": [1]}, {}])
 def test_a_forged_store_is_nothing(forged):
     at = open_page("one_head/mask")
-    at.session_state[KEEPER] = forged
+    at.session_state[KEEPER] = {"known": forged}
     at.run()
     assert not at.exception and handed(at) == NOTHING
 
@@ -93,10 +93,10 @@ def test_forgetting_takes_the_code_the_answers_and_the_tries_with_it_and_tells_t
     go_to(at, PAGE)
     send(at, EXERCISES["scores"].answer, code="# mine")
     open_progress(at)
-    before = args_of(at, "runner")["forget"]
+    before = given(at)["forget"]
     at.button(key="progress_forget").click().run()
     assert "Everything has been deleted, from this visit and from this browser." in texts(at)
-    editor = args_of(at, "runner")
+    editor = given(at)
     assert editor["code"] == EXERCISES["scores"].starter and editor["forget"] != before
     assert handed(at) == NOTHING
     assert "Right in all 3 cases." not in texts(at)

@@ -123,6 +123,12 @@ def follow(at, matrix, row, column):
     return [code.value for code in at.code if code.language != "python"]
 
 
+def given_to(at, name):
+    """What the page hands to each of its parts that a script of this name draws."""
+    parts = (element.proto for element in at.get("bidi_component"))
+    return [json.loads(part.json) for part in parts if part.component_name.startswith(f"attention-lab.{name}_")]
+
+
 def cell(at, tag):
     """One cell of the pipeline on the overview."""
     return next(r for r in chart(at)[1]["cells"] if r["cell_tag"] == f"|{tag}|")

@@ -4,7 +4,7 @@ import json
 
 from streamlit.testing.v1 import AppTest
 
-from attention_ui.streamlit_insides import front_end_folder, running_session
+from attention_ui.streamlit_insides import front_end_folder, running_session, version_of_folder
 
 
 def test_the_front_end_lies_where_it_is_looked_for():
@@ -26,17 +26,35 @@ def test_a_page_knows_whose_it_is_and_nobody_is_there_outside_of_one():
     assert len(AppTest.from_function(page).run().text[0].value) > 5
 
 
-def test_a_part_in_a_frame_of_its_own_gets_what_it_is_given():
-    def page():
-        from attention_ui.streamlit_insides import component
+def part_page(folder):
+    import streamlit as st
 
-        component("part", url="./somewhere")(key="mine", given=[1.5])
+    from attention_ui.streamlit_insides import part_of_page
 
-    at = AppTest.from_function(page).run()
-    [part] = at.get("component_instance")
-    assert not at.exception
-    assert (part.proto.component_name, part.proto.url) == ("attention_ui.streamlit_insides.part", "./somewhere")
-    assert '"given": [1.5]' in part.proto.json_args
+    part_of_page(folder, "part.js")(key="mine", data={"given": [1.5]}, on_told_change=lambda: None)
+    st.text(st.session_state["mine"].get("told"))
+
+
+def test_a_part_that_a_script_draws_gets_what_it_is_given_and_tells_what_it_sends(tmp_path):
+    version_of_folder.cache_clear()
+    for version in "ab":  # each in a server of its own, as a test has
+        (tmp_path / "part.js").write_text(version)
+        version_of_folder.cache_clear()
+        at = AppTest.from_function(part_page, args=(tmp_path,)).run()
+        [part] = at.get("bidi_component")
+        assert not at.exception
+        assert part.proto.component_name == f"attention-lab.{tmp_path.name}_{version_of_folder(tmp_path)}"
+        assert part.proto.js_source_path == "part.js" and json.loads(part.proto.json) == {"given": [1.5]}
+        at.session_state["mine"] = {"told": "so"}
+        assert at.run().text[0].value == "so"
+
+
+def test_the_name_of_a_part_is_another_when_a_file_of_its_folder_is(tmp_path):
+    (tmp_path / "part.js").write_text("a")
+    first = version_of_folder(tmp_path)
+    (tmp_path / "beside.js").write_text("a")
+    version_of_folder.cache_clear()
+    assert first != version_of_folder(tmp_path)
 
 
 def test_the_copy_of_a_page_runs_and_the_original_stays_as_it_was():

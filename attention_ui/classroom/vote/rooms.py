@@ -8,7 +8,7 @@ import streamlit as st
 
 from attention_ui.classroom.vote.database import class_keeper
 from attention_ui.classroom.vote.watching import doubt, doubt_other_tabs, unwatch, watch
-from attention_ui.page.progress import KEEPER
+from attention_ui.page.progress import KEEPER, known_by
 from attention_ui.process.addresses import sender
 from attention_ui.session import (
     address_of,
@@ -150,8 +150,7 @@ def take_kept_key() -> bool:
 
     The addresses of lessons do not hold the key: whoever is sent one would have it.
     """
-    sent, code = get_state(KEEPER), get_state("class_inside")
-    kept = sent.get("ruled") if isinstance(sent, dict) else None
+    kept, code = known_by(KEEPER).get("ruled"), get_state("class_inside")
     if own_key() or get_state("class_key_taken") or not isinstance(kept, list) or len(kept) != 2 or kept[0] != code:
         return False
     try:
