@@ -225,19 +225,20 @@ def version_of_folder(folder: Path) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
-def part_of_page(folder: Path, script: str) -> Callable:
+def part_of_page(folder: Path, script: str, style: str | None = None) -> Callable:
     """A part of a page that a script in a folder draws; it is called with `key`, `data`, and what to do `on_…_change`.
 
     Streamlit would load a script that is handed over as a text from a blob:, which the app's own policy refuses. It
     sends files from folders that installed packages name in their pyproject.toml; a checkout is no installed package,
     and in the wheel our folders are none to Python. So the server that asks is told, as such a file would. The name,
-    which is in the address of the files, holds their version: an old script never meets new data.
+    which is in the address of the files, holds their version: an old script never meets new data. A part that brings a
+    `style` has a tree of its own, which no other style reaches.
     """
     name = f"{folder.name}_{version_of_folder(folder)}"
     manager = get_bidi_component_manager()
     if manager.get_component_asset_root(f"{OURS}.{name}") is None:
         manager.register_from_manifest(ComponentManifest(OURS, "", [ComponentConfig(name, folder.name)]), folder.parent)
-    return component(f"{OURS}.{name}", js=script, isolate_styles=False)
+    return component(f"{OURS}.{name}", js=script, css=style, isolate_styles=style is not None)
 
 
 SHORT = 200  # bytes: no message that ends a page is longer

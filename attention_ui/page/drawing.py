@@ -38,6 +38,7 @@ from attention_ui.figures.matrices.matrices import (
     style_of,
 )
 from attention_ui.figures.matrices.picture import can_be_drawn, svg_of
+from attention_ui.figures.matrices.tables import tables_of
 from attention_ui.figures.sentence.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.sentence.model_view import tables_of_view, view_numbers
 from attention_ui.figures.sentence.model_view_chart import model_view_template
@@ -83,6 +84,7 @@ from attention_ui.session import (
     show_chart,
     show_rows,
 )
+from attention_ui.streamlit_insides import IN_BROWSER, part_of_page
 from lessons.example.real_model import MAX_TOKENS, head_name
 from lessons.screen import (
     Arcs,
@@ -132,6 +134,7 @@ STILLS: KeptByLanguage[Still] = KeptByLanguage(16)  # what stands still in them
 # They live as long as their figures, which all share who look at the same screen.
 NUMBERS: KeptWithIt[pa.Table] = KeptWithIt()
 PLACED: KeptWithIt[pa.Table] = KeptWithIt()
+TABLES: KeptWithIt[dict] = KeptWithIt()
 VIEWS: KeptWithIt[dict[str, pa.Table]] = KeptWithIt()
 
 
@@ -172,6 +175,14 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     if not figure.numbered:
         st.caption(render(figure.hint or POINT_AT_CELL))
     return picked
+
+
+def draw_tables(figure: Matrices) -> None:
+    """Matrices as tables, with nothing to pick in them: the browser says what a cell is made of."""
+    data = TABLES.get(figure, lambda: tables_of(figure))
+    with st.container(key=figure.key):
+        part_of_page(IN_BROWSER / "figures", "figure.js", "figure.css")(key=f"{figure.key}_tables", data=data)
+    offer_numbers(figure.key, numbers_of(figure))
 
 
 def given_in(figure: Matrices) -> list[str]:

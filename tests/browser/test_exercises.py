@@ -1,9 +1,12 @@
 """The exercises in a real browser: from the editor to the verdict, and what a learner may do on the way."""
 
+import re
+
 import pytest
 
 from lessons.code.exercises.every import EXERCISES
 from lessons.screen import render
+from tests.browser.test_axe import violations
 
 VERDICT = ".st-key-exercise_right, .st-key-exercise_wrong"
 NEWLY = """seed => {
@@ -99,7 +102,7 @@ def test_what_the_page_says_of_mistakes(desk):
     at = desk()
     said = at.run(SOLUTION.replace(" / math.sqrt(d_k)", ""))
     assert "The scores are not divided by √d_k." in said and "In case 1, " in said
-    assert at.page.locator(".st-key-failing svg.marks").count() == 1
+    assert at.page.locator(".st-key-failing table").count() == 2
     assert "dim=-1" in at.run(SOLUTION.replace("dim=-1", "dim=0"))
     for code, line, words in (
         (SOLUTION.replace("@ W_k", "@ Wk"), 3, "NameError: name 'Wk' is not defined"),
@@ -196,6 +199,44 @@ def test_the_keyboard_of_the_editor(desk):
     at.page.get_by_text("Right in all 3 cases.").wait_for()
 
 
+FOCUSED = """() => {
+    let at = document.activeElement
+    while (at.shadowRoot?.activeElement) at = at.shadowRoot.activeElement
+    return at.dataset.at ?? at.tagName
+}"""
+
+
+def test_a_case_that_fails_is_read_by_pointing_and_by_keys_and_keeps_nobody_out(desk):
+    at = desk("scores")
+    at.run("def scaled_scores(Q, K):\n    return Q @ K.T\n")
+    figure = at.page.locator(".st-key-failing .figure")
+    figure.wait_for()
+    cells, says = figure.locator("td[data-at]"), figure.locator("output")
+    numbers = cells.all_inner_texts()
+    assert len(numbers) == 24 and all(re.fullmatch(r"−?\d+\.\d+", number) for number in numbers)
+    before = says.inner_text()
+    cells.nth(7).hover()  # row 1, column 3 of what is expected
+    assert says.inner_text() == f"expected scores, 1 → 3: {numbers[7]}" != before
+    assert figure.locator("td.lit").evaluate_all("lit => lit.map(one => one.dataset.at)") == ["0,1,3", "1,1,3"]
+    assert figure.locator("th.lit").all_inner_texts() == ["3", "1", "1"]
+    figure.locator("caption").first.hover()
+    at.page.mouse.move(0, 0)
+    assert says.inner_text() == before and figure.locator(".lit").count() == 0
+    assert figure.locator("[tabindex='0']").count() == 2, "one stop of Tab for each matrix"
+    address = at.page.url
+    cells.nth(0).focus()
+    for key, where in (("ArrowRight", "0,0,1"), ("ArrowDown", "0,1,1"), ("End", "0,1,3"), ("ArrowRight", "0,1,3")):
+        at.page.keyboard.press(key)
+        assert at.page.evaluate(FOCUSED) == where
+    at.page.keyboard.press("Home")
+    assert at.page.evaluate(FOCUSED) == "0,1,0" and f"1 → 0: {numbers[4]}" in says.inner_text()
+    at.page.keyboard.press("Tab")
+    assert at.page.evaluate(FOCUSED) == "1,0,0" and at.page.url == address
+    for look in ((1440, "light"), (390, "dark")):
+        assert not [*violations(at.tab, *look)]
+        assert figure.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
 @pytest.mark.slow
 def test_on_a_projector_the_code_is_larger_and_the_case_that_fails_is_seen_whole(visit):
     sizes = []
@@ -203,8 +244,8 @@ def test_on_a_projector_the_code_is_larger_and_the_case_that_fails_is_seen_whole
         at = Desk(visit(), f"scores&large={large}")
         at.run("def scaled_scores(Q, K):\n    return Q @ K.T\n")
         sizes.append(at.code.evaluate("field => parseFloat(getComputedStyle(field).fontSize)"))
-        box = at.page.locator(".st-key-failing .stVegaLiteChart")
-        box.locator("svg.marks").wait_for()
+        box = at.page.locator(".st-key-failing .figure")
+        box.wait_for()
         assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
     assert sizes[1] > 1.2 * sizes[0] and sizes[1] >= 18
 

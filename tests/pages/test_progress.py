@@ -1,6 +1,5 @@
 """What is solved: known to the visit, handed to the browser, taken from it once, saved, loaded and forgotten."""
 
-import json
 
 import pytest
 from test_exercises_page import given, send

@@ -1,7 +1,7 @@
 import js from "@eslint/js";
 import globals from "globals";
 
-const inPages = ["in_browser/{keeper,frame,editor}/*.js", "attention_ui/server/*.js"];
+const inPages = ["in_browser/{keeper,frame,figures,editor}/*.js", "attention_ui/server/*.js"];
 // Joined with others before they run: they define names for each other, and have no imports.
 const joined = ["in_browser/{before,page,worker}.js", "in_browser/library/*.js"];
 

@@ -128,9 +128,7 @@ class Grid:
         if matrix.visible is not None and not matrix.visible[i][j]:
             kind, tone, value = "masked", "hatch", None
         elif numbered:
-            told = value / (matrix.unit or 1.0)
-            text = tiny_text(told) if matrix.tiny else cell_text(told)
-            text = "0" if matrix.unit and not value else text
+            told, text = value / (matrix.unit or 1.0), number_in(matrix, value)
             short = text if len(text) <= LONG_NUMBER else "" if "e" in text else short_text(told)
         linked = self.say(key, i, j), self.lights(key, i, j), row_tag(key, i), column_tag(key, j), cell_tag(key, i, j)
         self._add(x, y, kind, tone, value, text, short, *linked, matrix.longest)
@@ -138,6 +136,14 @@ class Grid:
     def _add(self, x, y, kind, tone, value, text, short="", *linked) -> None:
         self.width, self.height = max(self.width, x + 1), max(self.height, y + 1)
         self.rows.append((x, y, kind, tone, value, text, short, *(linked or (None, "", "", "", "", None))))
+
+
+def number_in(matrix: DrawnMatrix, value: float) -> str:
+    """A number of a matrix as its cell shows it."""
+    if matrix.unit and not value:
+        return "0"
+    told = value / (matrix.unit or 1.0)
+    return tiny_text(told) if matrix.tiny else cell_text(told)
 
 
 def row_tag(key: str, row: int) -> str:

@@ -535,13 +535,20 @@ def look(matrix: Matrix, most: float = 0.0) -> drawn.DrawnMatrix:
 def lights(
     matrices: dict[str, Matrix], matrix: Matrix, made_of: Callable[[str], list[tuple[Lit, ...]]], i: int, j: int
 ) -> str:
-    """The tags of all that lights up: the cell and its sources, or what stands at the same place elsewhere."""
+    """The tags of all that lights up: the cell, and what goes with it."""
+    return cell_tag(matrix.key, i, j) + tags(lit_with(matrices, matrix, made_of, i, j))
+
+
+def lit_with(
+    matrices: dict[str, Matrix], matrix: Matrix, made_of: Callable[[str], list[tuple[Lit, ...]]], i: int, j: int
+) -> tuple[Lit, ...]:
+    """What lights up with a cell: all that it was made of, or what stands at the same place elsewhere."""
     sources = tuple(matrix.sources(i, j))
     if not sources and matrix.traced is not None:
         sources = made_of(matrix.key)[i * matrix.values.shape[1] + j]
     if matrix.twin in matrices:
         sources += (Cells(matrix.twin, i, j),)
-    return cell_tag(matrix.key, i, j) + tags(sources or tuple(same_place(matrices.values(), matrix, i, j)))
+    return sources or tuple(same_place(matrices.values(), matrix, i, j))
 
 
 @lru_cache(maxsize=2048)  # a figure and its next rerun ask for the same

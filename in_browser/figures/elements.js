@@ -1,0 +1,11 @@
+/** What figures are built of. Texts of visitors become text, never markup. */
+
+/** An element with its attributes, its style and what stands in it. */
+export function html(name, { style = {}, ...attributes } = {}, ...inside) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes))
+    if (value != null) made.setAttribute(key, value);
+  for (const [key, value] of Object.entries(style)) made.style.setProperty(key, value);
+  made.append(...inside.filter((part) => part != null));
+  return made;
+}
