@@ -239,7 +239,7 @@ def test_a_case_that_fails_is_read_by_pointing_and_by_keys_and_keeps_nobody_out(
 
 @pytest.mark.slow
 def test_on_a_projector_the_code_is_larger_and_the_case_that_fails_is_seen_whole(visit):
-    sizes = []
+    sizes, numbers = [], []
     for large in ("false", "true"):
         at = Desk(visit(), f"scores&large={large}")
         at.run("def scaled_scores(Q, K):\n    return Q @ K.T\n")
@@ -247,7 +247,8 @@ def test_on_a_projector_the_code_is_larger_and_the_case_that_fails_is_seen_whole
         box = at.page.locator(".st-key-failing .figure")
         box.wait_for()
         assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
-    assert sizes[1] > 1.2 * sizes[0] and sizes[1] >= 18
+        numbers.append(box.locator("td[data-at]").first.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)"))
+    assert sizes[1] > 1.2 * sizes[0] and sizes[1] >= 18 and numbers[1] >= 22
 
 
 @pytest.mark.slow

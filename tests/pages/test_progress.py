@@ -1,6 +1,5 @@
 """What is solved: known to the visit, handed to the browser, taken from it once, saved, loaded and forgotten."""
 
-
 import pytest
 from test_exercises_page import given, send
 from visiting import ROOT, answer, captions, given_to, open_page, texts
