@@ -13,11 +13,13 @@ from report import lack
 from servers import NO_CHART, NO_FIGURE, OURS, Server
 
 from tests.chromium import find_chromium
+from tests.figures import PICTURE
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SIZE = {"width": 1366, "height": 768}
-FIGURE = ".st-key-pipeline svg.marks"
-FIRST_FIGURE = ":is(.st-key-model_view, .st-key-ribbons, .st-key-pipeline) svg.marks"  # of the bare address, ever since
+FIGURE = f".st-key-pipeline {PICTURE}"
+# Of the bare address, ever since.
+FIRST_FIGURE = f":is(.st-key-model_view, .st-key-ribbons, .st-key-pipeline) {PICTURE}"
 TWIN = ".st-key-pipeline [data-testid=stText]"
 VALUE = ".st-key-value [data-testid=stText]"
 SLIDER = ".st-key-d_k input[type=range]"
@@ -26,7 +28,7 @@ SEED = ".st-key-seed [data-testid=stNumberInputStepUp]"
 LESSONS = ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")
 SENTENCE = "example=sentence&cuts=example"
 # The box of the first figure that a page shows, whatever its name is today.
-FIRST_BOX = "[class*=_figure]:has(svg.marks)"
+FIRST_BOX = f"[class*=_figure]:has({PICTURE})"
 CLASS_OF_FIRST_BOX = f"""() => [...document.querySelector("{FIRST_BOX}").classList]
     .find((name) => /^st-key-.*_figure$/.test(name))"""
 PATIENCE_MS = 30_000
@@ -135,9 +137,9 @@ def measure_lessons(presses: int) -> dict[str, KeyPresses]:
     found = {}
     with Server(OURS) as ours, Server(OURS, script=NO_FIGURE) as without, chromium() as browser:
         for lesson in LESSONS:
-            page = open_page(browser, f"{ours.url}/{lesson}?{SENTENCE}", f"{FIRST_BOX} svg.marks")
+            page = open_page(browser, f"{ours.url}/{lesson}?{SENTENCE}", f"{FIRST_BOX} {PICTURE}")
             box = f".{page.evaluate(CLASS_OF_FIRST_BOX)}"
-            figure, twin = f"{box} svg.marks", f"{box} [data-testid=stText]"
+            figure, twin = f"{box} {PICTURE}", f"{box} [data-testid=stText]"
             pages = {
                 "ours": Pressed(page, figure, SEED),
                 "without": Pressed(open_page(browser, f"{without.url}/{lesson}?{SENTENCE}", twin), twin, SEED),

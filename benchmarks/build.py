@@ -10,13 +10,13 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from browser import WARM_UP, Pressed, chromium, measure_pages, open_page  # noqa: E402
+from browser import PICTURE, WARM_UP, Pressed, chromium, measure_pages, open_page  # noqa: E402
 from report import judged, options_of  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 PRESSES, TIMES = 20, 1.5
 BEGUN = "build?built=q1,1=1;q2,1=1;k1,1=1"
-PICTURE = ".st-key-build_figure svg.marks"
+FIGURE = f".st-key-build_figure {PICTURE}"
 NUMBER, SENTENCE = ".st-key-set_first_W_q_1_0 input", ".st-key-on input"
 
 
@@ -27,7 +27,7 @@ def main() -> None:
     options = options_of(parser, presses=1)
     with Server(OURS) as server, chromium() as browser:
         pages = {
-            name: Pressed(open_page(browser, f"{server.url}/{BEGUN}", PICTURE), PICTURE, control)
+            name: Pressed(open_page(browser, f"{server.url}/{BEGUN}", FIGURE), FIGURE, control)
             for name, control in (("number", NUMBER), ("sentence", SENTENCE))
         }
         found = measure_pages(pages, ["ArrowDown" if n % 2 else "ArrowUp" for n in range(WARM_UP + options.presses)])

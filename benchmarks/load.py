@@ -13,6 +13,8 @@ import numpy as np
 from client import PATIENCE_SECONDS, Session, exceptions_on
 from servers import OURS, Server
 
+from tests.figures import FIGURE_KIND
+
 THINK_SECONDS = (2.0, 3.0)
 SLIDERS = {"d_k": (1, 8), "d_v": (1, 8)}  # of the first notebook's example
 EXAMPLE = "example=journey&picture=steps"
@@ -234,7 +236,7 @@ def shows_whole_run(visitor: Session) -> bool:
     ended = [
         shown.run for shown in visitor.elements("button") if shown.id.endswith("-one_step") and shown.proto.disabled
     ]
-    return bool(ended) and any(shown.run >= ended[0] for shown in visitor.elements("vega_lite_chart"))
+    return bool(ended) and any(shown.run >= ended[0] for shown in visitor.elements(FIGURE_KIND))
 
 
 def steps_made(visitor: Session) -> int:

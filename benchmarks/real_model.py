@@ -59,7 +59,6 @@ ANIMALS = (
     "horse",
 )
 PLACES = ("mat", "road")  # with the animals, thirty different sentences
-CHART = ".st-key-chart svg.marks"
 
 
 def main() -> None:
@@ -222,9 +221,13 @@ def measure_token(model: SharedModel, theirs: Any, ids: Any, rounds: int) -> Non
 
 def measure_screen(launches: int) -> None:
     """From the command to the first figure, before the model is open: ours, ours without it, and a bare page."""
-    from browser import FIRST_FIGURE, Launch, chromium, launch_once, typical
+    from browser import FIRST_FIGURE, PICTURE, Launch, chromium, launch_once, typical
 
-    pages = {"ours": (OURS, FIRST_FIGURE), "bare": (ONE_CHART, CHART), "without": (OURS, FIRST_FIGURE)}
+    pages = {
+        "ours": (OURS, FIRST_FIGURE),
+        "bare": (ONE_CHART, f".st-key-chart {PICTURE}"),
+        "without": (OURS, FIRST_FIGURE),
+    }
     found: dict[str, list[Launch]] = {name: [] for name in pages}
     with chromium() as browser:
         for number in range(launches + 1):

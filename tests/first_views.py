@@ -11,6 +11,7 @@ from playwright.sync_api import sync_playwright
 
 from attention_ui.contents import CONTENTS
 from tests.chromium import SETTLED, find_chromium
+from tests.figures import FIGURE_BOX, LETTERS, PICTURE
 
 SCREENS = {"wide": (1440, 900), "projector": (1280, 720), "phone": (390, 844)}
 # Whose first question stands beside its figure, with or without the real model.
@@ -29,8 +30,8 @@ QUESTION_BESIDE = (
     "variants",
     "cost",
 )
-PAINTED = """() => [...document.querySelectorAll('.stMain [data-testid=stVegaLiteChart]')]
-    .every(chart => !chart.getBoundingClientRect().width || chart.querySelector('svg.marks'))"""
+PAINTED = f"""() => [...document.querySelectorAll('.stMain {FIGURE_BOX}')]
+    .every(box => !box.getBoundingClientRect().width || box.querySelector('{PICTURE}'))"""
 MEASURED = """() => {
     const seen = one => one.getBoundingClientRect().width > 1 && getComputedStyle(one).visibility !== 'hidden'
     const all = selector => [...document.querySelectorAll(selector)].filter(seen)
@@ -43,9 +44,9 @@ MEASURED = """() => {
     const stages = all('.st-key-stage, .st-key-run, .st-key-model_look'), main = all('.stMain .stMainBlockContainer')[0]
     const stage = stages[0] ?? main
     const figures = all(
-        '.stMain :is([data-testid=stVegaLiteChart], iframe, [data-testid=stMetric], .st-key-written)'
+        '.stMain :is(FIGURE_BOX, iframe, [data-testid=stMetric], .st-key-written)'
     ).filter(one => stage.contains(one))
-    const texts = figures.flatMap(one => [...one.querySelectorAll('svg text')])
+    const texts = figures.flatMap(one => [...one.querySelectorAll('LETTERS')])
         .filter(one => one.textContent.trim() && seen(one))
     const smallest = found => found.length
         ? Math.min(...found.map(one => parseFloat(getComputedStyle(one).fontSize))) : null
@@ -57,7 +58,7 @@ MEASURED = """() => {
         question: around(all('[class*=_quiz] h2')), cards: around(all('[class*="_card_"] button')),
         sideways: document.scrollingElement.scrollWidth - innerWidth,
     }
-}"""
+}""".replace("FIGURE_BOX", FIGURE_BOX).replace("LETTERS", LETTERS)
 
 
 def measure(page) -> dict:

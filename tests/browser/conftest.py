@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.chromium import SETTLED
+from tests.figures import PICTURE
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -154,7 +155,7 @@ class Visit:
             expect(prompt).not_to_have_text(before)
         return self
 
-    def marked(self, selector="svg.marks"):
+    def marked(self, selector=PICTURE):
         """Mark these pictures, to know them again; the answer tells whether all of them are still there.
 
         Before that, wait until they have stood for a second: Streamlit draws a first picture twice.
@@ -162,10 +163,6 @@ class Visit:
         self.page.wait_for_function(STANDING, arg=selector)
         count = self.page.evaluate(MARK, selector)
         return lambda: self.page.evaluate(MARKED, selector) == count
-
-    def cell(self, tag):
-        """The ring around a cell of a figure: the element that the pointer meets."""
-        return self.page.locator(f'[aria-label="{tag}"]')
 
     def close(self):
         for what, heard in self._heard.items():

@@ -5,11 +5,10 @@ from attention_ui.page.derivation import LAST_STEPS
 from lessons.example.example import Example, run_example
 from lessons.learning.backward.lesson import Choices, screen
 from lessons.screen import Cells, equation
+from tests.figures import CELL, PICTURE, ringed
 
-RINGED = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-label]')]
-    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
-    .map(cell => cell.getAttribute('aria-label')).sort()"""
-BOTTOMS = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-label]')]
+RINGED = ringed(".st-key-way_back")
+BOTTOMS = f"""() => [...document.querySelectorAll('.st-key-way_back {PICTURE} [aria-label]')]
     .map(cell => cell.getBoundingClientRect().bottom)"""
 LINES = "() => [...document.querySelectorAll('.st-key-derivation [data-testid=stCode] code')].map(c => c.textContent)"
 
@@ -21,7 +20,7 @@ def matrices(stage):
 
 def open_way(visit, stage, **settings):
     tab = visit(**settings).open(f"backward?back_to={stage}")
-    tab.page.wait_for_selector(".st-key-way_back svg .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f".st-key-way_back {CELL}")
     return tab.settled()
 
 
@@ -39,7 +38,7 @@ def cells_of(matrix, cells):
 def test_pointing_at_a_gradient_lights_what_made_it_and_a_click_derives_it(visit):
     tab, shown = open_way(visit, "scores"), matrices("scores")
     d_score = tooltip(shown["d_scores"], 6, 2)
-    cell = tab.page.locator(".st-key-way_back svg").get_by_label(d_score, exact=True).first
+    cell = tab.page.locator(f".st-key-way_back {PICTURE}").get_by_label(d_score, exact=True).first
     assert all(0 < bottom <= 900 for bottom in tab.page.evaluate(BOTTOMS)), "every row stands above the fold"
     sent = len(tab.sent)
     cell.hover()

@@ -1,8 +1,10 @@
 """A head is built with the mouse and with the keyboard; on a projector goal, table and picture are seen at once."""
 
+from tests.figures import PICTURE
+
 GOAL = ".st-key-build_headline h2"
 SCORES = ".st-key-build_scores [data-testid=stMetricValue]"
-PICTURE, TABLE = ".st-key-build_figure svg.marks", ".st-key-table_figure svg.marks"
+FIGURE, TABLE = f".st-key-build_figure {PICTURE}", f".st-key-table_figure {PICTURE}"
 
 
 def number(matrix, row):
@@ -12,10 +14,10 @@ def number(matrix, row):
 def test_three_numbers_by_mouse_and_keyboard_build_a_head_in_front_of_a_class(visit):
     tab = visit(viewport={"width": 1280, "height": 720}).open("build?large=true")
     page = tab.page
-    for part in (GOAL, f"{SCORES} >> nth=2", TABLE, PICTURE):
+    for part in (GOAL, f"{SCORES} >> nth=2", TABLE, FIGURE):
         box = page.locator(part).bounding_box()
         assert box["y"] >= 60 and box["y"] + box["height"] <= 720, part
-    before = page.locator(PICTURE).text_content()
+    before = page.locator(FIGURE).text_content()
     page.locator(f"{number('W_q', 0)} [data-testid=stNumberInputStepUp]").click()
     for matrix, row in (("W_q", 1), ("W_k", 0)):  # while the server still draws the number before
         page.locator(f"{number(matrix, row)} input").fill("3")
@@ -24,4 +26,4 @@ def test_three_numbers_by_mouse_and_keyboard_build_a_head_in_front_of_a_class(vi
     page.locator(SCORES).get_by_text("over 99%").nth(1).wait_for()
     page.get_by_text("Solved, 1 of 10: First token").wait_for()
     tab.settled()
-    assert page.locator(PICTURE).text_content() != before and "6.00" in page.locator(TABLE).text_content()
+    assert page.locator(FIGURE).text_content() != before and "6.00" in page.locator(TABLE).text_content()

@@ -22,6 +22,8 @@ sys.path.append(str(ROOT / "benchmarks"))
 
 from client import Session
 
+from tests.figures import FIGURE_BOX, PICTURE
+
 CLIENTS, BROWSERS, PATIENCE_SECONDS = 26, 3, 60
 VOTERS = CLIENTS + BROWSERS
 LOOKS, VOTES, SHOWS, ENDS = (ready_plan(45).stops[place] for place in (0, 3, 4, -1))
@@ -214,7 +216,7 @@ def do_homework(tab, link, name, answers):
 @pytest.mark.slow
 def test_a_class_of_thirty_from_its_opening_to_the_certificates(teacher, students, clients):
     step(teacher, 1, "Ask the class")
-    follow(students, clients, ".st-key-class_strip, [data-testid=stVegaLiteChart], svg.marks", "")
+    follow(students, clients, f".st-key-class_strip, {FIGURE_BOX}, {PICTURE}", "")
     step(teacher, 2, "Talk in pairs")
     vote(teacher, students, clients, 1)
     step(teacher, 3, "Vote again")

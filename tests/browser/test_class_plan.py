@@ -10,6 +10,7 @@ from lessons.teachers.class_vote.question_link import screen_asked
 from models.folders import model_named
 from models.opening import shared_model
 from models.wheels import MINILM
+from tests.figures import FIGURE_BOX, LETTERS, PICTURE
 
 ONE_ANSWERED = re.compile("^1 (of 1 )?has answered$")
 BLANK = "!!document.getElementById('blank-screen')"
@@ -143,7 +144,7 @@ UNDER_SOMETHING = """() => {
     return found
 }"""
 # Of what a room reads, the smallest letters in pixels.
-LETTERS = """selector => Math.min(...[...document.querySelectorAll(selector)].flatMap(one =>
+SMALLEST = """selector => Math.min(...[...document.querySelectorAll(selector)].flatMap(one =>
     [one, ...one.querySelectorAll('*')]).filter(one => [...one.childNodes].some(node => node.nodeType === 3
         && node.textContent.trim()) && one.checkVisibility() && !one.closest('.katex'))
     .map(one => parseFloat(getComputedStyle(one).fontSize)))"""
@@ -154,9 +155,9 @@ READ_ACROSS_THE_ROOM = {
     ".st-key-class_code": 28,
     ".st-key-class_timer": 36,
 }
-DRAWN = """() => [...document.querySelectorAll('.stVegaLiteChart')]
-    .every(one => one.querySelector('svg text') || !one.checkVisibility())"""
-PICTURE = ".stMain .stVegaLiteChart svg"
+DRAWN = f"""() => [...document.querySelectorAll('{FIGURE_BOX}')]
+    .every(one => one.querySelector('{LETTERS}') || !one.checkVisibility())"""
+SHOWN = f".stMain {PICTURE}"
 TOPIC = ":is(.st-key-topic, .st-key-model_headline)"
 ASKED = (".st-key-class_question", ".st-key-class_cards", ".st-key-class_code")
 # A choice of steps for every change: one that asks, talks and answers, and three screens that show two things at once.
@@ -166,12 +167,12 @@ SAMPLE = {45: (5, 6, 8, 9, 17, 25, 31)}
 def promised(stop, action, pictured):
     """What of the screen is to be seen on a projector without scrolling."""
     if action in ("ask", "again", "pause"):
-        return (*ASKED, ".st-key-class_figures .stVegaLiteChart svg") if pictured else ASKED
+        return (*ASKED, f".st-key-class_figures {PICTURE}") if pictured else ASKED
     if action == "answer":  # and how the class voted
-        return (*ASKED, ".st-key-class_results .stVegaLiteChart svg")
+        return (*ASKED, f".st-key-class_results {PICTURE}")
     if stop.page == "exercises":
         return (TOPIC,)
-    return (TOPIC, PICTURE)
+    return (TOPIC, SHOWN)
 
 
 def vote(student, right):
@@ -207,13 +208,13 @@ def faults_of(teacher, student, notes, stop, action):
     """What is not to be seen, lies under something or cannot be read: on the projector, the phone and in the notes."""
     page = teacher.settled().page
     page.wait_for_function(DRAWN)
-    pictured = bool(page.locator(".st-key-class_figures .stVegaLiteChart").count())
+    pictured = bool(page.locator(f".st-key-class_figures {FIGURE_BOX}").count())
     yield from page.evaluate(NOT_SEEN, promised(stop, action, pictured))
     if action == "show" and page.locator("[class*=st-key-parts_]:visible").count():
         yield "a part of what is compared is not in view"
     for selector, least in READ_ACROSS_THE_ROOM.items():
-        if page.locator(f"{selector}:visible").count() and page.evaluate(LETTERS, selector) < least:
-            yield f"{selector} is written in {page.evaluate(LETTERS, selector)} pixels"
+        if page.locator(f"{selector}:visible").count() and page.evaluate(SMALLEST, selector) < least:
+            yield f"{selector} is written in {page.evaluate(SMALLEST, selector)} pixels"
     for button in ("plan_back", "plan_next", "class_menu"):
         if not page.locator(f".st-key-{button} button").first.is_visible():
             yield f"{button} cannot be reached"

@@ -4,9 +4,10 @@ import pytest
 
 from lessons.example.example import Example, first_query, run_example
 from lessons.today.cost.lesson import Choices, screen
+from tests.figures import CHECK_BOX, LETTERS, PICTURE, SLIDER, layer
 
 FIGURE = ".st-key-cost_passing"
-HEIGHTS = """kind => [...document.querySelectorAll(`.st-key-cost_passing .passing_${kind}_marks path`)]
+HEIGHTS = f"""kind => [...document.querySelectorAll(`.st-key-cost_passing {layer("passing_${kind}")} path`)]
     .map(path => path.getBoundingClientRect().height)"""
 WIDTHS = HEIGHTS.replace("height", "width")
 PLAYED = """() => Promise.all(document.getAnimations().filter(film => film.timeline === document.timeline)
@@ -15,17 +16,17 @@ PLAYED = """() => Promise.all(document.getAnimations().filter(film => film.timel
 
 def opened(visit, **context):
     tab = visit(**context).open("cost?cost_view=blocks&block=2&cover=false")
-    tab.page.wait_for_selector(f"{FIGURE} svg .passing_whole_marks path")
+    tab.page.wait_for_selector(f"{FIGURE} {layer('passing_whole')} path")
     return tab.settled()
 
 
 def moved_to(tab, moment):
     """Let the slider stand at a moment, and wait until the picture has arrived there."""
-    slider = tab.page.locator(f"{FIGURE} input[type=range]")
+    slider = tab.page.locator(f"{FIGURE} {SLIDER}")
     slider.evaluate("(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')) }", str(moment))
     count = len(passing().moments[moment].sizes)
     tab.page.wait_for_function(
-        f"count => document.querySelectorAll('{FIGURE} .passing_sizes_marks path').length === count", arg=count
+        f"count => document.querySelectorAll('{FIGURE} {layer('passing_sizes')} path').length === count", arg=count
     )
     tab.page.evaluate(PLAYED)
 
@@ -53,16 +54,16 @@ def test_it_stands_at_its_end_each_moment_is_what_is_computed_and_a_phone_has_ro
     for moment in (1, 0):
         moved_to(tab, moment)
         check(tab, moments[moment])
-    tab.page.locator(f"{FIGURE} input[type=checkbox]").click()
+    tab.page.locator(f"{FIGURE} {CHECK_BOX}").click()
     count = len(moments[-1].sizes)
     tab.page.wait_for_function(
-        f"count => document.querySelectorAll('{FIGURE} .passing_sizes_marks path').length === count", arg=count
+        f"count => document.querySelectorAll('{FIGURE} {layer('passing_sizes')} path').length === count", arg=count
     )
     tab.page.evaluate(PLAYED)
     check(tab, moments[-1])
     tab.page.set_viewport_size({"width": 390, "height": 844})
     tab.page.wait_for_function(
-        f"""() => {{ const box = document.querySelector('{FIGURE} svg.marks').getBoundingClientRect();
+        f"""() => {{ const box = document.querySelector('{FIGURE} {PICTURE}').getBoundingClientRect();
         return box.left >= 0 && box.right <= 390 && document.documentElement.scrollWidth <= 390; }}"""
     )
 
@@ -70,7 +71,7 @@ def test_it_stands_at_its_end_each_moment_is_what_is_computed_and_a_phone_has_ro
 def test_long_titles_of_panels_stand_clear_of_each_other_on_a_phone(visit):
     tab = visit(viewport={"width": 390, "height": 844}).open("cost?lang=de").settled()
     first, second = (
-        tab.page.locator(".st-key-cost_parts svg.marks text", has_text=title).bounding_box()
+        tab.page.locator(f".st-key-cost_parts {LETTERS}", has_text=title).bounding_box()
         for title in ("Multiplikationen", "bewegte Zahlen")
     )
     assert first["x"] + first["width"] < second["x"] and second["x"] + second["width"] <= 390

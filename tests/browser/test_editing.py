@@ -7,17 +7,18 @@ from playwright.sync_api import TimeoutError
 
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
+from tests.figures import CELL, PICTURE, SYMBOL
 
 TWELVE = "example=sentence&text=a+b+c+d+e+f+g+h+i+j+k+l"
 LARGEST = f"{TWELVE}&d_model=12&d_k=8&d_v=8"
-MARKS = """figure => [...document.querySelectorAll(`${figure} svg .mark-symbol path`)]
+MARKS = f"""figure => [...document.querySelectorAll(`${{figure}} {SYMBOL}`)]
     .filter(mark => mark.getAttribute('d').startsWith('M-')).filter(mark => mark.getAttribute('fill') !== 'none'
         && mark.getAttribute('fill') !== 'transparent').length"""
 FIGURE = ".st-key-projections_figure"
 
 
 def opened(tab, figure):
-    tab.page.wait_for_selector(f"{figure} svg .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f"{figure} {CELL}")
     return tab.settled()
 
 
@@ -43,7 +44,7 @@ def type_number(tab, row, text):
 
 
 def cell_says(tab, start):
-    return tab.page.locator(f'{FIGURE} svg [aria-label^="{start}"]').first.get_attribute("aria-label")
+    return tab.page.locator(f'{FIGURE} {PICTURE} [aria-label^="{start}"]').first.get_attribute("aria-label")
 
 
 def test_a_typed_number_marks_what_follows_travels_in_the_link_and_can_be_reset(visit):
@@ -87,7 +88,7 @@ def test_a_typed_number_marks_what_follows_travels_in_the_link_and_can_be_reset(
 @pytest.mark.parametrize(("page", "figure"), [("", ".st-key-pipeline"), ("projections", FIGURE)])
 def test_every_figure_fits_the_screen_of_a_laptop(visit, page, figure, query):
     tab = opened(visit().open(f"{page}?{query}"), figure)
-    box = tab.page.locator(f"{figure} svg.marks").bounding_box()
+    box = tab.page.locator(f"{figure} {PICTURE}").bounding_box()
     place = tab.page.locator(figure).bounding_box()
     assert box["y"] + box["height"] <= 900
     assert box["x"] + box["width"] <= place["x"] + place["width"] + 1

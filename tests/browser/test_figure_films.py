@@ -6,6 +6,7 @@ import pytest
 
 from attention_core.one_head.attention import attend
 from lessons.example.example import Example, run_example
+from tests.figures import layer
 
 FILMS = "document.getAnimations().filter(film => (film.animationName || '') === 'lab-reshare')"
 PAUSED = f"() => {FILMS}.map(film => film.pause()).length"
@@ -34,7 +35,7 @@ def answered(visit, page, **context):
     tab.page.wait_for_selector(f".st-key-{page}_card_A button")
     assert tab.settled().page.evaluate(f"() => {FILMS}.length") == 0, "who has not been asked sees no film"
     tab.page.locator(f".st-key-{page}_card_A button").click()
-    tab.page.wait_for_selector(f".st-key-{page}_figure svg .quantities_marks path")
+    tab.page.wait_for_selector(f".st-key-{page}_figure {layer('quantities')} path")
     return tab
 
 
@@ -83,9 +84,9 @@ def test_who_wants_less_motion_sees_the_end_at_once(visit):
 
 SLIDING = """() => document.getAnimations().filter(film => film.animationName === 'lab-move')"""
 HOLD = f"moment => ({SLIDING})().forEach(film => {{ film.pause(); film.currentTime = moment; }})"
-ROWS = f"""() => ({SLIDING})().map(film => film.effect.target).filter(mark => mark.closest('.rows_marks'))
+ROWS = f"""() => ({SLIDING})().map(film => film.effect.target).filter(mark => mark.closest('{layer("rows")}'))
     .map(mark => [mark.textContent, mark.getBoundingClientRect().y])"""
-SQUARED = f"""() => ({SLIDING})().map(film => film.effect.target).filter(mark => mark.closest('.numbers_marks'))
+SQUARED = f"""() => ({SLIDING})().map(film => film.effect.target).filter(mark => mark.closest('{layer("numbers")}'))
     .map(mark => mark.getBoundingClientRect().y)"""
 
 

@@ -1,5 +1,6 @@
 """What stands in the first view of a lesson, on a laptop and on a phone; a projector has its own tests."""
 
+from tests.figures import LETTERS, PICTURE
 from tests.first_views import QUESTION_BESIDE, SCREENS, measure
 
 WIDE, PHONE = ({"width": width, "height": height} for width, height in (SCREENS["wide"], SCREENS["phone"]))
@@ -42,10 +43,10 @@ def test_topic_point_figure_and_question_stand_in_the_first_view(visit, whole):
 
 def test_a_film_is_seen_whole_and_its_question_begins_right_below(visit):
     tab = visit(viewport=WIDE).open("train")
-    tab.page.wait_for_selector(".st-key-run svg.marks")
+    tab.page.wait_for_selector(f".st-key-run {PICTURE}")
     seen = measure(tab.page)
     assert seen["figure"]["bottom"] <= WIDE["height"]
     assert seen["question"]["top"] - seen["figure"]["bottom"] < 90, "the bar of its steps alone stands between"
     assert seen["letters"] >= 13
-    names = tab.page.locator(".st-key-run svg.marks .mark-text text").all_text_contents()
+    names = tab.page.locator(f".st-key-run {LETTERS}").all_text_contents()
     assert not [name for name in names if "…" in name]

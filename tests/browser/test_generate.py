@@ -2,13 +2,15 @@
 
 import pytest
 
+from tests.figures import PICTURE, TOOLTIP
+
 TEXT = ".stCode code"
-FIGURES = ".st-key-distribution svg.marks, .st-key-looks svg.marks"
+FIGURES = f".st-key-distribution {PICTURE}, .st-key-looks {PICTURE}"
 
 
 def opened(tab, query=""):
-    tab.open(f"generate?{query}").page.wait_for_selector(".st-key-looks svg.marks")
-    tab.page.wait_for_selector(".st-key-distribution svg.marks")
+    tab.open(f"generate?{query}").page.wait_for_selector(f".st-key-looks {PICTURE}")
+    tab.page.wait_for_selector(f".st-key-distribution {PICTURE}")
     return tab.settled()
 
 
@@ -50,9 +52,9 @@ def test_the_distribution_is_above_the_fold_and_pointing_at_a_bar_says_its_numbe
     tab.page.wait_for_timeout(500)
     sent = len(tab.sent)
     tab.page.locator(".st-key-distribution [aria-label^='“o”: score']").first.hover()
-    tab.page.locator("#vg-tooltip-element").get_by_text("from the model").wait_for()
+    tab.page.locator(TOOLTIP).get_by_text("from the model").wait_for()
     assert len(tab.sent) == sent
-    boxes = [tab.page.locator(f".st-key-{figure} svg.marks").bounding_box() for figure in ("distribution", "looks")]
+    boxes = [tab.page.locator(f".st-key-{figure} {PICTURE}").bounding_box() for figure in ("distribution", "looks")]
     assert boxes[0]["y"] + boxes[0]["height"] <= 900, "the distribution is seen whole"
     assert boxes[1]["y"] < 900, "and where the heads looked begins below it"
     for scheme, width in (("light", 1440), ("dark", 390)):

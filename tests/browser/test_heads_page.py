@@ -8,10 +8,9 @@ from lessons.example.example import Example, run_example
 from lessons.model.heads.example import HeadsChosen
 from lessons.model.heads.lesson import Choices, screen
 from lessons.screen import format_value
+from tests.figures import CELL, PICTURE, ringed
 
-RINGED = """() => [...document.querySelectorAll('.st-key-way_figure svg [aria-label]')]
-    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
-    .map(cell => cell.getAttribute('aria-label')).sort()"""
+RINGED = ringed(".st-key-way_figure")
 LINK = "heads?mh_step={}&mh_d_model=6&mh_heads=3"
 
 
@@ -25,13 +24,13 @@ def says(step):
 
 
 def figure(tab):
-    tab.page.wait_for_selector(".st-key-way_figure svg .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f".st-key-way_figure {CELL}")
     return tab.settled()
 
 
 def test_the_link_follows_what_was_chosen_also_where_the_heads_follow_the_features(visit):
     tab = visit().open("heads?mh_d_model=12")
-    tab.page.wait_for_selector(".st-key-heads_figure svg.marks")
+    tab.page.wait_for_selector(f".st-key-heads_figure {PICTURE}")
     tab.settled()
     tab.page.locator(".st-key-mh_heads input").focus()
     tab.page.keyboard.press("ArrowLeft")
@@ -42,25 +41,25 @@ def test_the_link_follows_what_was_chosen_also_where_the_heads_follow_the_featur
 
 def test_a_click_on_a_small_map_shows_that_head_large(visit):
     tab = visit().open("heads?mh_heads=4")
-    tab.page.wait_for_selector(".st-key-heads_figure svg .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f".st-key-heads_figure {CELL}")
     tab.settled()
-    tab.page.locator(".st-key-heads_figure svg").get_by_label(
+    tab.page.locator(f".st-key-heads_figure {PICTURE}").get_by_label(
         "head 3: weight that “journey” puts on “Your”"
     ).last.click()
-    tab.page.locator(".st-key-head_figure svg").get_by_text("head 3: weights").wait_for()
+    tab.page.locator(f".st-key-head_figure {PICTURE}").get_by_text("head 3: weights").wait_for()
     tab.page.wait_for_url("**mh_head=3**")
 
 
 def points_at(tab, cell, *lit):
     """Point at a cell, and wait until these and no others have a ring."""
-    tab.page.locator(".st-key-way_figure svg").get_by_label(cell, exact=True).last.hover()
+    tab.page.locator(f".st-key-way_figure {PICTURE}").get_by_label(cell, exact=True).last.hover()
     tab.page.wait_for_function(f"wanted => JSON.stringify(({RINGED})()) === JSON.stringify(wanted)", arg=sorted(lit))
 
 
 def goes_to(tab, step):
     """Choose another step of the way, and wait for its figure."""
     tab.page.get_by_role("radio", name=format_value(STEP.options[step]), exact=True).click()
-    tab.page.locator(".st-key-way_figure svg").get_by_label(
+    tab.page.locator(f".st-key-way_figure {PICTURE}").get_by_label(
         next(iter(says(step).values())), exact=True
     ).first.wait_for()
     figure(tab)
@@ -88,7 +87,7 @@ def test_pointing_at_a_feature_shows_its_head_before_and_after_without_asking_th
 @pytest.mark.parametrize("query", ["?mh_step=slices&mh=wide", "?mh=wide", "?mh_step=split&mh_d_model=16", ""])
 def test_the_page_never_scrolls_sideways(visit, query):
     tab = visit().open(f"heads{query}")
-    tab.page.wait_for_selector("svg.marks")
+    tab.page.wait_for_selector(PICTURE)
     for width in (1440, 390):
         tab.page.set_viewport_size({"width": width, "height": 900})
         tab.settled().page.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)

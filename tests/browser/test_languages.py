@@ -5,44 +5,45 @@ import re
 import pytest
 
 from attention_ui.contents import CONTENTS
+from tests.figures import CONTROL, FIGURE_BOX, LETTERS, PICTURE, layer
 from words import FIRST, LANGUAGES, speaking, tag_of
 
 CODES = [code for code in LANGUAGES if code != FIRST]
 # Each page in one language, each language on several pages; `python docs/contact_sheet.py` shows all in all.
 ROUND = [(entry.address, CODES[place % len(CODES)]) for place, entry in enumerate(CONTENTS)]
-LETTERS = {"zh": "词元权重查询", "ja": "トークンの重み概要"}
+CHARACTERS = {"zh": "词元权重查询", "ja": "トークンの重み概要"}
 PHONE = {"viewport": {"width": 390, "height": 844}}
 
 # What is cut off: a text that leaves the screen, or its own box, and that nothing lets one scroll to.
-CUT_OFF = """() => {
+CUT_OFF = f"""() => {{
   const scrolls = (e) => e && (/auto|scroll/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
   const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
   const found = [];
-  for (const e of document.querySelectorAll("[data-testid='stMain'] *")) {
+  for (const e of document.querySelectorAll("[data-testid='stMain'] *")) {{
     if (!own(e) || e.closest("svg, .katex, [data-testid='stCode'], iframe") || !e.checkVisibility()) continue;
     const box = e.getBoundingClientRect(), look = getComputedStyle(e);
     if (box.width < 2 || box.height < 2 || look.clipPath !== "none" || scrolls(e)) continue;
     const leaves = box.right > innerWidth + 1 || box.left < -1;
     const clipped = look.overflowX !== "visible" && e.scrollWidth > e.clientWidth + 1;
     if (leaves || clipped) found.push(e.textContent.trim().slice(0, 80));
-  }
+  }}
   if (document.documentElement.scrollWidth > innerWidth) found.push("the page scrolls sideways");
-  for (const e of document.querySelectorAll(".katex-display, .stVegaLiteChart"))  // what scrolls shows that it does
+  for (const e of document.querySelectorAll(".katex-display, {FIGURE_BOX}"))  // what scrolls shows that it does
     if (e.scrollWidth > e.clientWidth + 1 && !getComputedStyle(e).backgroundImage.includes("gradient"))
-      found.push(`no sign that there is more of ${e.textContent.slice(0, 40)}`);
-  for (const e of document.querySelectorAll(".vega-bindings input, .vega-bindings select"))
-    if (e.getBoundingClientRect().right > e.closest(".stVegaLiteChart").getBoundingClientRect().right + 1)
-      found.push(`${e.closest("label").textContent} leaves its figure`);
+      found.push(`no sign that there is more of ${{e.textContent.slice(0, 40)}}`);
+  for (const e of document.querySelectorAll("{CONTROL}"))
+    if (e.getBoundingClientRect().right > e.closest("{FIGURE_BOX}").getBoundingClientRect().right + 1)
+      found.push(`${{e.closest("label").textContent}} leaves its figure`);
   for (const e of document.querySelectorAll("[data-testid='stSidebar'][aria-expanded='true'] p"))
-    if (e.getBoundingClientRect().left < 0) found.push(`${e.textContent} leaves the sidebar`);
-  for (const e of document.querySelectorAll("svg:has(.quantities_marks) text")) {
-    const box = e.getBoundingClientRect(), figure = e.closest("svg").getBoundingClientRect();
-    if (e.textContent.endsWith("…")) found.push(`${e.textContent}: cut by its figure`);
+    if (e.getBoundingClientRect().left < 0) found.push(`${{e.textContent}} leaves the sidebar`);
+  for (const e of document.querySelectorAll("{PICTURE}:has({layer("quantities")}) text")) {{
+    const box = e.getBoundingClientRect(), figure = e.closest("{PICTURE}").getBoundingClientRect();
+    if (e.textContent.endsWith("…")) found.push(`${{e.textContent}}: cut by its figure`);
     if (box.right > figure.right + 2 || box.bottom > figure.bottom + 2)
-      found.push(`${e.textContent} leaves its figure`);
-  }
+      found.push(`${{e.textContent}} leaves its figure`);
+  }}
   return found;
-}"""
+}}"""
 
 # The names of the rail that are not seen whole.
 UNNAMED = """() => [...document.querySelectorAll("[data-testid=stTopNavLink]")].filter((link) => {
@@ -60,12 +61,12 @@ MISSING = """(letters) => {
     pen.fillText(letter, 5, 45);
     return canvas.toDataURL();
   };
-  const fonts = new Set([...document.querySelectorAll("svg text, h1, p")].map((e) => getComputedStyle(e).fontFamily));
+  const fonts = new Set([...document.querySelectorAll("LETTERS, h1, p")].map((e) => getComputedStyle(e).fontFamily));
   return [...fonts].flatMap((font) => {
     const box = draw("\\u{10ffff}", font);
     return letters.filter((letter) => draw(letter, font) === box).map((letter) => `${letter} in ${font}`);
   });
-}"""
+}""".replace("LETTERS", LETTERS)
 
 
 @pytest.mark.part(5)
@@ -77,7 +78,7 @@ def test_nothing_is_cut_off_on_a_phone_and_a_laptop_names_all_lessons(visit, add
         someone.settled()
     assert someone.page.evaluate("document.documentElement.lang") == tag_of(code)
     assert someone.page.evaluate(CUT_OFF) == []
-    assert someone.page.evaluate(MISSING, list(LETTERS.get(code, ""))) == []
+    assert someone.page.evaluate(MISSING, list(CHARACTERS.get(code, ""))) == []
     someone.page.set_viewport_size({"width": 1440, "height": 900})
     someone.page.wait_for_function(f"() => !({UNNAMED})().length")
     assert someone.page.evaluate(CUT_OFF) == []

@@ -5,17 +5,18 @@ import pytest
 from attention_ui.figures.sentence.ribbons_chart import WHOLE_RIBBON
 from lessons.example.example import learnt_example, run_example
 from lessons.start.overview.sentence_view import Choices, screen
+from tests.figures import CHECK_BOX, LETTERS, PICTURE, SLIDER, layer
 
 FIGURE = ".st-key-ribbons"
-WIDTHS = f"""() => Object.fromEntries([...document.querySelectorAll('{FIGURE} .ribbons_marks path')]
+WIDTHS = f"""() => Object.fromEntries([...document.querySelectorAll('{FIGURE} {layer("ribbons")} path')]
     .map(path => [path.getAttribute('aria-label').split(':')[0], Number(path.getAttribute('stroke-width'))]))"""
-GLIDES = f"() => getComputedStyle(document.querySelector('{FIGURE} .ribbons_marks path')).transitionDuration"
-TEXTS = f"() => [...document.querySelectorAll('{FIGURE} svg text')].map(text => text.textContent)"
+GLIDES = f"() => getComputedStyle(document.querySelector('{FIGURE} {layer('ribbons')} path')).transitionDuration"
+TEXTS = f"() => [...document.querySelectorAll('{FIGURE} {LETTERS}')].map(text => text.textContent)"
 
 
 def opened(visit, path="?example=pronouns&picture=sentence", **context):
     tab = visit(**context).open(path)
-    tab.page.wait_for_selector(f"{FIGURE} svg .ribbons_marks path", state="attached")
+    tab.page.wait_for_selector(f"{FIGURE} {layer('ribbons')} path", state="attached")
     return tab.settled()
 
 
@@ -29,7 +30,7 @@ def expected(query, moment=-1, **choices):
 
 
 def point_at_word(tab, word):
-    tab.page.locator(f"{FIGURE} svg .room_marks").get_by_label(f"“{word}”", exact=True).hover()
+    tab.page.locator(f"{FIGURE} {layer('room')}").get_by_label(f"“{word}”", exact=True).hover()
 
 
 def widths_become(tab, wanted):
@@ -49,7 +50,7 @@ def test_ribbons_are_as_wide_as_weights_wherever_one_points_and_whenever_in_trai
         widths_become(tab, expected(query))
     tab.page.mouse.move(5, 5)
     widths_become(tab, expected(6))
-    slider = tab.page.locator(f"{FIGURE} input[type=range]")
+    slider = tab.page.locator(f"{FIGURE} {SLIDER}")
     for moment in (0, 1, 15):
         slider.fill(str(moment))
         said = f"Training steps so far: {20 * moment} of 300."
@@ -66,9 +67,9 @@ def test_ribbons_are_as_wide_as_weights_wherever_one_points_and_whenever_in_trai
 
 def test_the_picture_changes_in_place_when_a_word_is_clicked_or_another_stands_last(visit):
     tab = opened(visit)
-    still_there = tab.marked(f"{FIGURE} svg.marks")
+    still_there = tab.marked(f"{FIGURE} {PICTURE}")
     for word, query in (("girl", 4), ("found", 1)):
-        tab.page.locator(f"{FIGURE} svg .room_marks").get_by_label(f"“{word}”", exact=True).click()
+        tab.page.locator(f"{FIGURE} {layer('room')}").get_by_label(f"“{word}”", exact=True).click()
         tab.page.wait_for_url(f"**asks={query + 1}*")
         tab.page.get_by_role("heading", name=f"To read “{word}”, this head looks").wait_for()
         tab.settled().page.mouse.move(5, 5)
@@ -90,7 +91,7 @@ def test_it_fits_the_page_and_the_whole_sentence_is_seen(visit, scheme):
 
 
 ROOM = f"""width => {{
-    const room = document.querySelector('{FIGURE}'), picture = document.querySelector('{FIGURE} svg.marks')
+    const room = document.querySelector('{FIGURE}'), picture = document.querySelector('{FIGURE} {PICTURE}')
     const here = [innerWidth, room.clientWidth, picture?.getBoundingClientRect().width].join()
     if (window.room?.here !== here) window.room = {{here, since: performance.now()}}
     return picture && innerWidth === width && performance.now() - window.room.since > 300
@@ -100,9 +101,9 @@ ROOM = f"""width => {{
 def fits(tab, width, height):
     """The figure is on the page, and all its words and ribbons are in the figure."""
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
-    figure = tab.page.locator(f"{FIGURE} svg.marks").bounding_box()
+    figure = tab.page.locator(f"{FIGURE} {PICTURE}").bounding_box()
     boxes = tab.page.evaluate(
-        f"""() => [...document.querySelectorAll('{FIGURE} :is(.sentence_marks text, .ribbons_marks path)')]
+        f"""() => [...document.querySelectorAll('{FIGURE} :is({layer("sentence")} text, {layer("ribbons")} path)')]
         .map(mark => mark.getBoundingClientRect()).map(box => [box.left, box.right, box.top, box.bottom])"""
     )
     assert len(boxes) == 14
@@ -118,9 +119,9 @@ def test_it_plays_from_the_beginning_to_the_end_and_stops(visit):
     tab = opened(visit)
     box = tab.page.get_by_role("checkbox", name="Watch it learn")
     box.check()
-    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} input[type=range]').value) < 15")
-    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} input[type=range]').value) === 15")
-    tab.page.wait_for_function(f"() => !document.querySelector('{FIGURE} input[type=checkbox]').checked")
+    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} {SLIDER}').value) < 15")
+    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} {SLIDER}').value) === 15")
+    tab.page.wait_for_function(f"() => !document.querySelector('{FIGURE} {CHECK_BOX}').checked")
     widths_become(tab, expected(6))
 
 
@@ -129,7 +130,7 @@ def test_twelve_long_words_stay_within_their_room(visit):
     text = "+".join(["extraordinary", "W" * 30] * 6)
     tab = opened(visit, f"?example=sentence&picture=sentence&causal=false&text={text}")
     boxes = tab.page.evaluate(
-        f"""() => [...document.querySelectorAll('{FIGURE} .sentence_marks text')]
+        f"""() => [...document.querySelectorAll('{FIGURE} {layer("sentence")} text')]
         .map(mark => mark.getBoundingClientRect()).map(box => [box.left, box.right])"""
     )
     for (_, right), (left, _) in zip(sorted(boxes), sorted(boxes)[1:], strict=False):
@@ -142,6 +143,6 @@ def test_all_that_is_said_of_twelve_long_words_is_seen(visit, width):
     text = "+".join(["extraordinary", "incomprehensible", "internationalization", "straightforwardness"] * 3)
     tab = opened(visit, f"?example=sentence&picture=sentence&text={text}", viewport={"width": width, "height": 900})
     box = "selector => (({top, bottom}) => [top, bottom])(document.querySelector(selector).getBoundingClientRect())"
-    top, bottom = tab.page.evaluate(box, f"{FIGURE} svg.marks")
-    said = tab.page.evaluate(box, f"{FIGURE} .row_says_marks text")
+    top, bottom = tab.page.evaluate(box, f"{FIGURE} {PICTURE}")
+    said = tab.page.evaluate(box, f"{FIGURE} {layer('row_says')} text")
     assert top <= said[0] < said[1] <= bottom

@@ -5,6 +5,7 @@ from playwright.sync_api import TimeoutError
 
 from attention_ui.contents import CONTENTS
 from tests.chromium import SETTLED
+from tests.figures import CELL, CHECK_BOX, PICTURE, SLIDER
 
 SIZES = {"laptop": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 # The pages that ask something. Read asks of the real model, which tests hide.
@@ -12,14 +13,14 @@ ASKED = [entry.address for entry in CONTENTS if entry.section not in ("start", "
 # Where the first picture in a part of the page stands on it, wherever one has scrolled to, once it has stood a while.
 STANDS = """selector => {
     const settled = SETTLED, main = document.querySelector('.stMain')
-    const picture = document.querySelector(`${selector} svg.marks`)
+    const picture = document.querySelector(`${selector} PICTURE`)
     if (!settled() || !picture) return null
     const box = picture.getBoundingClientRect(), at = selector + location.pathname + innerWidth
     const now = [box.left, box.top + main.scrollTop, box.width, box.height]
     if (window.stood?.at !== at || window.stood.box.some((side, i) => Math.abs(side - now[i]) > 0.5))
         window.stood = {box: now, at, since: performance.now()}
     return performance.now() - window.stood.since > 200 ? now : null
-}""".replace("SETTLED", SETTLED)
+}""".replace("SETTLED", SETTLED).replace("PICTURE", PICTURE)
 FOLLOWED = ".st-key-trace_open"  # a menu of the numbers that can be followed
 SCROLLED = "document.querySelector('.stMain').scrollTop"
 IN_VIEW = """found => {
@@ -107,7 +108,7 @@ def moved_by_clicks(tab, before):
     """Click a number of each figure whose numbers can be followed."""
     for place in range(1 + tab.page.locator("[class*=st-key-with_panel_]").count()):
         part = f".st-key-with_panel_{place}" if place else ".st-key-stage"
-        cells = tab.page.locator(f"{part} svg.marks .mark-rect path[aria-label]")
+        cells = tab.page.locator(f"{part} {CELL}")
         if not cells.count() or not (place or tab.page.locator(FOLLOWED).count()):
             continue
         cell = cells.nth(cells.count() // 2)
@@ -129,11 +130,11 @@ def test_the_end_of_training_and_a_head_left_out_move_nothing(visit):
     tab = visit().open("train?task=previous&steps=40")
     before = stands(tab)
     tab.page.get_by_role("button", name="Start", exact=True).click()
-    moment = tab.page.locator(".st-key-run .vega-bindings input[type=range]")
+    moment = tab.page.locator(f".st-key-run {SLIDER}")
     moment.wait_for()
     assert stands(tab) == same(before)
     assert moment.input_value() == moment.get_attribute("max"), "it stands where the training ended"
-    assert not tab.page.locator(".st-key-run .vega-bindings input[type=checkbox]").is_checked()
+    assert not tab.page.locator(f".st-key-run {CHECK_BOX}").is_checked()
     tab.page.locator(".st-key-left_out button").first.click()
     effect = tab.page.get_by_text("Without layer 1, head 1 the evaluation loss")
     effect.wait_for()

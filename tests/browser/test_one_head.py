@@ -12,25 +12,23 @@ from lessons.example.example import Example, first_query, run_example
 from lessons.one_head.dot_product.lesson import attend_without_weights
 from lessons.one_head.softmax.lesson import softmax_row
 from lessons.screen import format_value
+from tests.figures import CELL, FIGURE_BOX, LETTERS, LINE, PICTURE, layer, ringed
 
 LINES = "() => [...document.querySelectorAll('[class*=st-key-derivation] code')].map(c => c.textContent)"
-RINGED = """figure => [...document.querySelectorAll(`.st-key-${figure} svg [aria-label]`)]
-    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
-    .map(cell => cell.getAttribute('aria-label'))"""
 
 
 def figure(tab, key):
-    tab.page.wait_for_selector(f".st-key-{key} svg .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f".st-key-{key} {CELL}")
     return tab.settled()
 
 
 def svg(tab, key):
-    return tab.page.locator(f".st-key-{key} svg.marks")
+    return tab.page.locator(f".st-key-{key} {PICTURE}")
 
 
 def numbers(tab, key):
     """The numbers in the cells of a figure, in the order in which they are drawn."""
-    said = svg(tab, key).locator(".mark-text text").all_text_contents()
+    said = svg(tab, key).locator(LETTERS).all_text_contents()
     return [float(text.replace("−", "-")) for text in said if re.fullmatch(r"−?\d+(\.\d+)?", text)]
 
 
@@ -49,7 +47,7 @@ def same(tab, temperature):
 def test_the_temperature_moves_every_number_in_place(visit):
     tab = figure(visit().open("softmax?temperature=0.5"), "softmax_figure")
     assert same(tab, 0.5)
-    in_place = tab.marked(".st-key-softmax_figure svg.marks")
+    in_place = tab.marked(f".st-key-softmax_figure {PICTURE}")
     picture = svg(tab, "softmax_figure").first
     before = picture.text_content()
     tab.page.locator(".st-key-temperature input").focus()
@@ -59,7 +57,7 @@ def test_the_temperature_moves_every_number_in_place(visit):
     tab.settled().page.wait_for_timeout(500)
     assert same(tab, 0.6)
     assert in_place()
-    svg(tab, "softmax_figure").locator(".mark-rect [aria-label]").nth(-1).click()
+    svg(tab, "softmax_figure").locator(CELL).nth(-1).click()
     tab.page.locator(".st-key-trace_all_1 label").click()
     tab.page.wait_for_function(f"() => ({LINES})().length > 3")
     tab.settled()
@@ -74,12 +72,12 @@ def test_the_temperature_moves_every_number_in_place(visit):
 )
 def test_pointing_at_a_sum_lights_its_parts_and_a_click_opens_the_trace_of_a_number(visit, page, key):
     tab = figure(visit().open(page), key)
-    cells = svg(tab, key).locator(".mark-rect [aria-label]")
+    cells = svg(tab, key).locator(CELL)
     if page in ("dot_product", "output"):
         before = len(tab.sent)
         cells.nth(-1).hover()
         tab.page.wait_for_timeout(300)
-        assert len(tab.page.evaluate(RINGED, key)) == 7, "six parts and their sum"
+        assert len(tab.page.evaluate(ringed(f".st-key-{key}"))) == 7, "six parts and their sum"
         assert len(tab.sent) == before
     chosen = cells.nth(cells.count() // 2)
     said = chosen.get_attribute("aria-label")
@@ -188,7 +186,7 @@ def test_a_cover_goes_along_to_the_next_lesson_and_an_answer_lifts_it(visit):
 def figure_covered(tab, key):
     """Wait until the figure is there without its numbers."""
     tab.page.get_by_text("The numbers appear once you have chosen an answer.").first.wait_for()
-    tab.page.wait_for_selector(f".st-key-{key} svg.marks")
+    tab.page.wait_for_selector(f".st-key-{key} {PICTURE}")
     tab.settled().page.wait_for_timeout(300)
     assert not numbers(tab, key)
     return tab
@@ -225,12 +223,12 @@ def test_curves_that_wait_for_an_answer_are_drawn_without_a_warning_also_where_t
     """A warning of Vega in the console fails every visit; a phone has room for the names at their ends."""
     tab = visit(viewport={"width": 390, "height": 844}).open("scores?cover=true").think_first("scores")
     for _ in ("covered", "shown"):
-        tab.page.wait_for_function("() => document.querySelectorAll('.stVegaLiteChart svg.marks').length === 6")
-        wide = "[...document.querySelectorAll('.stVegaLiteChart')].map(box => [box.scrollWidth, box.clientWidth])"
+        tab.page.wait_for_function(f"() => document.querySelectorAll('{FIGURE_BOX} {PICTURE}').length === 6")
+        wide = f"[...document.querySelectorAll('{FIGURE_BOX}')].map(box => [box.scrollWidth, box.clientWidth])"
         assert all(needed <= room for needed, room in tab.settled().page.evaluate(wide)[2:])
         if tab.page.locator(".st-key-covered").count():
             tab.page.get_by_text("Show them now").click()
-            tab.page.wait_for_selector(".st-key-curve_jacobian svg .mark-line path[d*=L]")
+            tab.page.wait_for_selector(f".st-key-curve_jacobian {LINE}[d*=L]")
             tab.page.locator(".st-key-covered").first.wait_for(state="detached")
 
 
@@ -240,19 +238,19 @@ CUT_OR_SMALL = """() => {
         return box.left < frame.left - 1 || box.right > frame.right + 1 || box.bottom > frame.bottom + 1
     }
     const small = one => parseFloat(getComputedStyle(one).fontSize) < 13
-    return [...document.querySelectorAll(':is(.st-key-strips_figure, .st-key-by_feature_figure) svg text')]
+    return [...document.querySelectorAll(':is(.st-key-strips_figure, .st-key-by_feature_figure) LETTERS')]
         .filter(one => one.textContent && (cut(one) || small(one))).map(one => one.textContent)
-}"""
+}""".replace("LETTERS", LETTERS)
 
 
 def test_a_click_on_a_key_of_the_real_head_shows_how_its_score_adds_up_wide_and_narrow(visit):
     tab = visit().open("projections?example=language&role=head&cover=false&says_language=")
     key = ".st-key-by_feature_figure"
-    tab.page.wait_for_selector(f"{key} .sums_marks text")
-    tab.page.locator(f"{key} .touch_marks path").nth(9 * 5 + 2).click()
+    tab.page.wait_for_selector(f"{key} {layer('sums')} text")
+    tab.page.locator(f"{key} {layer('touch')} path").nth(9 * 5 + 2).click()
     tab.page.wait_for_url("**meets=6**")
-    expect(tab.page.locator(f"{key} .pair_marks text")).to_contain_text("mat")
-    said = tab.page.locator(f"{key} .sums_marks text").all_text_contents()
+    expect(tab.page.locator(f"{key} {layer('pair')} text")).to_contain_text("mat")
+    said = tab.page.locator(f"{key} {layer('sums')} text").all_text_contents()
     *parts, score = [round(100 * float(text.replace("−", "-"))) for text in said[:-1]]
     assert len(parts) == 9 and sum(parts) == score
     for width in (1440, 390):
@@ -260,5 +258,5 @@ def test_a_click_on_a_key_of_the_real_head_shows_how_its_score_adds_up_wide_and_
         tab.page.wait_for_timeout(500)
         assert tab.page.evaluate(CUT_OR_SMALL) == [], width
         assert tab.page.evaluate("document.documentElement.scrollWidth") == width
-    down = tab.page.locator(f"{key} .products_down_marks text").all_text_contents()
+    down = tab.page.locator(f"{key} {layer('products_down')} text").all_text_contents()
     assert down == said, "the same numbers, a line each"

@@ -5,6 +5,7 @@ from overview_cells import matrices_of
 
 from attention_ui.figures.matrices.matrices import tooltip
 from lessons.example.example import Example
+from tests.figures import CELL, PICTURE, RECTANGLE, layer, ringed
 
 
 def explainer(example=None):
@@ -14,13 +15,11 @@ def explainer(example=None):
 
 
 EXPLAIN = explainer()
-RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]
-    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
-    .map(cell => cell.getAttribute('aria-label')).sort()"""
+RINGED = ringed(".st-key-pipeline")
 
 
 def figure(tab):
-    tab.page.wait_for_selector(".st-key-pipeline svg .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f".st-key-pipeline {CELL}")
     return tab.settled()
 
 
@@ -29,7 +28,7 @@ def sentences(*cells):
 
 
 def point_at(tab, *cell):
-    tab.page.locator(".st-key-pipeline svg").get_by_label(EXPLAIN(*cell), exact=True).first.hover()
+    tab.page.locator(f".st-key-pipeline {PICTURE}").get_by_label(EXPLAIN(*cell), exact=True).first.hover()
 
 
 def test_pointing_lights_what_made_a_number_without_asking_the_server(visit):
@@ -53,7 +52,7 @@ def test_pointing_lights_what_made_a_number_without_asking_the_server(visit):
 
 def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone_and_with_shift_turn_the_pages(visit):
     tab = figure(visit().open("?hide=code"))
-    in_place = tab.marked(".st-key-pipeline svg.marks")
+    in_place = tab.marked(f".st-key-pipeline {PICTURE}")
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**step=x**")
     tab.page.keyboard.press("ArrowRight")
@@ -83,22 +82,22 @@ WATCH = """() => {
   window.timesDrawn = () => [...befores].map(([mark, before]) => new Set([...before, mark.getAttribute('d')]).size - 1)
   new MutationObserver(changes => changes.forEach(({target, oldValue}) =>
     befores.set(target, [...befores.get(target) ?? [], oldValue])
-  )).observe(document.querySelector('.st-key-pipeline svg.marks'),
+  )).observe(document.querySelector('.st-key-pipeline PICTURE'),
     {subtree: true, attributeFilter: ['d'], attributeOldValue: true})
-}"""
+}""".replace("PICTURE", PICTURE)
 
 
 def test_other_sizes_move_the_cells_that_are_there_and_draw_each_once(visit):
     """Also where the picture itself becomes lower: its box has its new size when the numbers come."""
     tab = figure(visit(viewport={"width": 1366, "height": 768}).open("?example=journey&picture=steps&d_k=4"))
-    in_place = tab.marked(".st-key-pipeline svg .numbers_marks text")
-    height = tab.page.locator(".st-key-pipeline svg.marks").bounding_box()["height"]
+    in_place = tab.marked(f".st-key-pipeline {layer('numbers')} text")
+    height = tab.page.locator(f".st-key-pipeline {PICTURE}").bounding_box()["height"]
     tab.page.evaluate(WATCH)
     tab.page.locator(".st-key-d_k input").focus()
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**d_k=5**")
     tab.settled().page.wait_for_function(
-        "before => document.querySelector('.st-key-pipeline svg.marks').getBoundingClientRect().height < before - 1",
+        f"before => document.querySelector('.st-key-pipeline {PICTURE}').getBoundingClientRect().height < before - 1",
         arg=height,
     )
     drawn = tab.page.evaluate("() => window.timesDrawn()")
@@ -110,7 +109,9 @@ def test_other_sizes_move_the_cells_that_are_there_and_draw_each_once(visit):
 def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):
     tab = figure(visit(url=start_server()).open("overview?d_k=5&causal=false&step=scores&seed=3"))
     explain = explainer(Example(d_k=5, causal=False, seed=3))
-    assert tab.page.locator(".st-key-pipeline svg").get_by_label(explain("scores", 5, 5), exact=True).count() == 1
+    assert (
+        tab.page.locator(f".st-key-pipeline {PICTURE}").get_by_label(explain("scores", 5, 5), exact=True).count() == 1
+    )
     assert tab.page.get_by_role("dialog").count() == 0
 
 
@@ -128,19 +129,19 @@ CONTRASTS = """() => {
     const light = colour => rgb(colour).map(v => v / 255)
         .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
         .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-    const svg = document.querySelector('.st-key-pipeline svg.marks');
-    const drawn = [...svg.querySelectorAll('.mark-rect path')].filter(p => p.getAttribute('fill-opacity') !== '0');
+    const svg = document.querySelector('.st-key-pipeline PICTURE');
+    const drawn = [...svg.querySelectorAll('RECTANGLE')].filter(p => p.getAttribute('fill-opacity') !== '0');
     const fills = drawn.map(path => path.getAttribute('fill'));
-    const number = [...svg.querySelectorAll('.mark-text text')].find(text => /^[0-9−]/.test(text.textContent));
+    const number = [...svg.querySelectorAll('text')].find(text => /^[0-9−]/.test(text.textContent));
     const ink = light(number.getAttribute('fill'));
     return [...new Set(fills)].filter(f => f && f !== 'transparent' && f !== 'none').map(light)
         .map(cell => (Math.max(ink, cell) + 0.05) / (Math.min(ink, cell) + 0.05));
-}"""
+}""".replace("PICTURE", PICTURE).replace("RECTANGLE", RECTANGLE)
 
 
 def test_the_page_never_scrolls_sideways_and_numbers_can_be_read(visit):
     tab = figure(visit().open())
-    svg = tab.page.locator(".st-key-pipeline svg.marks").bounding_box()
+    svg = tab.page.locator(f".st-key-pipeline {PICTURE}").bounding_box()
     assert svg["y"] + svg["height"] <= 900, "the picture is above the fold"
     assert svg["x"] + svg["width"] <= 1440
     for scheme, width in (("light", 1440), ("dark", 390)):
@@ -153,5 +154,5 @@ def test_the_page_never_scrolls_sideways_and_numbers_can_be_read(visit):
             arg=[width, scheme],
         )
         figure(tab).page.wait_for_function(f"() => ({CONTRASTS})().every(contrast => contrast >= 4.5)")
-    box = tab.page.locator(".st-key-pipeline svg.marks").bounding_box()
+    box = tab.page.locator(f".st-key-pipeline {PICTURE}").bounding_box()
     assert box["width"] <= 390 < box["height"], "on a phone the matrices stand below each other"

@@ -1,6 +1,7 @@
 """On a projector: room for the figure, and words that the back row can read."""
 
 from attention_ui.contents import CONTENTS
+from tests.figures import CONTROLS, FIGURE_BOX, LETTERS, PICTURE, SLIDER
 from tests.first_views import QUESTION_BESIDE, measure
 
 LEAST = 18  # pixels
@@ -10,14 +11,14 @@ LETTERS_OF_CARDS = (
     "() => Math.min(...[...document.querySelectorAll('[class*=_card_] button p:first-child')]"
     ".map(one => parseFloat(getComputedStyle(one).fontSize)))"
 )
-SMALLER = """least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3, label, kbd, summary, code, button)')]
-    .filter(one => !one.closest('.stVegaLiteChart, .katex') && one.offsetParent
+SMALLER = f"""least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3, label, kbd, summary, code, button)')]
+    .filter(one => !one.closest('{FIGURE_BOX}, .katex') && one.offsetParent
         && [...one.childNodes].some(node => node.nodeType === 3 && node.textContent.trim())
         && parseFloat(getComputedStyle(one).fontSize) < least)
     .map(one => one.textContent)"""
 
 
-LETTERS_IN_FIGURES = """() => [...document.querySelectorAll('.stVegaLiteChart svg text')]
+LETTERS_IN_FIGURES = f"""() => [...document.querySelectorAll('{LETTERS}')]
     .filter(one => one.textContent.trim() && one.getBoundingClientRect().width)
     .map(one => parseFloat(getComputedStyle(one).fontSize))"""
 LINES_OF_TOPIC = """() => {
@@ -51,7 +52,7 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
     for page, tab in in_turn(visit, QUESTION_BESIDE[:: 1 if whole else 4]):
         cards = f"[class*=st-key-{page}_card_] button"
         tab.page.locator(cards).first.wait_for()
-        tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
+        tab.page.wait_for_selector(PICTURE)
         tab.settled()
         assert (
             seen_whole(tab, f"h1, .st-key-topic p, [class*=_quiz] h2, {cards}")
@@ -61,7 +62,7 @@ def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_s
         numbers = measure(tab.page)["numbers"]
         assert numbers is None or numbers >= (IN_MANY if page in WITH_MANY else LEAST_NUMBER), page
         assert tab.page.evaluate(LETTERS_OF_CARDS) >= LEAST_NUMBER, page
-        figure = tab.page.locator(".stVegaLiteChart svg.marks").first
+        figure = tab.page.locator(PICTURE).first
         assert figure.bounding_box()["y"] < 460, f"{page}: the screen has room for it, too: controls stand below it"
         tab.page.locator(cards).first.click()
         tab.page.wait_for_selector(f"{cards}[kind=primary]")
@@ -78,42 +79,42 @@ def test_what_starts_a_run_or_writes_on_stands_beside_its_question_and_both_are_
     for page, presses, figure in (("train", "start", "run"), ("generate", "write_more", "distribution")):
         cards = f"[class*=st-key-{page}_card_] button"
         tab.open(f"{page}?large=true&task=previous&writer=sea").page.locator(cards).first.wait_for()
-        tab.page.wait_for_selector(f".st-key-{figure} svg.marks")
-        first_view = f"h1, .st-key-{presses} button, .st-key-{figure} svg.marks, [class*=_quiz] h2, {cards}"
+        tab.page.wait_for_selector(f".st-key-{figure} {PICTURE}")
+        first_view = f"h1, .st-key-{presses} button, .st-key-{figure} {PICTURE}, [class*=_quiz] h2, {cards}"
         assert seen_whole(tab.settled(), first_view), page
         beside = tab.page.locator("[class*=_quiz] h2").bounding_box()
-        picture = tab.page.locator(f".st-key-{figure} svg.marks").bounding_box()
+        picture = tab.page.locator(f".st-key-{figure} {PICTURE}").bounding_box()
         assert beside["x"] > picture["x"] + picture["width"] and beside["y"] < picture["y"], page
         assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST, page
         tab.page.locator(cards).first.click()
         tab.page.wait_for_selector(f"{cards}[kind=primary]")
         assert seen_whole(tab.settled(), f"{first_view}, [class*=_quiz] [data-testid=stText] >> nth=-1"), page
-        assert not [name for name in tab.page.locator("svg.marks text").all_text_contents() if "…" in name], page
+        assert not [name for name in tab.page.locator(LETTERS).all_text_contents() if "…" in name], page
 
 
 def test_a_film_shows_its_matrices_or_its_curves_and_stays_in_view_once_it_can_be_moved(visit):
     tab = visit(viewport={"width": 1280, "height": 720}).open("train?large=true&steps=20&task=previous")
     tab.page.locator(".st-key-start button").click()
-    tab.page.locator(".st-key-run .vega-bindings input[type=range]").wait_for()
-    assert seen_whole(tab.settled(), ".st-key-run svg.marks, .st-key-run .vega-bindings")
+    tab.page.locator(f".st-key-run {SLIDER}").wait_for()
+    assert seen_whole(tab.settled(), f".st-key-run {PICTURE}, .st-key-run {CONTROLS}")
     tab.page.keyboard.press("ArrowDown")
-    tab.page.wait_for_selector(".st-key-progress svg.marks")
-    assert seen_whole(tab.settled(), ".st-key-loss svg.marks, .st-key-progress svg.marks")
-    assert not tab.page.locator(".st-key-run svg.marks").count()
+    tab.page.wait_for_selector(f".st-key-progress {PICTURE}")
+    assert seen_whole(tab.settled(), f".st-key-loss {PICTURE}, .st-key-progress {PICTURE}")
+    assert not tab.page.locator(f".st-key-run {PICTURE}").count()
     tab.page.keyboard.press("ArrowDown")
-    tab.page.wait_for_selector(".st-key-run svg.marks")
+    tab.page.wait_for_selector(f".st-key-run {PICTURE}")
 
 
 def test_a_key_goes_on_to_the_next_part_of_a_figure_and_after_the_last_to_the_first(visit):
     tab = visit(viewport={"width": 1280, "height": 720}).open("dot_product?large=true&cover=false&example=meanings")
-    titles = tab.page.locator(".st-key-stage svg.marks .mark-text text[font-weight=bold]")
-    tab.page.wait_for_selector(".st-key-stage svg.marks")
+    titles = tab.page.locator(f".st-key-stage {LETTERS}[font-weight=bold]")
+    tab.page.wait_for_selector(f".st-key-stage {PICTURE}")
     shown = []
     for part in ("1 / 2", "2 / 2", "1 / 2"):
         tab.page.get_by_text(part, exact=True).wait_for()
         tab.settled()
         shown.append(titles.all_text_contents())
-        box = tab.page.locator(".st-key-stage svg.marks").bounding_box()
+        box = tab.page.locator(f".st-key-stage {PICTURE}").bounding_box()
         assert box["y"] + box["height"] <= 720 and box["x"] + box["width"] <= 1280
         tab.page.keyboard.press("ArrowDown")
     assert shown[0] == ["query: a row of X", "keys", "score"]
@@ -127,7 +128,7 @@ def test_nothing_is_too_small_for_the_back_row(visit, whole):
             tab.page.wait_for_selector(".st-key-topic > * > .stMarkdown p")
             assert tab.page.evaluate(LINES_OF_TOPIC) == 1, page
         if page not in ("exercises", "take_home", "class_vote", "read"):
-            tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
+            tab.page.wait_for_selector(PICTURE)
             assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST, page
         assert tab.page.evaluate(SMALLER, LEAST) == [], page
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280, page

@@ -6,9 +6,10 @@ import pytest
 
 from lessons.example.example import Example, first_query, run_example
 from lessons.one_head.softmax.lesson import softmax_row
+from tests.figures import FIGURE_BOX, PICTURE, layer
 
 FIGURE = ".st-key-softmax_sharing"
-BOXES = """layer => [...document.querySelectorAll(`.st-key-softmax_sharing .${layer}_marks path`)]
+BOXES = f"""layer => [...document.querySelectorAll(`.st-key-softmax_sharing {layer("${layer}")} path`)]
     .map(path => path.getBoundingClientRect()).map(box => [box.x, box.y, box.width, box.height])"""
 FILMS = "document.getAnimations().filter(film => (film.animationName || '').startsWith('lab-'))"
 STOP = f"moment => {FILMS}.forEach(film => {{ film.pause(); film.currentTime = moment; }})"
@@ -17,10 +18,10 @@ LENGTHS = f"() => {FILMS}.map(film => film.effect.getComputedTiming().endTime)"
 
 def answered(visit, **context):
     tab = visit(**context).open("softmax?temperature=0.3&cover=true").think_first("softmax")
-    tab.page.wait_for_selector(f"{FIGURE} svg .frames_marks path")
-    assert tab.page.locator(f"{FIGURE} svg .whole_marks path").count() == 0, "covered"
+    tab.page.wait_for_selector(f"{FIGURE} {layer('frames')} path")
+    assert tab.page.locator(f"{FIGURE} {layer('whole')} path").count() == 0, "covered"
     tab.settled().page.locator(".st-key-softmax_card_A button").click()
-    tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
+    tab.page.wait_for_selector(f"{FIGURE} {layer('whole')} path")
     return tab.settled()
 
 
@@ -52,7 +53,7 @@ def test_halfway_each_mark_is_halfway_to_where_it_goes_and_another_temperature_m
         for box, one, other in zip(frame, begin, end, strict=True):
             assert box == pytest.approx(halfway(one, other), abs=1.5), "pixels"
     assert growing != sizes and moving != parts
-    the_same = tab.marked(f"{FIGURE} svg.marks")
+    the_same = tab.marked(f"{FIGURE} {PICTURE}")
     tab.page.locator(".st-key-temperature input").focus()
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**temperature=0.4**")
@@ -70,8 +71,8 @@ def test_who_wants_less_motion_sees_the_end_at_once(visit):
 
 def test_a_click_on_a_part_derives_its_weight_and_the_figure_is_as_wide_as_a_phone(visit):
     tab = visit().open("softmax?cover=false")
-    tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
-    tab.settled().page.locator(f"{FIGURE} svg .whole_marks path").nth(3).click()
+    tab.page.wait_for_selector(f"{FIGURE} {layer('whole')} path")
+    tab.settled().page.locator(f"{FIGURE} {layer('whole')} path").nth(3).click()
     tab.page.wait_for_selector(".st-key-derivation [data-testid=stCode] code")
     tab.settled()
     last = tab.page.locator(".st-key-derivation [data-testid=stCode] code").last.inner_text()
@@ -79,14 +80,14 @@ def test_a_click_on_a_part_derives_its_weight_and_the_figure_is_as_wide_as_a_pho
     assert float(re.split(" [=≈] ", last)[-1]) == pytest.approx(float(weight), abs=1e-3)
     tab.page.set_viewport_size({"width": 390, "height": 844})
     tab.page.wait_for_function(
-        f"""() => {{ const box = document.querySelector('{FIGURE} svg.marks').getBoundingClientRect();
+        f"""() => {{ const box = document.querySelector('{FIGURE} {PICTURE}').getBoundingClientRect();
         return box.left >= 0 && box.right <= 390 && document.documentElement.scrollWidth <= 390; }}"""
     )
 
 
-LAID_OUT = """() => [...document.querySelectorAll('.stVegaLiteChart > svg')].map((picture) => [
+LAID_OUT = f"""() => [...document.querySelectorAll('{FIGURE_BOX} > svg')].map((picture) => [
     picture.getAttribute('width'), picture.querySelector('g').getAttribute('transform'),
-    [...picture.querySelectorAll(':is(.labels_marks, .ways_marks) text')].map((name) =>
+    [...picture.querySelectorAll(':is({layer("labels")}, {layer("ways")}) text')].map((name) =>
         [name.textContent, name.getAttribute('transform'), name.getAttribute('opacity')].join()).join(),
 ].join())"""
 
@@ -96,7 +97,7 @@ def test_a_figure_is_laid_out_by_its_room_and_not_by_the_longest_word(visit):
     looks = []
     for word in ("Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenfabrik", "boat"):
         tab = visit(viewport={"width": 1300, "height": 900}, reduced_motion="reduce")
-        tab.open(f"softmax?example=sentence&text={word} is long").page.wait_for_selector(".whole_marks path")
+        tab.open(f"softmax?example=sentence&text={word} is long").page.wait_for_selector(f"{layer('whole')} path")
         wide = tab.settled().page.evaluate(LAID_OUT)
         tab.page.set_viewport_size({"width": 390, "height": 900})
         tab.page.wait_for_function(f"wide => ({LAID_OUT})()[0] !== wide", arg=wide[0])

@@ -7,6 +7,7 @@ from attention_ui.figures.matrices.matrices import tooltip
 from attention_ui.page.derivation import LAST_STEPS
 from lessons.example.example import Example
 from lessons.screen import equation
+from tests.figures import CELL, PICTURE, ringed
 
 
 def explainer(example=None):
@@ -17,18 +18,16 @@ def explainer(example=None):
 
 EXPLAIN = explainer()
 LINES = "() => [...document.querySelectorAll('.st-key-derivation [data-testid=stCode] code')].map(c => c.textContent)"
-RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]
-    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
-    .map(cell => cell.getAttribute('aria-label'))"""
+RINGED = ringed(".st-key-pipeline")
 
 
 def figure(tab):
-    tab.page.wait_for_selector(".st-key-pipeline svg .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f".st-key-pipeline {CELL}")
     return tab.settled()
 
 
 def cell(tab, *place, explain=EXPLAIN):
-    return tab.page.locator(".st-key-pipeline svg").get_by_label(explain(*place), exact=True).last
+    return tab.page.locator(f".st-key-pipeline {PICTURE}").get_by_label(explain(*place), exact=True).last
 
 
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -48,7 +47,7 @@ def as_json(lines):
 
 def mark(tab):
     """Put a mark on the picture itself, to know it again."""
-    return tab.marked(".st-key-pipeline svg.marks")
+    return tab.marked(f".st-key-pipeline {PICTURE}")
 
 
 def pointing_asks_nobody(tab):

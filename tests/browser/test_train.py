@@ -4,17 +4,18 @@ import time
 
 import pytest
 
-FILM = ".st-key-run svg.marks"
+from tests.figures import CHECK_BOX, LETTERS, MENU, PICTURE, RULE, SLIDER, SYMBOL
+
+FILM = f".st-key-run {PICTURE}"
 SLOW = "steps=5000&layers=3&features=32&batch=64"  # some seconds a quarter
 SHORT = "task=Copy the first&steps=200"
-SEEN = """() => {
-    const svg = document.querySelector('.st-key-run svg.marks');
+SEEN = f"""() => {{
+    const svg = document.querySelector('{FILM}');
     const all = (what, name) => [...svg.querySelectorAll(what)].map(part => part.getAttribute(name)).join();
-    return {heads: all('.mark-symbol path', 'd'), mark: all('.mark-rule line', 'transform'),
-            sentence: svg.textContent.match(/After .*?(?=layer)/)[0]};
-}"""
-MOVERS = ".st-key-run .vega-bindings"
-MOMENT = f"() => parseInt(document.querySelector('{MOVERS} input[type=range]').value)"
+    return {{heads: all('{SYMBOL}', 'd'), mark: all('{RULE}', 'transform'),
+            sentence: svg.textContent.match(/After .*?(?=layer)/)[0]}};
+}}"""
+MOMENT = f"() => parseInt(document.querySelector('.st-key-run {SLIDER}').value)"
 
 
 def updates(tab):
@@ -52,28 +53,28 @@ def said_moment(tab):
 
 def part(tab, kind, key="run"):
     """One of the things that move a film: its checkbox, its slider, or the choice of its pace."""
-    return tab.page.locator(f".st-key-{key} .vega-bindings {kind}")
+    return tab.page.locator(f".st-key-{key} {kind}")
 
 
 def played(tab, query=SHORT):
     """A run that was trained to its end, with its film, which stands there."""
     opened(tab, query)
     press(tab, "Start")
-    part(tab, "input[type=range]").wait_for()
+    part(tab, SLIDER).wait_for()
     tab.settled()
     wait_for_end(tab)
     return tab
 
 
 def wait_for_end(tab):
-    last = int(part(tab, "input[type=range]").get_attribute("max"))
+    last = int(part(tab, SLIDER).get_attribute("max"))
     tab.page.wait_for_function(f"() => ({MOMENT})() === {last}")
-    tab.page.wait_for_function(f"() => !document.querySelector('{MOVERS} input[type=checkbox]').checked")
+    tab.page.wait_for_function(f"() => !document.querySelector('.st-key-run {CHECK_BOX}').checked")
 
 
 def test_it_starts_moves_pauses_steps_and_resets(visit):
     tab = opened(visit(), SLOW)
-    in_place = tab.marked(".st-key-run svg.marks")
+    in_place = tab.marked(f".st-key-run {PICTURE}")
     untrained, sample = tab.page.evaluate(SEEN), tab.page.locator("code").first.inner_text()
     press(tab, "Start")
     wait_for_updates(tab, 20)
@@ -87,18 +88,18 @@ def test_it_starts_moves_pauses_steps_and_resets(visit):
     press(tab, "Pause")
     tab.page.get_by_role("button", name="Go on", exact=True).wait_for()
     tab.settled()
-    part(tab, "input[type=range]").wait_for()
+    part(tab, SLIDER).wait_for()
     stood = standing(tab)
-    assert not part(tab, "input[type=checkbox]").is_checked() and said_moment(tab) > 1
+    assert not part(tab, CHECK_BOX).is_checked() and said_moment(tab) > 1
     assert tab.page.locator("code").first.inner_text() != sample
     press(tab, "One step")
     wait_for_updates(tab, stood)
     assert standing(tab) == stood + 1
     press(tab, "Reset")
     tab.page.wait_for_function("() => document.querySelector('[data-testid=stProgress]').innerText.startsWith('0 ')")
-    part(tab, "input[type=range]").wait_for(state="detached")
+    part(tab, SLIDER).wait_for(state="detached")
     tab.settled()
-    tab.page.locator(".st-key-run svg.marks .mark-rule line").first.wait_for(state="attached")
+    tab.page.locator(f".st-key-run {RULE}").first.wait_for(state="attached")
     assert tab.page.evaluate(SEEN) == untrained
 
 
@@ -148,13 +149,13 @@ def test_a_second_tab_trains_its_own_model(visit):
 @pytest.mark.slow
 def test_the_film_waits_at_its_end_and_played_it_stops_there(visit):
     tab = played(visit())
-    last = int(part(tab, "input[type=range]").get_attribute("max"))
+    last = int(part(tab, SLIDER).get_attribute("max"))
     assert said_moment(tab) == 200
     sent = len(tab.sent)
-    part(tab, "select").select_option("20")
-    part(tab, "input[type=checkbox]").check()
+    part(tab, MENU).select_option("20")
+    part(tab, CHECK_BOX).check()
     seen = {tab.page.evaluate(MOMENT)}
-    while part(tab, "input[type=checkbox]").is_checked():
+    while part(tab, CHECK_BOX).is_checked():
         seen.add(tab.page.evaluate(MOMENT))
         tab.page.wait_for_timeout(50)
     assert len(seen) > 5, "it passes through its moments"
@@ -168,10 +169,10 @@ def test_the_film_waits_at_its_end_and_played_it_stops_there(visit):
 def test_playing_again_begins_anew(visit):
     tab = played(visit())
     sent = len(tab.sent)
-    part(tab, "input[type=checkbox]").check()
+    part(tab, CHECK_BOX).check()
     tab.page.wait_for_function(f"() => {{ const at = ({MOMENT})(); return at > 0 && at < 10 }}")
     assert said_moment(tab) < 200
-    part(tab, "select").select_option("40")
+    part(tab, MENU).select_option("40")
     wait_for_end(tab)
     assert said_moment(tab) == 200
     assert len(tab.sent) == sent
@@ -181,12 +182,12 @@ def test_playing_again_begins_anew(visit):
 def test_the_pace_decides_how_fast_it_plays(visit):
     tab = played(visit())
     sent, last = len(tab.sent), tab.page.evaluate(MOMENT)
-    part(tab, "select").select_option("2")
-    part(tab, "input[type=checkbox]").check()
+    part(tab, MENU).select_option("2")
+    part(tab, CHECK_BOX).check()
     tab.page.wait_for_timeout(2000)
     assert 1 <= tab.page.evaluate(MOMENT) <= 5
     began = time.perf_counter()
-    part(tab, "select").select_option("40")
+    part(tab, MENU).select_option("40")
     wait_for_end(tab)
     assert time.perf_counter() - began < (last - 5) / 2, "sooner than two moments a second would be there"
     assert len(tab.sent) == sent
@@ -195,29 +196,29 @@ def test_the_pace_decides_how_fast_it_plays(visit):
 @pytest.mark.slow
 def test_a_film_can_be_halted_and_goes_on_from_there(visit):
     tab = played(visit())
-    part(tab, "select").select_option("5")
-    part(tab, "input[type=checkbox]").check()
+    part(tab, MENU).select_option("5")
+    part(tab, CHECK_BOX).check()
     tab.page.wait_for_function(f"() => {{ const at = ({MOMENT})(); return at > 2 && at < 20 }}")
-    part(tab, "input[type=checkbox]").uncheck()
+    part(tab, CHECK_BOX).uncheck()
     tab.page.wait_for_timeout(300)
     here = tab.page.evaluate(MOMENT)
     tab.page.wait_for_timeout(800)
     assert tab.page.evaluate(MOMENT) == here
-    part(tab, "input[type=checkbox]").check()
+    part(tab, CHECK_BOX).check()
     tab.page.wait_for_function(f"() => ({MOMENT})() > {here}")
 
 
 def test_the_slider_moves_the_heads_the_mark_and_the_sentence_without_asking_the_server(visit):
     tab = played(visit())
     end, sent = tab.page.evaluate(SEEN), len(tab.sent)
-    box = part(tab, "input[type=range]").bounding_box()
+    box = part(tab, SLIDER).bounding_box()
     middle = box["y"] + box["height"] / 2
     tab.page.mouse.move(box["x"] + box["width"] - 8, middle)
     tab.page.mouse.down()
     tab.page.mouse.move(box["x"] + box["width"] / 2, middle, steps=5)
     tab.page.mouse.up()
     halfway = tab.page.evaluate(MOMENT)
-    assert 0 < halfway < int(part(tab, "input[type=range]").get_attribute("max"))
+    assert 0 < halfway < int(part(tab, SLIDER).get_attribute("max"))
     tab.page.wait_for_function(f"() => ({SEEN})().sentence !== {end['sentence']!r}")
     between = tab.page.evaluate(SEEN)
     tab.page.keyboard.press("Home")
@@ -236,7 +237,7 @@ def test_the_slider_moves_the_heads_the_mark_and_the_sentence_without_asking_the
 def test_one_goes_to_the_moment_at_which_a_head_formed_and_a_click_leaves_a_head_out(visit):
     tab = played(visit(), "task=previous&steps=120")
     sent, last = len(tab.sent), tab.page.evaluate(MOMENT)
-    jump = part(tab, "select").nth(1)
+    jump = part(tab, MENU).nth(1)
     step = int(jump.locator("option").nth(1).inner_text().split(":")[0])
     assert 0 < step < 120 and jump.locator("option").nth(1).inner_text().endswith("previous-token head")
     jump.select_option(index=1)
@@ -244,7 +245,7 @@ def test_one_goes_to_the_moment_at_which_a_head_formed_and_a_click_leaves_a_head
     formed = tab.page.evaluate(MOMENT)
     assert said_moment(tab) == step
     assert "previous-token head formed" in tab.page.locator(FILM).text_content()
-    part(tab, "input[type=range]").focus()
+    part(tab, SLIDER).focus()
     tab.page.keyboard.press("End")
     tab.page.wait_for_function(f"() => ({MOMENT})() === {last}")
     tab.page.locator(f"{FILM} text:text-is('previous-token head')").click()
@@ -277,7 +278,7 @@ def test_a_head_is_left_out_and_brought_back_with_the_keyboard(visit):
     without.wait_for()
     assert without.text_content().startswith("without layer 1, head 1: ")
     tab.settled()
-    assert tab.page.evaluate(MOMENT) == int(part(tab, "input[type=range]").get_attribute("max")), "it plays nothing"
+    assert tab.page.evaluate(MOMENT) == int(part(tab, SLIDER).get_attribute("max")), "it plays nothing"
     button.focus()
     tab.page.keyboard.press("Enter")
     without.wait_for(state="detached")
@@ -287,14 +288,14 @@ def test_a_head_is_left_out_and_brought_back_with_the_keyboard(visit):
 def test_the_picture_keeps_its_size_while_the_film_moves(visit):
     """However long its sentences are: nothing jumps, and nothing is cut."""
     tab = played(visit(), "train_heads=1&window=2&steps=200")
-    slider, sizes = part(tab, "input[type=range]"), set()
+    slider, sizes = part(tab, SLIDER), set()
     slider.focus()
     for key in ("Home", "ArrowRight", "ArrowRight", "End"):
         tab.page.keyboard.press(key)
         tab.page.wait_for_timeout(150)
         box = tab.page.locator(FILM).bounding_box()
         parts = tab.page.evaluate(
-            "() => [...document.querySelectorAll('.st-key-run svg.marks text')]"
+            f"() => [...document.querySelectorAll('.st-key-run {LETTERS}')]"
             ".map(text => text.getBoundingClientRect().right)"
         )
         assert max(parts) <= box["x"] + box["width"] + 1
@@ -336,7 +337,7 @@ def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
             box = tab.page.locator(f"{FILM} g.{figure}").bounding_box()
             assert box["y"] + box["height"] <= height, "the figures are above the fold"
     press(tab, "Start")
-    part(tab, "input[type=range]").wait_for()
+    part(tab, SLIDER).wait_for()
     never_sideways()
     said = tab.page.locator(f"{FILM} text", has_text="After 40 training steps").bounding_box()
     assert said["x"] + said["width"] <= width, "what is said of the moment is seen whole"
@@ -370,9 +371,9 @@ def test_both_runs_of_a_question_stand_side_by_side(visit):
     press(tab, "Train both")
     tab.page.get_by_text("Only the first has learned it.").wait_for(timeout=60_000)  # on a busy machine
     for key in ("runfirst", "run"):
-        part(tab, "input[type=range]", key).wait_for()
-        film, room = (tab.page.locator(f".st-key-{key}{what}").bounding_box() for what in (" svg.marks", ""))
+        part(tab, SLIDER, key).wait_for()
+        film, room = (tab.page.locator(f".st-key-{key}{what}").bounding_box() for what in (f" {PICTURE}", ""))
         assert film["width"] <= room["width"], "each film has room in its half"
-        assert tab.page.locator(f".st-key-{key} svg.marks").count() == 1
+        assert tab.page.locator(f".st-key-{key} {PICTURE}").count() == 1
     assert "task=reverse" in tab.page.url
     assert "train_positions=none" in tab.page.url

@@ -3,8 +3,9 @@
 from lessons.example.example import learnt_example, run_example
 from lessons.screen import Table, format_value
 from lessons.today.variants.lesson import VARIANT, Choices, screen
+from tests.figures import CELL, PICTURE
 
-FIGURE = ".st-key-variants_figure svg.marks"
+FIGURE = f".st-key-variants_figure {PICTURE}"
 LINK = "variants?example=pronouns"
 TITLES = {
     "window": "in a window",
@@ -18,7 +19,7 @@ TITLES = {
 
 
 def drawn(tab, selector=FIGURE):
-    tab.page.wait_for_selector(f"{selector} .mark-rect [aria-label]")
+    tab.page.wait_for_selector(f"{selector} {CELL}")
     return tab.settled()
 
 
@@ -33,9 +34,9 @@ def test_each_choice_changes_the_figure_in_place_draws_what_follows_and_fits_a_p
     for variant in [*list(VARIANT.options)[1 :: 1 if whole else 2], "window"]:
         tab.page.get_by_role("radio", name=format_value(VARIANT.options[variant]), exact=True).click()
         for key in charts_of(variant):
-            tab.page.wait_for_selector(f".st-key-{key} svg.marks")
+            tab.page.wait_for_selector(f".st-key-{key} {PICTURE}")
         drawn(tab)
-        figure = tab.page.locator(".st-key-variants_figure svg.marks").first
+        figure = tab.page.locator(f".st-key-variants_figure {PICTURE}").first
         figure.get_by_text(TITLES[variant], exact=True).first.wait_for()
         assert tab.page.locator("[data-testid=stException]").count() == 0
         if whole or variant in ("alibi", "window"):

@@ -8,6 +8,7 @@ import pytest
 import websockets
 
 from benchmarks.client import Session
+from tests.figures import FIGURE_KIND
 
 HUGE = "x" * 100_000
 BESIDE = 20.0  # seconds a slow machine may take to answer
@@ -52,7 +53,7 @@ VALUES = {
     "selectbox": ("string_value", TEXTS),
     "text_input": ("string_value", TEXTS),
     "text_area": ("string_value", TEXTS),
-    "vega_lite_chart": ("string_value", SELECTIONS),
+    FIGURE_KIND: ("string_value", SELECTIONS),
     "bidi_component": ("json_value", [json.dumps({"known": part, "sent": part}) for part in PARTS] + MISSHAPEN),
 }
 WRONG_KINDS = [
@@ -176,7 +177,7 @@ def test_a_page_that_does_not_exist_is_answered_with_one_that_does(server, finis
             message.rerun_script.page_name = page_name
             await answered(visitor, message)
             assert visitor.exceptions == []
-            assert visitor.elements("vega_lite_chart")
+            assert visitor.elements(FIGURE_KIND)
 
     finish(run())
 
@@ -217,7 +218,7 @@ def test_any_address_is_answered(server, finish, quiet_log, query):
             async with Session(server.port) as visitor:
                 await asyncio.wait_for(visitor.open(path, query), BESIDE)
                 assert visitor.exceptions == []
-                assert visitor.elements("vega_lite_chart")
+                assert visitor.elements(FIGURE_KIND)
 
     finish(run())
 

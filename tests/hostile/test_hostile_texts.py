@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.chromium import SETTLED
+from tests.figures import CHECK_BOX, MENU, PICTURE
 
 TEXTS = {
     "an image in Markdown": "![seen](URL/markdown.png)",
@@ -60,7 +61,7 @@ def tab(tabs, server):
 
 def settle(tab):
     tab.wait_for_function(SETTLED)
-    tab.wait_for_selector("svg.marks")
+    tab.wait_for_selector(PICTURE)
 
 
 def assert_only_text(tab, listener, what):
@@ -127,20 +128,18 @@ def test_a_text_in_the_sentences_of_a_film_stays_a_text(server, tab, listener, t
         tab.goto(f"{server.url}/train?learn={quote(text)}&steps=60&rate=0.01")
         settle(tab)
         tab.get_by_role("button", name="Start", exact=True).click()
-        play = tab.locator(".st-key-run .vega-bindings input[type=checkbox]")
+        play = tab.locator(f".st-key-run {CHECK_BOX}")
         play.wait_for()
-        tab.locator(".st-key-run .vega-bindings select").first.select_option("40")  # moments a second
+        tab.locator(f".st-key-run {MENU}").first.select_option("40")  # moments a second
         tab.get_by_text("After 60 training steps, it writes", exact=True).wait_for()
-        tab.wait_for_function(
-            "() => !document.querySelector('.st-key-run .vega-bindings input[type=checkbox]').checked"
-        )
+        tab.wait_for_function(f"() => !document.querySelector('.st-key-run {CHECK_BOX}').checked")
         assert_only_text(tab, listener, what)
 
 
 def test_markup_is_shown_as_it_was_typed(server, tab):
     tab.goto(f"{server.url}/tokens?example=sentence&text={quote('<b>bold</b> ![seen](x.png)')}")
     settle(tab)
-    shown = "".join(tab.locator("svg.marks").all_text_contents())
+    shown = "".join(tab.locator(PICTURE).all_text_contents())
     assert "<b>bold" in shown
     assert tab.locator("b", has_text="bold").count() == 0
 

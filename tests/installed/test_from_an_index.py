@@ -15,6 +15,7 @@ from benchmarks.browser import FIRST_FIGURE, PAINTED
 from lessons.code.exercises.every import EXERCISES
 from models.wheels import SMOLLM2
 from tests.chromium import SETTLED
+from tests.figures import PICTURE
 
 pytestmark = pytest.mark.slow
 # Nobody writes there, root neither: a part of the file system is shown to this one command alone, without writing.
@@ -129,5 +130,5 @@ def test_the_real_model_comes_to_the_cache_of_whoever_asks_for_it(page, started)
     page.wait_for_function(SETTLED)
     page.get_by_role("button", name="Get the model").click()
     page.locator(".st-key-get_model").wait_for(state="detached", timeout=120_000)
-    page.locator("svg.marks").first.wait_for()
+    page.locator(PICTURE).first.wait_for()
     assert SMOLLM2.is_in(home / ".cache" / "attention-lab")

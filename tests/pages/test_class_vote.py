@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 from replicas import awaited
 from streamlit.runtime.context import ContextProxy, StreamlitHeaders
-from visiting import ROOT, captions, chart, open_page, read_plainly, texts, visitor
+from visiting import ROOT, captions, charts, open_page, read_plainly, texts, visitor
 
 from attention_core.puzzles import PUZZLES
 from attention_ui.classroom.plan.after import file_of_class
@@ -114,7 +114,7 @@ def everything(at):
 
 
 def covered(at):
-    return all("appear once the class has voted" in chart(at, i)[2] for i in range(len(at.get("vega_lite_chart"))))
+    return all("appear once the class has voted" in said for _, _, said in charts(at))
 
 
 def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
@@ -165,7 +165,7 @@ def test_the_flow_says_how_many_went_where(fresh):
         fresh.step(code, key, 1, stage, to)
     at.run()
     assert not at.exception
-    tables = next(tables for i in range(9) if "flow" in (tables := chart(at, i)[1]))
+    tables = next(tables for _, tables, _ in charts(at) if "flow" in tables)
     bands = {row["key"]: row["say"] for row in tables["flow"] if row["kind"] == "band"}
     assert bands == {"00": "1 stayed with A.", "01": "2 went from A to B.", "10": "1 went from B to A."}
     stacks = {row["key"]: round(row["y2"] - row["y"], 6) for row in tables["flow"] if row["kind"] == "stack"}

@@ -1,7 +1,7 @@
 """The lessons on several heads in a class: captions left out, numbers covered until an answer is chosen."""
 
 import pytest
-from visiting import answer, ask_about_the_figure, chart, open_page, page_of, texts
+from visiting import answer, ask_about_the_figure, charts, open_page, page_of, texts
 
 from attention_ui.page.derivation import CHOOSE
 from lessons.screen import render
@@ -19,13 +19,9 @@ LESSONS = [
 ]
 
 
-def charts(at):
-    return [chart(at, index)[1:] for index in range(len(at.get("vega_lite_chart")))]
-
-
 def told(at, plain):
     """What is said of the figures of an uncovered page, as far as this one says it too."""
-    return {said for _, said in charts(plain)} & set(texts(at))
+    return {said for _, _, said in charts(plain)} & set(texts(at))
 
 
 @pytest.mark.parametrize(("lesson", "query"), LESSONS)
@@ -35,7 +31,7 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
     )
     assert not plain.toggle(key="cover").value and at.toggle(key="cover").value
     assert any(WAITING in line for line in texts(at)) and not told(at, plain)
-    for tables, said in charts(at):
+    for _, tables, said in charts(at):
         assert WAITING in said
         for row in tables.get("cells", []):
             if row["cell_tag"] and row["cell_tag"].strip("|").split()[0] != "x":
@@ -46,12 +42,14 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
     answer(at, lesson, "B")
     assert not at.exception
     assert told(at, plain) == told(plain, plain) and not any(WAITING in line for line in texts(at))
-    assert [tables for tables, _ in charts(at)] == [tables for tables, _ in charts(plain)]
+    assert [tables for _, tables, _ in charts(at)] == [tables for _, tables, _ in charts(plain)]
 
 
 @pytest.mark.parametrize(("lesson", "query"), LESSONS)
 def test_captions_can_be_left_to_the_class(lesson, query):
     plain, at = (open_page(page_of(lesson), hide=hide, **query) for hide in ("edit", "caption"))
     assert not told(at, plain) and (told(plain, plain) or query.get("parity") == "levels")
-    assert all(said == "What to notice is left for you to find." for _, said in charts(at))
-    assert [tables.get("cells") for tables, _ in charts(at)] == [tables.get("cells") for tables, _ in charts(plain)]
+    assert all(said == "What to notice is left for you to find." for _, _, said in charts(at))
+    assert [tables.get("cells") for _, tables, _ in charts(at)] == [
+        tables.get("cells") for _, tables, _ in charts(plain)
+    ]

@@ -5,7 +5,7 @@ import re
 import textwrap
 
 import pytest
-from visiting import ROOT, answer, chart, follow, in_drawer, open_page, source_shown, texts
+from visiting import ROOT, answer, chart, charts, follow, in_drawer, open_page, source_shown, texts
 
 from attention_core.measured.head_measures import total_variation
 from attention_core.model.weights import named_weights
@@ -358,7 +358,7 @@ def test_where_nothing_is_projected_the_code_is_that_of_attention_alone():
 def test_every_preset_opens_at_every_step(key, step):
     at = open_heads(mh=key, mh_step=step)
     trace = expected(source=key)
-    assert at.get("vega_lite_chart") and not any("link" in line for line in texts(at))
+    assert charts(at) and not any("link" in line for line in texts(at))
     if key == "drawn" and step not in STEPS_WITHOUT_MODULE:
         step = "attend"
     captions = {
@@ -414,7 +414,7 @@ def test_of_a_wide_matrix_the_first_features_of_every_head_are_drawn_with_their_
 @pytest.mark.parametrize("heads", [1, 8])
 def test_it_opens_with_any_sentence(step, text, heads):
     at = open_heads(example="sentence", text=text, mh_step=step, mh_heads=heads)
-    assert at.get("vega_lite_chart") and chart(at)[2] in texts(at)
+    assert chart(at)[2] in texts(at)
     assert not any("nan" in line for line in texts(at))
 
 

@@ -11,6 +11,7 @@ from visiting import (
     ask_about_the_figure,
     captions,
     chart,
+    charts,
     chosen,
     in_drawer,
     open_page,
@@ -49,7 +50,7 @@ def cells(at, index=0):
 def test_it_opens_with_any_sentence(lesson, example):
     at = open_lesson(lesson, heads=2, **example)
     assert not at.exception
-    assert at.get("vega_lite_chart")
+    assert charts(at)
     assert chart(at)[2] in texts(at) or lesson == "scores"
 
 
@@ -185,8 +186,7 @@ GIVEN = {
 
 def grid_of(at):
     """The table of the one figure of matrices on the page, and what is said of it."""
-    charts = (chart(at, index) for index in range(len(at.get("vega_lite_chart"))))
-    return next((tables["cells"], said) for _, tables, said in charts if "cells" in tables)
+    return next((tables["cells"], said) for _, tables, said in charts(at) if "cells" in tables)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -203,17 +203,13 @@ def test_numbers_can_be_covered_until_an_answer_is_chosen(lesson):
     kept = {row["cell_tag"].strip("|").split()[0] for row in table if row["cell_tag"] and row["say"]}
     assert kept == GIVEN[lesson]
     assert WAITING in said and said in texts(at) and not set(told) & set(texts(at))
-    curves = [row for _, tables, _ in all_charts(at) for row in tables.get("curves", [])]
+    curves = [row for _, tables, _ in charts(at) for row in tables.get("curves", [])]
     assert all((row["y"], row["low"], row["high"]) == (None, None, None) for row in curves)
     assert not [panel for panel in at.expander if panel.label == CHOOSE]
     assert not at.get("download_button")
     answer(at, lesson, "B")
     assert grid_of(at) == grid_of(plain)
     assert set(told) <= set(texts(at))
-
-
-def all_charts(at):
-    return [chart(at, index) for index in range(len(at.get("vega_lite_chart")))]
 
 
 def test_another_question_covers_the_numbers_again_and_another_example_does_not():
@@ -289,10 +285,10 @@ def test_without_questions_nothing_is_covered():
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_captions_can_be_left_to_the_class(lesson):
     plain, at = open_lesson(lesson), open_lesson(lesson, hide="caption")
-    said = [said for _, _, said in all_charts(plain)]
+    said = [said for _, _, said in charts(plain)]
     assert set(said) & set(texts(plain)) or lesson == "scores"
     assert not [line for line in texts(at) if any(line.startswith(caption) for caption in said)]
-    assert {said for _, _, said in all_charts(at)} == {"What to notice is left for you to find."}
+    assert {said for _, _, said in charts(at)} == {"What to notice is left for you to find."}
     assert grid_of(at)[0] == grid_of(plain)[0]
 
 

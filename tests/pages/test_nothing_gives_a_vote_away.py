@@ -13,7 +13,7 @@ from functools import cache
 
 import pytest
 from test_class_vote import fresh, student, teacher  # noqa: F401
-from visiting import chart, read_plainly
+from visiting import charts, read_plainly
 
 from attention_ui.classroom.vote.asked import asked_here, text_of_stop
 from attention_ui.classroom.vote.teacher import class_csv
@@ -66,8 +66,7 @@ def is_card(line, cards):
 
 def drawn_on(at):
     """Every row of every table of every chart, and all alternative texts."""
-    for index in range(len(at.get("vega_lite_chart"))):
-        spec, tables, alt = chart(at, index)
+    for spec, tables, alt in charts(at):
         yield "alt", {"text": f"{alt} {spec.get('name of the figure', '')} {spec.get('title', '')}"}
         yield from ((name, row) for name, rows in tables.items() if name != "alt" for row in rows)
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 import torch
-from visiting import chart, follow, open_page, texts
+from visiting import chart, charts, follow, open_page, texts
 
 from attention_core.one_head.attention import attend
 from attention_core.one_head.masks import causal_mask, padding_mask, sliding_window_mask
@@ -26,8 +26,7 @@ def open_lesson(lesson, **query):
 
 def cells(at):
     """The cells of the one figure of matrices on the page."""
-    tables = (chart(at, index)[1] for index in range(len(at.get("vega_lite_chart"))))
-    rows = next(table["cells"] for table in tables if "cells" in table)
+    rows = next(tables["cells"] for _, tables, _ in charts(at) if "cells" in tables)
     return {r["cell_tag"].strip("|"): r for r in rows if r["cell_tag"]}
 
 
@@ -222,8 +221,7 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
 def test_exactly_what_a_change_by_hand_reaches_is_marked(lesson, query):
     after, before = (open_lesson(lesson, **asked) for asked in (query, {**query, "edits": ""}))
     was, now = cells(before), cells(after)
-    tables = (chart(after, index)[1] for index in range(len(after.get("vega_lite_chart"))))
-    rows = next(table["cells"] for table in tables if "cells" in table)
+    rows = next(tables["cells"] for _, tables, _ in charts(after) if "cells" in tables)
     marks = {(row["gx"], row["gy"]) for row in rows if row["kind"] == "changed"}
     changed = {key for key in now if now[key]["v"] != was[key]["v"]}
     assert changed and {key for key in now if (now[key]["gx"], now[key]["gy"]) in marks} == changed
@@ -246,8 +244,7 @@ def test_what_is_masked_reads_masked_and_never_a_number():
 )
 def test_titles_of_narrow_matrices_do_not_run_into_each_other(lesson, query):
     at = open_lesson(lesson, example="sentence", text="one", d_model=1, **query)
-    tables = (chart(at, index)[1] for index in range(len(at.get("vega_lite_chart"))))
-    rows = next(table["cells"] for table in tables if "cells" in table)
+    rows = next(tables["cells"] for _, tables, _ in charts(at) if "cells" in tables)
     titles = sorted((row["gx"], row["text"]) for row in rows if row["kind"] == "title")
     for (left, text), (right, _) in itertools.pairwise(titles):
         assert right - left >= 0.26 * len(text)

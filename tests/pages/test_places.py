@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 import pytest
-from visiting import chart, open_page
+from visiting import chart, charts, open_page
 
 from attention_ui.contents import CONTENTS
 from attention_ui.figures.matrices.grid import PLACES_IN_A_LINE, QUARTERS
@@ -45,8 +45,7 @@ def layers_of_cells(spec):
 @pytest.mark.parametrize(("page", "name", "view"), SCREENS)
 def test_a_layer_draws_at_most_one_thing_at_a_place(page, name, view):
     at = open_page(page, **{name: view, "edits": "q1,2=0.5"})
-    for index in range(len(at.get("vega_lite_chart"))):
-        spec, tables, _ = chart(at, index)
+    for spec, tables, _ in charts(at):
         for table, key, kinds in layers_of_cells(spec):
             assert kinds
             drawn = [row for row in tables[table] if row["kind"] in kinds]

@@ -20,8 +20,9 @@ import sys
 import app
 app.start_up()
 from streamlit.testing.v1 import AppTest
+from tests.figures import FIGURE_KIND
 at = AppTest.from_file("attention_ui/frame.py", default_timeout=60).run()
-assert not at.exception and "80%" in at.markdown[0].value and at.get("vega_lite_chart")
+assert not at.exception and "80%" in at.markdown[0].value and at.get(FIGURE_KIND)
 print(*{"torch", "altair", "scipy", "gguf", "tokenizers", "transformers"} & set(sys.modules))
 """
 

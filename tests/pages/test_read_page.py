@@ -2,7 +2,7 @@
 
 import pytest
 from test_link_fuzz import agrees, bound_widgets, in_range, packed, shown_text, told
-from visiting import chart, open_page, source_shown, texts, visitor
+from visiting import chart, charts, open_page, source_shown, texts, visitor
 
 from attention_ui.process import head_jobs
 from lessons.example.real_model import DEFAULT_TEXT
@@ -32,7 +32,7 @@ def test_without_the_model_the_page_says_what_will_stand_there():
     at = open_read(read_head="2.3", read_view="sink")
     assert [title.value for title in at.title] == [render(TOPIC)]
     assert render(STANDS_HERE) in [element.value for element in at.markdown]
-    assert "get_the_model" in [button.key for button in at.button] and not at.get("vega_lite_chart")
+    assert "get_the_model" in [button.key for button in at.button] and not charts(at)
 
 
 @pytest.mark.parametrize("view", VIEW.options)
@@ -151,7 +151,7 @@ def test_the_code_is_what_ran(smollm2):
 
 def test_no_switch_is_offered_that_would_cover_nothing(smollm2):
     at = open_read(cover=None)
-    assert "cover" not in [toggle.key for toggle in at.toggle] and at.get("vega_lite_chart")
+    assert "cover" not in [toggle.key for toggle in at.toggle] and charts(at)
 
 
 def test_a_head_opens_in_the_lessons_on_its_text(smollm2):

@@ -1,7 +1,7 @@
 """The lesson on projections shows a head of many features whole, and only such a head."""
 
 import pytest
-from visiting import chart, open_page
+from visiting import charts, open_page
 
 from attention_ui.page import drawing
 from lessons.example.example import Example, run_example
@@ -14,7 +14,7 @@ VIEWS = ["q", "k", "v", "mirror"]
 
 def shown(at):
     """The tables of all charts, by their names."""
-    return {name: rows for place in range(len(at.get("vega_lite_chart"))) for name, rows in chart(at, place)[1].items()}
+    return {name: rows for _, tables, _ in charts(at) for name, rows in tables.items()}
 
 
 def views(at):

@@ -10,9 +10,10 @@ from visiting import open_page
 
 from attention_ui.contents import CONTENTS
 from lessons.screen import render
+from tests.figures import FIGURE_KIND
 
 MOST_WORDS = 22
-READ_OR_SEEN = {"title", "header", "subheader", "markdown", "text", "caption", "vega_lite_chart"}
+READ_OR_SEEN = {"title", "header", "subheader", "markdown", "text", "caption", FIGURE_KIND}
 OPENED = [(entry.file.removesuffix(".py"), {}) for entry in CONTENTS[1:]]
 OPENED += [("start/overview", {"picture": picture}) for picture in ("sentence", "row", "steps")]
 
@@ -54,4 +55,4 @@ def test_a_page_says_its_topic_and_its_point_above_its_question_and_its_figure(p
     assert [element.type for element in (topic, point)] == ["title", "markdown"]
     assert points_of(page.split("/")[1])[topic.value] == point.value
     assert not any(element.type == "title" for element in others)
-    assert not any(point.value in str(element.value) for element in others if element.type != "vega_lite_chart")
+    assert not any(point.value in str(element.value) for element in others if element.type != FIGURE_KIND)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
-from visiting import ROOT, chart, open_page, texts
+from visiting import ROOT, chart, charts, open_page, texts
 
 from attention_core.learning.tasks import TASKS, CharacterTask
 from attention_core.learning.training import recommended
@@ -396,8 +396,7 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     assert all(render(d.sentence) in said for d in named)
     at.button(key="pause").click().run()
     assert not first.training and not second.training
-    films = [place for place in range(len(at.get("vega_lite_chart"))) if "said" in film(at, place)]
-    assert len(films) == 2, "a film for each"
+    assert sum("said" in tables for _, tables, _ in charts(at)) == 2, "a film for each"
 
 
 def test_a_page_looks_again_when_the_first_of_two_runs_has_moved(monkeypatch):
@@ -485,9 +484,9 @@ def test_below_the_film_of_a_text_stand_its_windows(at):
 def test_what_is_given_back_follows_the_run(at):
     def given_back():
         (cells,) = [
-            film(at, place)["cells"]
-            for place in range(len(at.get("vega_lite_chart")))
-            if any(row["cell_tag"].startswith("|given_back ") for row in film(at, place).get("cells", ()))
+            tables["cells"]
+            for _, tables, _ in charts(at)
+            if any(row["cell_tag"].startswith("|given_back ") for row in tables.get("cells", ()))
         ]
         return [[row["v"] for row in cells if row["cell_tag"].startswith(f"|{key} ")] for key in ("given_back", "x")]
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from attention_ui.contents import ADDRESSES
+from tests.figures import FIGURE_KIND
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -99,12 +100,20 @@ def captions(at):
     return [element.value for element in at.caption]
 
 
-def chart(at, index=0):
-    """The specification, the tables and the alternative text of a chart on the page.
+def charts(at):
+    """The specification, the tables and the alternative text of each figure on the page."""
+    return [read_chart(element.proto) for element in at.get(FIGURE_KIND)]
 
-    Of cells only what a wide screen draws: neither what a narrow one has besides, nor the row that tells their number.
+
+def chart(at, index=0):
+    """Those of one figure."""
+    return read_chart(at.get(FIGURE_KIND)[index].proto)
+
+
+def read_chart(proto):
+    """Of cells only what a wide screen draws: neither what a narrow one has besides, nor the row that tells their
+    number.
     """
-    proto = at.get("vega_lite_chart")[index].proto
     tables = {d.name: pa.ipc.open_stream(io.BytesIO(d.data.data)).read_all().to_pylist() for d in proto.datasets}
     if "cells" in tables:
         tables["cells"] = [row for row in tables["cells"] if row["gx"] >= 0 and row["kind"] != "corner"]

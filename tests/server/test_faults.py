@@ -13,8 +13,9 @@ from attention_core.learning.tasks import CharacterTask
 from attention_core.learning.training import TrainingSettings
 from runs.scheduler import Scheduler
 from tests.chromium import SETTLED
+from tests.figures import PICTURE
 
-FIGURE = ".st-key-pipeline svg.marks"
+FIGURE = f".st-key-pipeline {PICTURE}"
 QUESTION = ".st-key-softmax_quiz h2"
 LINK = "?d_k=5&causal=false&seed=3&picture=steps"
 CATCH_SOCKETS = """
@@ -92,7 +93,7 @@ def test_one_replica_dies_and_the_other_ones_visitor_notices_nothing(replicas, h
 def test_a_dropped_socket_keeps_what_only_the_server_knew_and_a_restart_keeps_the_link(replicas, tab):
     server = replicas().start()
     page = tab()
-    figure = opened(page, f"{server.url}/softmax?d_k=5&seed=3", ".st-key-softmax_figure svg.marks")
+    figure = opened(page, f"{server.url}/softmax?d_k=5&seed=3", f".st-key-softmax_figure {PICTURE}")
     first = page.locator(QUESTION).first.text_content()
     page.get_by_role("button", name="Another question").click()
     page.wait_for_function("([part, old]) => document.querySelector(part).textContent !== old", arg=[QUESTION, first])
@@ -104,7 +105,7 @@ def test_a_dropped_socket_keeps_what_only_the_server_knew_and_a_restart_keeps_th
     page.wait_for_function("() => location.search.includes('d_k=4')")
     page.locator(".st-key-d_k input[type=range]").press("ArrowRight")
     page.wait_for_function("() => location.search.includes('d_k=5')")
-    assert comes_to_show(page, figure, ".st-key-softmax_figure svg.marks")
+    assert comes_to_show(page, figure, f".st-key-softmax_figure {PICTURE}")
     assert sessions(server) == 1
     assert comes_to_show(page, second, QUESTION), "the second question, which no link holds"
 
@@ -112,7 +113,7 @@ def test_a_dropped_socket_keeps_what_only_the_server_knew_and_a_restart_keeps_th
     server.kill()
     server.start()
     page.goto(link)
-    assert comes_to_show(page, figure, ".st-key-softmax_figure svg.marks")
+    assert comes_to_show(page, figure, f".st-key-softmax_figure {PICTURE}")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers
 from attention_ui.server.files import OF_CHARTS, PackedFiles, accepts_gzip, pack
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders, content_security_policy, frame_ancestors
 from attention_ui.server.runner import runner_page, runner_version
+from tests.figures import PICTURE
 
 INDEX = "<html><head><script>\n window.x = 1\n</script><script src='./a.js'></script></head></html>"
 
@@ -193,7 +194,7 @@ def test_chromium_finds_nothing_against_the_policy(server, tab):
     page.on("console", lambda message: said.append(message.text))
     for path in ("", "softmax", "train?steps=100"):
         page.goto(f"{server.url}/{path}")
-        page.wait_for_selector("svg.marks")
+        page.wait_for_selector(PICTURE)
         for summary in page.locator("[data-testid=stExpander] summary").all():
             summary.click()
         if path.startswith("train"):

@@ -22,6 +22,7 @@ from attention_ui.figures.template import template
 from lessons.example.example import Example, run_example
 from lessons.one_head.softmax.lesson import Choices, screen, softmax_row
 from lessons.screen import percent
+from tests.figures import layer
 from tests.rounding import SUMS
 
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
@@ -96,8 +97,8 @@ def test_a_click_names_the_cell_of_the_weight():
     assert [row["cell_tag"] for row in drawn("touch")] == [f"|weights 0,{key}|" for key in range(5)]
 
 
-def began(style, layer, at):
-    mark = rf"\.{layer}_marks path:nth-child\({at + 1}\) \{{ --from: (\S+)% (\S+)%; --size: (\S+) (\S+) \}}"
+def began(style, name, at):
+    mark = rf"{re.escape(layer(name))} path:nth-child\({at + 1}\) \{{ --from: (\S+)% (\S+)%; --size: (\S+) (\S+) \}}"
     return [float(found) for found in re.search(mark, style).groups()]
 
 
@@ -105,8 +106,8 @@ def test_the_film_begins_each_mark_where_it_comes_from():
     one = figure()
     style, sizes, numbers = film_of_sharing(one), drawn("sizes"), drawn("numbers")
     for at, (size, number, part) in enumerate(zip(sizes, numbers, drawn("whole"), strict=True)):
-        for layer, here, there in (("sizes", size, number), ("whole", part, size)):
-            x, y, wide, high = began(style, layer, at)
+        for name, here, there in (("sizes", size, number), ("whole", part, size)):
+            x, y, wide, high = began(style, name, at)
             top, bottom = min(here["y"], here["y2"]), max(here["y"], here["y2"])
             left, width, height = here["x"], here["x2"] - here["x"], bottom - top
             assert left + x / 100 * width == pytest.approx(there["x"], abs=1e-3)
