@@ -28,7 +28,7 @@ def svg(tab, key):
 
 def numbers(tab, key):
     """The numbers in the cells of a figure, in the order in which they are drawn."""
-    said = svg(tab, key).locator(LETTERS).all_text_contents()
+    said = tab.page.locator(f".st-key-{key} {LETTERS}").all_text_contents()
     return [float(text.replace("−", "-")) for text in said if re.fullmatch(r"−?\d+(\.\d+)?", text)]
 
 

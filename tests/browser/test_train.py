@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.figures import CHECK_BOX, LETTERS, MENU, PICTURE, RULE, SLIDER, SYMBOL
+from tests.figures import CHECK_BOX, CONTROLS, LETTERS, MENU, PICTURE, RULE, SLIDER, SYMBOL
 
 FILM = f".st-key-run {PICTURE}"
 SLOW = "steps=5000&layers=3&features=32&batch=64"  # some seconds a quarter
@@ -84,7 +84,7 @@ def test_it_starts_moves_pauses_steps_and_resets(visit):
     assert 1 <= drawn < 1250
     wait_for_updates(tab, drawn)  # progress goes on while the picture of the beginning stands
     assert in_place()
-    assert part(tab, "*").count() == 0, "the present moment alone"
+    assert part(tab, f"{CONTROLS} *").count() == 0, "the present moment alone"
     press(tab, "Pause")
     tab.page.get_by_role("button", name="Go on", exact=True).wait_for()
     tab.settled()
@@ -108,7 +108,7 @@ def test_the_picture_is_drawn_anew_after_a_quarter(visit):
     tab = opened(visit(), SLOW)
     press(tab, "Start")
     tab.page.wait_for_function(f"() => parseInt(({SEEN})().sentence.split(' ')[1]) >= 1250", timeout=60_000)
-    assert part(tab, "*").count() == 0 and updates(tab) < 5000, "it is trained still"
+    assert part(tab, f"{CONTROLS} *").count() == 0 and updates(tab) < 5000, "it is trained still"
     press(tab, "Pause")
     tab.settled()
 
