@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import answer, chart, open_page, source_shown, texts, visitor
+from visiting import answer, cells, chart, open_page, source_shown, texts, visitor
 
 from attention_core.learning.backward import attend_backward, softmax_backward
 from attention_core.learning.finite_differences import central_differences, losses_at
@@ -37,10 +37,6 @@ SOURCES = {
 
 def open_backward(**query):
     return open_page("learning/backward", **query)
-
-
-def cells(at, index=0):
-    return {row["cell_tag"].strip("|"): row for row in chart(at, index)[1]["cells"] if row["cell_tag"]}
 
 
 def expected(example=Example(), **choices):  # noqa: B008

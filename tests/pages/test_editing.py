@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from visiting import cell, chart, open_page, texts
+from visiting import cells, chart, open_page, texts
 
 from attention_ui.controls import editing
 from lessons.example.edits import Edit, edits_code
@@ -83,7 +83,7 @@ def test_the_overview_shows_what_follows_and_marks_it():
     assert marked(at) == expected_marks(TWO, keys)
     assert render_all(edit_remarks(trace, 0)) in texts(at)
     was = run_example(Example()).heads.scores[0, 4, 2]
-    assert cell(at, "scores 4,2")["say"].endswith(tuple(f" Changed: it was {text}." for text in readings(was)))
+    assert cells(at)["scores 4,2"]["say"].endswith(tuple(f" Changed: it was {text}." for text in readings(was)))
 
 
 def test_without_changes_there_is_neither_mark_nor_sentence():

@@ -5,7 +5,7 @@ import re
 import textwrap
 
 import pytest
-from visiting import ROOT, answer, chart, charts, follow, in_drawer, open_page, source_shown, texts
+from visiting import ROOT, answer, cells, chart, charts, follow, in_drawer, open_page, source_shown, texts
 
 from attention_core.measured.head_measures import total_variation
 from attention_core.model.weights import named_weights
@@ -69,10 +69,6 @@ def lit(row):
 def shapes_of(at):
     drawn = {row["text"] for row in chart(at)[1]["cells"] if row["kind"] == "shape"}
     return {text for text in drawn if not text.startswith("Untrained")}
-
-
-def cells(at, index=0):
-    return {r["cell_tag"].strip("|"): r for r in chart(at, index)[1]["cells"] if r["cell_tag"]}
 
 
 def shows(at, index, key, tensor, rows=None):

@@ -10,6 +10,7 @@ from visiting import (
     answer,
     ask_about_the_figure,
     captions,
+    cells,
     chart,
     charts,
     chosen,
@@ -36,10 +37,6 @@ from tests.printed import readings
 
 WAITING = "The numbers appear"
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
-
-
-def cells(at, index=0):
-    return {r["cell_tag"].strip("|"): r for r in chart(at, index)[1]["cells"] if r["cell_tag"]}
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

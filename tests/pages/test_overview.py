@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import cell, chart, open_page, source_shown, texts
+from visiting import cells, chart, open_page, source_shown, texts
 
 from attention_core.one_head.attention import attend
 from attention_core.one_head.head import one_head
@@ -23,7 +23,7 @@ def test_it_opens_with_the_whole_picture_and_its_caption():
     caption = told("output")
     assert caption in texts(at)
     assert chart(at)[2] == caption
-    assert cell(at, "output 5,1")["text"] == "0.33"
+    assert cells(at)["output 5,1"]["text"] == "0.33"
 
 
 def test_the_notebooks_numbers_are_on_the_screen():
@@ -31,7 +31,7 @@ def test_the_notebooks_numbers_are_on_the_screen():
     trace = run_example(Example(causal=False, scaling=False)).heads.select(0)
     for i in range(6):
         for j in range(6):
-            assert_close_for_size(cell(at, f"weights {i},{j}")["v"], trace.weights[i, j], trace.scaled / 2)
+            assert_close_for_size(cells(at)[f"weights {i},{j}"]["v"], trace.weights[i, j], trace.scaled / 2)
 
 
 def test_the_stepper_goes_on_back_and_round():
@@ -75,7 +75,7 @@ def test_each_head_can_be_looked_at():
     at.segmented_control(key="head").set_value(2).run()
     assert chart(at)[1] != first
     trace = run_example(Example(n_heads=3)).heads.select(1)
-    assert_close_for_size(cell(at, "weights 5,5")["v"], trace.weights[5, 5], trace.scaled / 2)
+    assert_close_for_size(cells(at)["weights 5,5"]["v"], trace.weights[5, 5], trace.scaled / 2)
 
 
 def test_the_source_shown_is_the_source_that_ran():
@@ -85,7 +85,7 @@ def test_the_source_shown_is_the_source_that_ran():
 
 def test_ones_own_sentence():
     at = open_page(example="sentence", text="the cat saw the dog")
-    assert cell(at, "x 0,0")["v"] == cell(at, "x 3,0")["v"]
+    assert cells(at)["x 0,0"]["v"] == cells(at)["x 3,0"]["v"]
     assert any(
         "“the” is at positions 1 and 4" in text
         for text in texts(open_page(example="sentence", text="the cat saw the dog", step="X"))

@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import answer, chart, in_drawer, open_page, source_shown, texts
+from visiting import answer, cells, chart, in_drawer, open_page, source_shown, texts
 
 from attention_core.measured.permutation import attend_in_both_orders, attend_with_positions, random_permutation
 from attention_core.text.positions import similarity_of_rows
@@ -19,10 +19,6 @@ TWELVE = "a b a c d e f g h i j k l"
 
 def open_positions(**query):
     return open_page("model/positions", **query)
-
-
-def cells(at):
-    return {row["cell_tag"].strip("|"): row for row in chart(at)[1]["cells"] if row["cell_tag"]}
 
 
 def expected(permutation, kind="none", causal=False, view="output", token=0, **example):

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from visiting import cell, chart, open_page, texts
+from visiting import cells, chart, open_page, texts
 
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
@@ -23,10 +23,9 @@ def sidebar_text(at):
     return " ".join(element.value for element in at.sidebar.markdown)
 
 
-def cells(at, matrix):
+def numbers(at, matrix):
     """All numbers of one matrix as they stand in the figure, by row and column."""
-    rows = {row["cell_tag"].strip("|"): row["v"] for row in chart(at)[1]["cells"] if row["cell_tag"]}
-    places = {tag.split()[1]: v for tag, v in rows.items() if tag.split()[0] == matrix}
+    places = {name.split()[1]: cell["v"] for name, cell in cells(at).items() if name.split()[0] == matrix}
     return {tuple(map(int, place.split(","))): v for place, v in places.items()}
 
 
@@ -42,7 +41,7 @@ def test_a_link_opens_the_preset_and_its_numbers_are_on_the_screen(key):
     tensors = {"x": trace.x, "q": head.q, "k": head.k, "v": head.v, "weights": head.weights, "output": head.output}
     beneath = {"weights": head.scaled, "output": head.scaled}
     for matrix, tensor in tensors.items():
-        shown = cells(at, matrix)
+        shown = numbers(at, matrix)
         assert len(shown) == tensor.numel()
         assert_close_for_size([*shown.values()], [tensor[place] for place in shown], beneath.get(matrix, tensor))
 
@@ -54,21 +53,21 @@ def test_the_cells_of_the_mat_are_what_the_notebook_computes():
     powers = np.exp((X @ W_Q) @ (X @ W_K).T / math.sqrt(16))
     weights = powers / powers.sum(axis=1, keepdims=True)
     at = open_page(example="mat", causal="false")
-    for (i, j), v in cells(at, "weights").items():
+    for (i, j), v in numbers(at, "weights").items():
         assert v == pytest.approx(weights[i, j], abs=1e-6)
-        said = cell(at, f"weights {i},{j}")["say"]
+        said = cells(at)[f"weights {i},{j}"]["say"]
         assert said.rpartition(" ≈ ")[2] in readings(weights[i, j], digits), "the number comes on pointing"
-    for place, v in cells(at, "output").items():
+    for place, v in numbers(at, "output").items():
         assert v == pytest.approx((weights @ (X @ W_V))[place], abs=1e-6)
 
 
 def test_the_cells_of_the_batch_are_what_the_notebook_prints():
     at = open_page(example="batch")
     printed = [0.1808, -0.0700, -0.3596, -0.9152, 0.6258, 0.0255, 0.9545, 0.0643]
-    assert [cells(at, "x")[0, j] for j in range(8)] == as_printed(printed)
+    assert [numbers(at, "x")[0, j] for j in range(8)] == as_printed(printed)
     printed = [-0.2882, 0.1333, 0.5673, 1.1221, 0.8594, 0.3488, 0.5764, -0.1420]
-    assert [cells(at, "q")[3, j] for j in range(8)] == as_printed(printed)
-    assert cells(at, "weights")[0, 1] is None, "masked"
+    assert [numbers(at, "q")[3, j] for j in range(8)] == as_printed(printed)
+    assert numbers(at, "weights")[0, 1] is None, "masked"
 
 
 def test_the_cells_of_the_modules_are_what_the_notebook_computes():
@@ -78,19 +77,19 @@ def test_the_cells_of_the_modules_are_what_the_notebook_computes():
         W_Q, W_K, W_V = (torch.nn.Linear(8, 6, bias=False)(x) for _ in range(3))
     weights = torch.softmax(W_Q @ W_K.T / math.sqrt(6), dim=-1)
     at = open_page(example="modules", causal="false")
-    assert all(v == pytest.approx(float(weights[place]), abs=1e-6) for place, v in cells(at, "weights").items())
+    assert all(v == pytest.approx(float(weights[place]), abs=1e-6) for place, v in numbers(at, "weights").items())
     output = weights @ W_V
-    assert all(v == pytest.approx(float(output[place]), abs=1e-6) for place, v in cells(at, "output").items())
+    assert all(v == pytest.approx(float(output[place]), abs=1e-6) for place, v in numbers(at, "output").items())
 
 
 def test_either_sentence_of_the_batch_can_be_looked_at():
     at = open_page(example="batch")
-    first = cells(at, "x")
+    first = numbers(at, "x")
     at.segmented_control(key="sentence_of_batch").set_value(2).run()
     second = run_example(Example(source="batch", sentence_of_batch=2))
-    assert cells(at, "x") != first
-    assert all(v == pytest.approx(float(second.x[place]), rel=1e-6) for place, v in cells(at, "x").items())
-    assert cells(open_page(example="batch", sentence_of_batch=2), "x") == cells(at, "x")
+    assert numbers(at, "x") != first
+    assert all(v == pytest.approx(float(second.x[place]), rel=1e-6) for place, v in numbers(at, "x").items())
+    assert numbers(open_page(example="batch", sentence_of_batch=2), "x") == numbers(at, "x")
 
 
 def test_a_third_sentence_of_the_batch_is_repaired_and_says_so():
@@ -119,7 +118,7 @@ def test_every_preset_with_every_switch_gives_a_picture(key):
         at.toggle(key="causal").set_value(causal)
         at.toggle(key="scaling").set_value(scaling).run()
         assert not at.exception
-        masked = [v is None for v in cells(at, "weights").values()]
+        masked = [v is None for v in numbers(at, "weights").values()]
         assert any(masked) == causal
         d_k = run_example(Example(source=key)).example.d_k
         titles = [row["text"] for row in chart(at)[1]["cells"] if row["kind"] == "title"]
@@ -147,7 +146,7 @@ def test_going_through_the_presets_keeps_the_learners_sentence_and_sizes():
     at.slider(key="d_model").set_value(7)
     at.number_input(key="seed").set_value(99)
     at.slider(key="heads").set_value(2).run()
-    before = cells(at, "x"), cells(at, "q")
+    before = numbers(at, "x"), numbers(at, "q")
     for key in (*FIXED, "journey", "mat"):
         at.selectbox(key="example").set_value(key).run()
         assert not at.exception
@@ -155,7 +154,7 @@ def test_going_through_the_presets_keeps_the_learners_sentence_and_sizes():
     assert at.text_input(key="text").value == "one two three"
     assert [at.slider(key=name).value for name in ("d_k", "d_model", "heads")] == [5, 7, 2]
     assert at.number_input(key="seed").value == 99
-    assert (cells(at, "x"), cells(at, "q")) == before
+    assert (numbers(at, "x"), numbers(at, "q")) == before
 
 
 def test_a_link_to_a_preset_keeps_the_sizes_it_also_names():

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 import torch
 from torch import nn
-from visiting import answer, asked, chart, chosen, open_page, source_shown, texts
+from visiting import answer, asked, cells, chart, chosen, open_page, source_shown, texts
 
 from attention_core.measured.parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
 from attention_core.one_head.heads import MultiHeadAttention
@@ -24,10 +24,6 @@ TWELVE = "a b a c d e f g h i j k l"
 
 def open_pytorch(**query):
     return open_page("code/pytorch", **query)
-
-
-def cells(at):
-    return {row["cell_tag"].strip("|"): row for row in chart(at)[1]["cells"] if row["cell_tag"]}
 
 
 def again(view="module", mask=None, source="sentence", number=0, **choices):

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from visiting import chart, follow, open_page, page_of
+from visiting import cells, follow, open_page, page_of
 
 VIEWS = [
     ("positions", {}),
@@ -29,10 +29,6 @@ def result(at):
     """What the last line of the panel comes to."""
     mantissa, _, exponent = re.split(" [=≈] ", equations(at)[-1])[-1].replace("−", "-").partition("·10^(")
     return float(mantissa) * 10 ** int(exponent.strip(")") or 0)
-
-
-def cells(at):
-    return {row["cell_tag"].strip("|"): row for row in chart(at)[1]["cells"] if row["cell_tag"]}
 
 
 @pytest.mark.parametrize(("lesson", "query"), VIEWS)

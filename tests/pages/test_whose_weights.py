@@ -1,7 +1,7 @@
 """Whose weights: a visit begins with a trained model, and its slider, sizes and sentence act on every lesson."""
 
 import pytest
-from visiting import cell, chart, open_page, texts, visitor
+from visiting import cells, open_page, texts, visitor
 
 from attention_core.learning.tasks import TASKS
 from attention_core.learning.training import recommended
@@ -125,11 +125,10 @@ def test_the_lessons_on_several_heads_show_the_heads_of_the_language_model(page)
     assert render(trace.trained.origin()) in captions(at)
     assert any("The model's own: 576 features and 9 heads" in text for text in texts(at))
     assert not [slider for slider in at.slider if slider.key == "mh_d_model"]
-    cells = {row["cell_tag"].strip("|"): row["v"] for row in chart(at)[1]["cells"] if row["cell_tag"]}
     if page.endswith("heads"):
-        assert cells["map.2 5,4"] == pytest.approx(float(trace.heads.weights[2, 5, 4]), abs=1e-5)
+        assert cells(at)["map.2 5,4"]["v"] == pytest.approx(float(trace.heads.weights[2, 5, 4]), abs=1e-5)
     else:  # of the outputs of all heads side by side, the first features of each stand there
-        assert cells["ours 5,4"] == pytest.approx(float(trace.heads.output[4, 5, 0]), abs=1e-5)
+        assert cells(at)["ours 5,4"]["v"] == pytest.approx(float(trace.heads.output[4, 5, 0]), abs=1e-5)
         assert any("cannot hold these heads" in text for text in texts(at))
 
 
@@ -194,17 +193,17 @@ def test_what_is_folded_is_drawn_when_it_is_opened_and_stays_what_it_was_set_to(
     at.session_state["more"] = True
     (size,) = sizes_folded(at.run())
     at.slider(key=size).set_value(7).run()
-    changed = cell(at, "x 0,0")
+    changed = cells(at)["x 0,0"]
     at.session_state["more"] = False
-    assert sizes_folded(at.run()) == {size} and cell(at, "x 0,0") == changed
+    assert sizes_folded(at.run()) == {size} and cells(at)["x 0,0"] == changed
     linked = open_page(example=example, **{size: 7})
-    assert cell(linked, "x 0,0")["v"] == changed["v"]
+    assert cells(linked)["x 0,0"]["v"] == changed["v"]
 
 
 def test_numbers_changed_by_hand_count_also_where_their_field_is_folded():
     at = open_page(example="journey")
     assert not [field for field in at.text_input if field.key == "edits"]
     at.session_state["edits"] = "x1,1=0.5"
-    assert cell(at.run(), "x 0,0")["v"] == pytest.approx(0.5)
+    assert cells(at.run())["x 0,0"]["v"] == pytest.approx(0.5)
     (field,) = [field for field in at.text_input if field.key == "edits"]
     assert field.value == "x1,1=0.5"

@@ -138,6 +138,6 @@ def given_to(at, name):
     return [json.loads(part.json) for part in parts if part.component_name.startswith(f"attention-lab.{name}_")]
 
 
-def cell(at, tag):
-    """One cell of the pipeline on the overview."""
-    return next(r for r in chart(at)[1]["cells"] if r["cell_tag"] == f"|{tag}|")
+def cells(at, index=0):
+    """The cells of a figure of matrices, by what they are called: `weights 5,1`."""
+    return {row["cell_tag"].strip("|"): row for row in chart(at, index)[1]["cells"] if row["cell_tag"]}
