@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from models.wheels import WHEELS
-from tests.figures import TAGS
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -106,13 +105,6 @@ def test_what_streamlit_does_not_promise_stands_in_one_file():
             for part in re.findall(r"(?:from|import) (streamlit\.[\w.]+)", source):
                 assert part == "streamlit.starlette", f"{file}: {part}"
             assert not re.search(r"\bst\._|import copy\b", source), file
-
-
-def test_the_tests_name_what_draws_the_figures_in_one_file():
-    """And so do the benchmarks, but for the app that they compare with, which is not ours."""
-    files = [path for place in ("tests", "benchmarks") for path in python_files(place)]
-    named = {str(path.relative_to(ROOT)) for path in files if TAGS.search(path.read_text(encoding="utf-8"))}
-    assert named - {"benchmarks/one_chart/app.py"} == {"tests/figures.py"}
 
 
 def test_random_numbers_never_come_from_global_state():
