@@ -6,7 +6,7 @@ import pytest
 
 from lessons.example.example import Example, first_query, run_example
 from lessons.one_head.softmax.lesson import softmax_row
-from tests.figures import FIGURE_BOX, PICTURE, layer
+from tests.figures import PICTURE, layer
 
 FIGURE = ".st-key-softmax_sharing"
 BOXES = f"""layer => [...document.querySelectorAll(`.st-key-softmax_sharing {layer("${layer}")} path`)]
@@ -85,7 +85,7 @@ def test_a_click_on_a_part_derives_its_weight_and_the_figure_is_as_wide_as_a_pho
     )
 
 
-LAID_OUT = f"""() => [...document.querySelectorAll('{FIGURE_BOX} > svg')].map((picture) => [
+LAID_OUT = f"""() => [...document.querySelectorAll('{PICTURE}')].map((picture) => [
     picture.getAttribute('width'), picture.querySelector('g').getAttribute('transform'),
     [...picture.querySelectorAll(':is({layer("labels")}, {layer("ways")}) text')].map((name) =>
         [name.textContent, name.getAttribute('transform'), name.getAttribute('opacity')].join()).join(),

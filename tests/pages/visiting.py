@@ -106,13 +106,14 @@ def charts(at):
 
 
 def chart(at, index=0):
-    """Those of one figure."""
+    """The same of one figure, by its place on the page."""
     return read_chart(at.get(FIGURE_KIND)[index].proto)
 
 
 def read_chart(proto):
-    """Of cells only what a wide screen draws: neither what a narrow one has besides, nor the row that tells their
-    number.
+    """Of cells only what a wide screen draws.
+
+    Left out are those that a narrow screen has besides, and the row that tells their number.
     """
     tables = {d.name: pa.ipc.open_stream(io.BytesIO(d.data.data)).read_all().to_pylist() for d in proto.datasets}
     if "cells" in tables:
