@@ -21,8 +21,13 @@ CONTROLS = ".vega-bindings"
 CONTROL = f"{CONTROLS} :is(input, select)"
 SLIDER, CHECK_BOX, MENU = (f"{CONTROLS} {kind}" for kind in ("input[type=range]", "input[type=checkbox]", "select"))
 CONTROL_LABEL = ".vega-bind label"
+# Matrices that are tables: all of a figure, and a cell of one.
+TABLES, TABLE_CELL = ".figure", "td[data-at]"
 # What no other file of the tests may say.
-TAGS = re.compile(r"vega_?lite_?chart|vega-bind|vg-tooltip|svg\.marks|\.mark-\w|\.[\w${}]*_marks\b", re.IGNORECASE)
+TAGS = re.compile(
+    r"td\[data-at|vega_?lite_?chart|vega-bind|vg-tooltip|svg\.marks|\.mark-\w|\.[\w${}]*_marks\b",
+    re.IGNORECASE,
+)
 
 
 def layer(name: str) -> str:

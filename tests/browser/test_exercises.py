@@ -7,6 +7,7 @@ import pytest
 from lessons.code.exercises.every import EXERCISES
 from lessons.screen import render
 from tests.browser.test_axe import violations
+from tests.figures import TABLE_CELL, TABLES
 
 VERDICT = ".st-key-exercise_right, .st-key-exercise_wrong"
 NEWLY = """seed => {
@@ -209,9 +210,9 @@ FOCUSED = """() => {
 def test_a_case_that_fails_is_read_by_pointing_and_by_keys_and_keeps_nobody_out(desk):
     at = desk("scores")
     at.run("def scaled_scores(Q, K):\n    return Q @ K.T\n")
-    figure = at.page.locator(".st-key-failing .figure")
+    figure = at.page.locator(f".st-key-failing {TABLES}")
     figure.wait_for()
-    cells, says = figure.locator("td[data-at]"), figure.locator("output")
+    cells, says = figure.locator(TABLE_CELL), figure.locator("output")
     numbers = cells.all_inner_texts()
     assert len(numbers) == 24 and all(re.fullmatch(r"−?\d+\.\d+", number) for number in numbers)
     before = says.inner_text()
@@ -244,10 +245,10 @@ def test_on_a_projector_the_code_is_larger_and_the_case_that_fails_is_seen_whole
         at = Desk(visit(), f"scores&large={large}")
         at.run("def scaled_scores(Q, K):\n    return Q @ K.T\n")
         sizes.append(at.code.evaluate("field => parseFloat(getComputedStyle(field).fontSize)"))
-        box = at.page.locator(".st-key-failing .figure")
+        box = at.page.locator(f".st-key-failing {TABLES}")
         box.wait_for()
         assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
-        numbers.append(box.locator("td[data-at]").first.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)"))
+        numbers.append(box.locator(TABLE_CELL).first.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)"))
     assert sizes[1] > 1.2 * sizes[0] and sizes[1] >= 18 and numbers[1] >= 22
 
 
