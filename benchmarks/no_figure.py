@@ -14,11 +14,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from app import lifespan  # noqa: E402
-from attention_ui.session import chart as furniture  # noqa: E402
-from lessons.screen import (  # noqa: E402
-    Figure,
-    render,
-)
+from attention_ui import session  # noqa: E402
+from lessons.screen import Figure, render  # noqa: E402
 
 
 def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None, **_: object) -> None:
@@ -30,5 +27,5 @@ def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None, **
         st.text(f"{render(figure.name)} {data.hexdigest()}")
 
 
-furniture.show_chart = fingerprint
+session.show_chart = fingerprint  # before the page that draws figures takes it from there
 app = App(str(ROOT / "attention_ui" / "frame.py"), lifespan=lifespan)

@@ -86,7 +86,9 @@ def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
         tab.page.get_by_role("button", name="Download the history").click()
     file = tmp_path / "model.safetensors"
     model.value.save_as(file)
-    assert history.value.path().read_text().startswith("step,loss,held-out loss,held-out accuracy\n0,")
+    assert (
+        history.value.path().read_text(encoding="utf-8-sig").startswith("step,loss,held-out loss,held-out accuracy\n0,")
+    )
     other = opened(visit(), "length=30")
     assert text(other) != written
     other.page.get_by_text("Save this model, or upload one").click()
