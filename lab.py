@@ -26,7 +26,7 @@ TWO_WORKERS = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 TRUTHS = "--truths"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 FETCH_SECONDS = 600  # what does not come by then comes next time, or when somebody asks for it in the app
-SCRIPT_TOOLS = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+SCRIPT_TOOLS = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", "--fetch-retries=0"]
 PROXY_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 
 

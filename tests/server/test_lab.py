@@ -101,11 +101,38 @@ def test_whoever_forbids_it_is_asked_nothing_and_told_nothing(without_models, mo
     assert capfd.readouterr().out == "" and not list(without_models.iterdir())
 
 
+def test_what_checks_the_scripts_is_installed_once_and_again_when_its_list_is_another(tmp_path, monkeypatch, capsys):
+    named, asked = tmp_path / "tests" / "scripts", []
+    named.mkdir(parents=True)
+    (named / "package.json").write_text("{}")
+    monkeypatch.setattr(lab, "ROOT", tmp_path)
+    monkeypatch.setattr(lab, "ENVIRONMENT", tmp_path / "env")
+
+    def run(command, returncode=0, **_):
+        asked.append(command)
+        (tmp_path / "env" / "scripts" / "node_modules").mkdir(exist_ok=True)
+        return subprocess.CompletedProcess(command, returncode)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    lab.install_script_tools()
+    lab.install_script_tools()
+    assert len(asked) == 1
+    (named / "package.json").write_text('{"private": true}')
+    lab.install_script_tools()
+    assert len(asked) == 2 and "NOT TESTED" not in capsys.readouterr().out
+    (named / "package.json").write_text("{ }")
+    monkeypatch.setattr(subprocess, "run", lambda command, **more: run(command, 1, **more))
+    lab.install_script_tools()
+    assert "NOT TESTED: how the scripts of the browser are written" in capsys.readouterr().out
+    lab.install_script_tools()
+    assert len(asked) == 4, "it is tried again the next time"
+
+
 @pytest.mark.parametrize("command", ["run", "test"])
 def test_both_commands_get_the_models_once_everything_is_installed(monkeypatch, command):
     done = []
     monkeypatch.setattr(lab.sys, "argv", ["lab.py", command])
-    for name in ("set_up", "get_models", "install_for_tests"):
+    for name in ("set_up", "get_models", "install_for_tests", "install_script_tools"):
         monkeypatch.setattr(lab, name, lambda *_, name=name: done.append(name))
     monkeypatch.setattr(lab, "call", lambda *_: 0)
     assert lab.main() == 0 and done[:2] == ["set_up", "get_models"]
