@@ -114,15 +114,15 @@ def runner(chromium, listener):
         page.set_default_timeout(20_000)
         page.goto(f"{listener.url}/{path}")
         page.evaluate("""addEventListener('message', ({data}) => {
-            if (data.type === 'streamlit:setComponentValue' && data.value.answer) window.answer = data.value.answer
+            if (data.type === 'attention-lab:sent' && data.sent.answer) window.answer = data.sent.answer
         })""")
 
         def run(code):
             page.evaluate("window.answer = null")
             job = json.dumps({"entry": "done", "returns": [], "cases": []})
-            args = {"exercise": code, "seed": 1, "job": job, "starter": "", "code": code, "limit": 4000}
-            args |= {"lang": "en", "words": {name: render(said) for name, said in EDITOR_WORDS.items()}}
-            page.evaluate("args => postMessage({type: 'streamlit:render', args}, '*')", args)
+            given = {"exercise": code, "seed": 1, "job": job, "starter": "", "code": code, "limit": 4000}
+            given |= {"lang": "en", "words": {name: render(said) for name, said in EDITOR_WORDS.items()}}
+            page.evaluate("given => postMessage({type: 'attention-lab:given', given}, '*')", given)
             page.locator("#run:enabled").click()
             page.wait_for_function("() => window.answer")
             return json.loads(page.evaluate("window.answer"))

@@ -188,6 +188,7 @@ def test_what_follows_a_text_is_the_same_beside_the_server(worker, smollm2, monk
     ids = tuple(
         model.tokenizer.encode("The dog ran to the park because it was a very warm day, and then it came back").ids
     )
+    monkeypatch.setattr(opening, "pass_beside", lambda: None)
     here = [model.newest_token(ids[:length]) for length in (12, 13, 14)]
     monkeypatch.setattr(opening, "pass_beside", for_pages.passes_beside)
     model = open_model(smollm2.files)
