@@ -45,12 +45,12 @@ class PageLock:
     others go first goes on before whoever came later: ten pages that take long, each a bit at a time, would all be
     late.
 
-    After MOST_BEFORE turns of those that go first, one of the others has a turn, from each priority in turn: they come
-    to their end, too. Where one stays inside for `patience_seconds`, those who wait go in beside it; a line that is
-    long, but moves, is no reason: all would only be slower.
+    Of the turns for which several priorities wait, each has one of so many as EVERY says at least: all come to their
+    end. Where one stays inside for `patience_seconds`, those who wait go in beside it; a line that is long, but moves,
+    is no reason: all would only be slower.
     """
 
-    MOST_BEFORE = 5
+    EVERY = (1, 4, 16)  # by priority
     CHECK_SECONDS = 0.1
 
     def __init__(self, patience_seconds: float = 10.0, clock: Callable[[], float] = time.monotonic):
@@ -60,7 +60,7 @@ class PageLock:
         self._lines: list[list[Waiting]] = [[] for _ in Priority]  # each in order
         self._numbers = itertools.count()
         self._inside = 0
-        self._turns_before = 0  # those for which others waited behind
+        self._wanted = 0  # turns for which several priorities waited
         self.turns = 0  # that have ended, with nobody left inside: the line has moved
         self._here = Visit()
 
@@ -163,11 +163,9 @@ class PageLock:
             if self._inside:
                 return
             self.turns += 1
-            line, *behind = [line for line in self._lines if line] or [[]]
-            if behind:
-                self._turns_before += 1
-                times, before = divmod(self._turns_before, self.MOST_BEFORE + 1)
-                line = line if before else behind[times % len(behind)]
-            if line:
-                line.pop(0).called.set()
+            waiting = [priority for priority in Priority if self._lines[priority]]
+            self._wanted += len(waiting) > 1
+            due = [priority for priority in waiting if self._wanted % self.EVERY[priority] == 0]
+            if waiting:
+                self._lines[max(due, default=waiting[0])].pop(0).called.set()
                 self._inside = 1
