@@ -26,10 +26,11 @@ class Priority(IntEnum):
 
 
 class Visit(threading.local):
-    """The turn of this thread, while it has one: its priority, and when it first came."""
+    """The turn of this thread, while it has one: its priority, when it first came, and since when it is inside."""
 
     priority: Priority | None = None
     came = 0.0
+    since = 0.0
 
 
 class Waiting(NamedTuple):
@@ -46,15 +47,21 @@ class PageLock:
     late.
 
     Of the turns for which several priorities wait, each has one of so many as EVERY says at least: all come to their
-    end. Where one stays inside for `patience_seconds`, those who wait go in beside it; a line that is long, but moves,
+    end. Whoever is let in stays for `least_seconds`. Where one stays inside for `patience_seconds`, those who wait go in beside it; a line that is long, but moves,
     is no reason: all would only be slower.
     """
 
     EVERY = (1, 4, 16)  # by priority
     CHECK_SECONDS = 0.1
 
-    def __init__(self, patience_seconds: float = 10.0, clock: Callable[[], float] = time.monotonic):
+    def __init__(
+        self,
+        patience_seconds: float = 10.0,
+        clock: Callable[[], float] = time.monotonic,
+        least_seconds: float = 0.0,
+    ):
         self.patience_seconds = patience_seconds
+        self.least_seconds = least_seconds
         self._clock = clock
         self._lock = threading.Lock()
         self._lines: list[list[Waiting]] = [[] for _ in Priority]  # each in order
@@ -93,8 +100,10 @@ class PageLock:
             self._here.priority = None
 
     def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
-        """Let pages go first that have a higher priority."""
-        if self._here.priority is not None and any(self._lines[: self._here.priority]):
+        """Let pages go first that have a higher priority, once this one has been inside for the least time."""
+        if self._here.priority is None or not any(self._lines[: self._here.priority]):
+            return
+        if self._clock() - self._here.since >= self.least_seconds:
             self._leave()
             self._enter(check)
 
@@ -140,7 +149,7 @@ class PageLock:
         me = Waiting(self._here.came, next(self._numbers), threading.Event())
         with self._lock:
             if self._inside == 0:
-                self._inside = 1
+                self._inside, self._here.since = 1, self._clock()
                 return
             bisect.insort(line, me)
         try:
@@ -151,6 +160,7 @@ class PageLock:
                 check()
                 turns, checks = self.turns, checks + 1 if self.turns == turns else 0
         finally:
+            self._here.since = self._clock()
             with self._lock:
                 if me in line:
                     line.remove(me)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # what brings torch is imported where it is used: the first p
 PICTURE_LEAST_SECONDS, PICTURE_SECONDS_EACH = 2.0, 0.4  # four times what the picture of a run that is trained costs
 
 PICTURE_SECONDS, ALONE_SECONDS = 3.0, 10.0
-PATIENCE_OF_SMALL_HOST = 120.0  # seconds
+PATIENCE_OF_SMALL_HOST, LEAST_OF_SMALL_HOST = 120.0, 0.25  # seconds
 
 
 class FirstPage:
@@ -43,9 +43,10 @@ FIRST_PAGE = FirstPage()
 @functools.lru_cache(maxsize=1)
 def page_lock() -> PageLock:
     """The lock of this process: one page is computed at a time. Six that read beside each other, since one took long,
-    would need more memory than a small host has: there it takes minutes until others go in beside it.
+    would need more memory than a small host has: there it takes minutes until others go in beside it. There, each also
+    stays for a while: of ten visitors who press without a pause, who reads a long text would else wait for minutes.
     """
-    return PageLock(PATIENCE_OF_SMALL_HOST) if is_small() else PageLock()
+    return PageLock(PATIENCE_OF_SMALL_HOST, least_seconds=LEAST_OF_SMALL_HOST) if is_small() else PageLock()
 
 
 def turns_so_far() -> int | None:

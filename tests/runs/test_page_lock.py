@@ -120,6 +120,25 @@ def test_a_page_that_offers_its_turn_again_and_again_comes_to_its_end(lock, come
     assert taken == list(range(3, 40, 4)), "a piece of it after every few pages of others"
 
 
+def test_whoever_is_let_in_stays_for_the_least_time():
+    now = [0.0]
+    lock = PageLock(clock=lambda: now[0], least_seconds=0.25)
+    comers = Comers(lock)
+    with lock.page(LONG):
+        comers.come("lesson")
+        for now[0], order in ((0.2, []), (0.25, ["lesson"])):
+            lock.yield_turn()
+            assert comers.order == order
+        comers.come("another")
+        now[0] = 0.4  # inside again since 0.25
+        lock.yield_turn()
+        assert comers.order == ["lesson"]
+        now[0] = 0.5
+        lock.yield_turn()
+        assert comers.order == ["lesson", "another"]
+    assert comers.all_done()
+
+
 def test_who_stands_in_front_goes_before_its_like_alone(lock, comers):
     with lock.page():
         comers.come("picture", LATER)
