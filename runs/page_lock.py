@@ -47,8 +47,8 @@ class PageLock:
     late.
 
     Of the turns for which several priorities wait, each has one of so many as EVERY says at least: all come to their
-    end. Whoever is let in stays for `least_seconds`. Where one stays inside for `patience_seconds`, those who wait go in beside it; a line that is long, but moves,
-    is no reason: all would only be slower.
+    end. Whoever is let in stays for `least_seconds`. Where one stays inside for `patience_seconds`, those who wait go
+    in beside it; a line that is long, but moves, is no reason: all would only be slower.
     """
 
     EVERY = (1, 4, 16)  # by priority
