@@ -123,7 +123,7 @@ class Server:
         return computed(self._process.pid)
 
     def cpu_seconds(self) -> float:
-        """The same, with its worker."""
+        """The time that the server's threads and its worker have computed so far."""
         return self.own_cpu_seconds() + sum(map(computed, self.children()))
 
     def children(self) -> list[int]:

@@ -267,7 +267,7 @@ def read_newest(model: Transformer, ids: tuple[int, ...], before: NewestToken | 
 
 
 def copied(array: Array) -> Array:
-    """The same numbers in memory of their own: a view would keep all that it is a part of."""
+    """A copy of an array in memory of its own: a view would keep the whole array that it is a part of."""
     return array.copy() if isinstance(array, np.ndarray) else array.clone()
 
 

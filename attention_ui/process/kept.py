@@ -25,7 +25,7 @@ class KeptByLanguage(Generic[Value]):
         return self._once.get((language().code, key), compute)
 
     def kept(self, key: Hashable) -> Value | None:
-        """The same, if it is there."""
+        """The value of a key in the reader's language, if it has been computed and is still kept."""
         return self._once.kept((language().code, key))
 
 

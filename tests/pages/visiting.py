@@ -106,7 +106,7 @@ def charts(at):
 
 
 def chart(at, index=0):
-    """The same of one figure, by its place on the page."""
+    """The specification, the tables and the alternative text of a figure, by its place on the page."""
     return read_chart(at.get(FIGURE_KIND)[index].proto)
 
 
