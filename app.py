@@ -17,7 +17,7 @@ from attention_ui.process.waiting import keep_drawing
 from attention_ui.server.arrivals import Arrivals
 from attention_ui.server.connection import answer_script
 from attention_ui.server.exported import answer_file
-from attention_ui.server.files import ChartsAhead, PackedFiles
+from attention_ui.server.files import PackedFiles, ScriptsAhead
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, classes_are_reached, computes, training_thread_lives
 from attention_ui.server.languages import SpokenPage, change_language
@@ -27,7 +27,7 @@ from attention_ui.server.pace import Pace
 from attention_ui.server.pictures import answer_picture
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
-from attention_ui.streamlit_insides import front_end_folder, running_session, uploads_kept
+from attention_ui.streamlit_insides import IN_BROWSER, front_end_folder, name_of_part, running_session, uploads_kept
 from models.small import is_small
 from worker.process import WORKER
 
@@ -36,6 +36,8 @@ SCRIPT = Path(__file__).resolve().parent / "attention_ui" / "frame.py"
 health = Health(computes, faults=(classes_are_reached,))
 LOOK_SECONDS, FORGET_SECONDS = 0.1, 3600.0
 FRONT_END = front_end_folder()
+FIGURES = IN_BROWSER / "figures"
+PARTS = (FIGURES, IN_BROWSER / "keeper", IN_BROWSER / "frame")
 START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 
 
@@ -146,8 +148,8 @@ MIDDLEWARE = [
     Middleware(SpokenPage),
     Middleware(PrivateMetrics),
     Middleware(FewUploads, kept=uploads_kept),
-    Middleware(ChartsAhead, folder=FRONT_END / "static"),
-    Middleware(PackedFiles, folder=FRONT_END / "static"),
+    Middleware(ScriptsAhead, FRONT_END / "static", name_of_part(FIGURES), [file.name for file in FIGURES.glob("*.js")]),
+    Middleware(PackedFiles, FRONT_END / "static", {name_of_part(folder): folder for folder in PARTS}),
 ]
 ROUTES = [
     Route("/healthz", health.answer),

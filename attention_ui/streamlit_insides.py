@@ -225,6 +225,11 @@ def version_of_folder(folder: Path) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
 
 
+def name_of_part(folder: Path) -> str:
+    """What Streamlit calls the part of a page that a script in this folder draws, with the version of its files."""
+    return f"{OURS}.{folder.name}_{version_of_folder(folder)}"
+
+
 def part_of_page(folder: Path, script: str, style: str | None = None) -> Callable:
     """A part of a page that a script in a folder draws; it is called with `key`, `data`, and what to do `on_…_change`.
 
@@ -234,11 +239,11 @@ def part_of_page(folder: Path, script: str, style: str | None = None) -> Callabl
     which is in the address of the files, holds their version: an old script never meets new data. A part that brings a
     `style` has a tree of its own, which no other style reaches.
     """
-    name = f"{folder.name}_{version_of_folder(folder)}"
-    manager = get_bidi_component_manager()
-    if manager.get_component_asset_root(f"{OURS}.{name}") is None:
-        manager.register_from_manifest(ComponentManifest(OURS, "", [ComponentConfig(name, folder.name)]), folder.parent)
-    return component(f"{OURS}.{name}", js=script, css=style, isolate_styles=style is not None)
+    name, manager = name_of_part(folder), get_bidi_component_manager()
+    if manager.get_component_asset_root(name) is None:
+        own = ComponentConfig(name.removeprefix(f"{OURS}."), folder.name)
+        manager.register_from_manifest(ComponentManifest(OURS, "", [own]), folder.parent)
+    return component(name, js=script, css=style, isolate_styles=style is not None)
 
 
 SHORT = 200  # bytes: no message that ends a page is longer

@@ -1,4 +1,5 @@
-"""The first load: Streamlit's front end, packed once and kept, and what draws charts asked for early.
+"""The first load: Streamlit's front end and our own scripts, packed once and kept, and what draws figures asked for
+early.
 
 What it gains, benchmarks/first_load.py measures.
 """
@@ -6,6 +7,7 @@ What it gains, benchmarks/first_load.py measures.
 import asyncio
 import gzip
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 FOR_A_YEAR = "public, immutable, max-age=31536000"  # their names hold a hash of what is in them
 OF_CHARTS = ("ArrowVegaLiteChart.*.js", "embed.*.js", "vega-interpreter.*.js")  # nearly all that a chart needs
+PLACES = ("/static/", "/bidi-components/")  # where Streamlit's files are asked for, and those of parts of a page
+WITHOUT_CHARTS = ("dot_product", "mask", "output", "build", "exercises")  # pages that show matrices and no chart
 GZIP_LEVEL = 6  # 9 takes a third longer and saves two parts in a thousand
 
 
@@ -40,15 +44,16 @@ def accepts_gzip(headers: Headers) -> bool:
 class PackedFiles:
     """Answers for scripts and styles from memory, each packed when it is first asked for: 7 MB when all were.
 
-    `folder` holds js/ and css/. Whoever cannot unpack, or asks for a part of a file, is left to the app.
+    `folder` holds js/ and css/, and each of the `parts` of a page its files, under a name that holds their version.
+    Whoever cannot unpack, or asks for a part of a file, is left to the app.
     """
 
-    def __init__(self, app: ASGIApp, folder: Path):
+    def __init__(self, app: ASGIApp, folder: Path, parts: Mapping[str, Path]):
         self.app = app
         self.files = {
-            f"{place}/{file.name}": file
-            for place in ("js", "css")
-            for file in (folder / place).glob("*")
+            f"{name}/{file.name}": file
+            for name, place in {"js": folder / "js", "css": folder / "css", **parts}.items()
+            for file in place.glob("*")
             if file.suffix in MEDIA_TYPES
         }
         self._packing: dict[str, asyncio.Task[bytes]] = {}
@@ -76,7 +81,7 @@ class PackedFiles:
     def _asked_for(self, scope: Scope) -> str | None:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             return None
-        name = scope["path"].rpartition("/static/")[2]
+        name = next((scope["path"].rpartition(place)[2] for place in PLACES if place in scope["path"]), "")
         headers = Headers(scope=scope)
         known = name in self.files and accepts_gzip(headers) and "range" not in headers
         return name if known else None
@@ -99,26 +104,32 @@ def pack(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), GZIP_LEVEL, mtime=0)
 
 
-class ChartsAhead:
-    """Tells the browser with the start page which scripts draw charts, for every page has one.
+class ScriptsAhead:
+    """Tells the browser with the start page which scripts draw figures: those of matrices, and where the page that is
+    asked for has a chart those of charts.
 
-    It would ask for them, 0.3 MB, only when the first chart has come; this way it does so while the page is computed.
+    It would ask for them, 0.3 MB, only when the first figure has come; this way it does so while the page is computed.
     """
 
-    def __init__(self, app: ASGIApp, folder: Path):
+    def __init__(self, app: ASGIApp, folder: Path, figures: str, scripts: Sequence[str]):
         self.app = app
-        names = (file.name for pattern in OF_CHARTS for file in (folder / "js").glob(pattern))
-        self.link = ", ".join(f"<./static/js/{name}>; rel=modulepreload" for name in names)
+        charts = (f"./static/js/{file.name}" for pattern in OF_CHARTS for file in (folder / "js").glob(pattern))
+        tables = (f"./_stcore/bidi-components/{figures}/{script}" for script in scripts)
+        self.tables, self.charts = (
+            [f"<{script}>; rel=modulepreload" for script in scripts] for scripts in (tables, charts)
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does; where it is the start page, with the header."""
+        page = scope.get("path", "").rpartition("/")[2]
+        link = ", ".join(self.tables + ([] if page in WITHOUT_CHARTS else self.charts))
 
         async def send_with_link(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 own_policy = "content-security-policy" in headers  # the page that runs a learner's code loads no script
-                if self.link and not own_policy and headers.get("content-type", "").startswith("text/html"):
-                    headers["Link"] = self.link
+                if link and not own_policy and headers.get("content-type", "").startswith("text/html"):
+                    headers["Link"] = link
             await send(message)
 
         await self.app(scope, receive, send_with_link if scope["type"] == "http" else send)

@@ -8,7 +8,7 @@
     PageUp: "plan_back",
   };
   const TYPES =
-    'input:not([type="checkbox"]), textarea, select, [contenteditable="true"], [role="slider"], [role="radio"], [role="combobox"]';
+    'input:not([type="checkbox"]), textarea, select, [contenteditable="true"], [role="slider"], [role="radio"], [role="combobox"], [role="grid"] td';
   const button = (key) => document.querySelector(`.st-key-${key} button`);
   const toTop = () => document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0);
   let blank = null;
@@ -30,7 +30,7 @@
     "keydown",
     (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-      if (!button("plan_next") || event.target.closest?.(TYPES)) return;
+      if (!button("plan_next") || event.composedPath()[0].closest?.(TYPES)) return;
       if (event.key.toLowerCase() === "b" || event.key === ".") toggleBlank();
       else if (blank && event.key === "Escape") toggleBlank();
       else if (KEYS[event.key]) {

@@ -90,7 +90,9 @@ def packed_files(tmp_path, monkeypatch):
         (tmp_path / "js" / f"{name}.js").write_bytes(name.encode() + bytes(range(256)) * 5)
     packs = []
     monkeypatch.setattr("attention_ui.server.files.pack", lambda file: packs.append(file.stem) or pack(file))
-    return PackedFiles(app=None, folder=tmp_path), packs
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "d.js").write_bytes(b"d" * 1000)
+    return PackedFiles(None, tmp_path, {"lab.own_1": tmp_path / "own"}), packs
 
 
 def fetched(middleware, *names):
@@ -112,6 +114,9 @@ def test_only_the_files_that_were_there_are_served(tmp_path, monkeypatch):
     ask = {"type": "http", "method": "GET", "headers": [(b"accept-encoding", b"gzip")]}
     assert middleware._asked_for({**ask, "path": "/static/js/a.js"}) == "js/a.js"
     assert middleware._asked_for({**ask, "path": "/lab/static/js/a.js"}) == "js/a.js"
+    own = "/_stcore/bidi-components/lab.own_1/d.js"
+    assert middleware._asked_for({**ask, "path": own}) == "lab.own_1/d.js"
+    assert middleware._asked_for({**ask, "path": own.replace("own_1", "own_2")}) is None, "an older version"
     for path in ("/static/js/../js/a.js", "/static/js/z.js", "/js/a.js", "/static/media/a.woff2"):
         assert middleware._asked_for({**ask, "path": path}) is None
     assert middleware._asked_for({**ask, "path": "/static/js/a.js", "method": "POST"}) is None
