@@ -13,7 +13,7 @@ from report import lack
 from servers import NO_CHART, NO_FIGURE, OURS, Server
 
 from tests.chromium import find_chromium
-from tests.figures import PICTURE
+from tests.figures import FIGURE_BOX, FIND, PICTURE
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SIZE = {"width": 1366, "height": 768}
@@ -28,7 +28,7 @@ SEED = ".st-key-seed [data-testid=stNumberInputStepUp]"
 LESSONS = ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")
 SENTENCE = "example=sentence&cuts=example"
 # The box of the first figure that a page shows, whatever its name is today.
-FIRST_BOX = f"[class*=_figure]:has({PICTURE})"
+FIRST_BOX = f"[class*=_figure]:has({FIGURE_BOX})"
 CLASS_OF_FIRST_BOX = f"""() => [...document.querySelector("{FIRST_BOX}").classList]
     .find((name) => /^st-key-.*_figure$/.test(name))"""
 PATIENCE_MS = 30_000
@@ -38,7 +38,7 @@ WARM_UP = 2  # presses that are not counted
 # From the key press to the first frame after the one in which the text of the figure changed.
 WAIT_FOR_CHANGE = """
 ([selector, patience]) => {
-  const text = () => document.querySelector(selector)?.textContent ?? "";
+  const text = () => FIND(selector)?.textContent ?? "";
   const before = text();
   window.repainted = new Promise((resolve, reject) => {
     document.addEventListener("keydown", () => {
@@ -55,14 +55,14 @@ WAIT_FOR_CHANGE = """
     }, {once: true, capture: true});
   });
 }
-"""
-TEXT_OF = "selector => document.querySelector(selector)?.textContent ?? ''"
+""".replace("FIND", FIND)
+TEXT_OF = f"selector => {FIND}(selector)?.textContent ?? ''"
 PAINTED = """
 selector => {
-  const figure = document.querySelector(selector), box = figure?.getBoundingClientRect();
+  const figure = FIND(selector), box = figure?.getBoundingClientRect();
   return box?.width > 0 && box.height > 0 && /[0-9]/.test(figure.textContent);
 }
-"""
+""".replace("FIND", FIND)
 NEXT_FRAME = "() => new Promise(requestAnimationFrame)"
 
 
